@@ -1,0 +1,213 @@
+"""From a template and a sharing plan to the kernel plan: states times components become cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from planner.automaton import Automaton, refine
+from planner.components import SCALED_TRENDS, TRENDS, Component, components
+from planner.kernel_plan import Arithmetic, Bank, Cell, Column, Field, KernelPlan, QueryResult, Slot
+from planner.prefixes import equal_prefixes
+from planner.query import EventClass, Window
+from planner.sharing import SharingPlan
+from planner.template import Template
+
+MAX_FIELDS = 24
+"""Most output fields of a bank that holds more than one query. Narrow rows keep Spark's generated
+code small and let a view read few columns; measured with ``benchmarks/``."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """One component at one state of one query's automaton."""
+
+    query: int
+    state: int
+    component: Component
+
+
+def compile_plan(template: Template, plan: SharingPlan) -> KernelPlan:
+    """The kernel plan that computes all queries of ``template``, sharing what ``plan`` shares."""
+    merged = equal_prefixes(template, plan)
+    needed = [_needed(components(query)) for query in template.queries]
+    nodes = [
+        _Node(number, state, component)
+        for number, machine in enumerate(template.automata)
+        for component in needed[number]
+        for state in _reached(machine, component)
+    ]
+    index = {node: place for place, node in enumerate(nodes)}
+    before = [_sources(template.automata[node.query], node, index) for node in nodes]
+    blocks = refine((_key(template, merged, node) for node in nodes), before)
+    cell_of = {node: block for node, block in zip(nodes, blocks, strict=True)}
+    return _Compiler(template).plan(nodes, before, blocks, cell_of)
+
+
+def _needed(wanted: tuple[Component, tuple[tuple[Component, ...], ...]]) -> tuple[Component, ...]:
+    """Components to keep: counts of trends first, since the others are weighted with them."""
+    presence, values = wanted
+    flat = [presence, *(component for value in values for component in value)]
+    by_arithmetic = {Arithmetic.EXACT: TRENDS, Arithmetic.NUMBER: SCALED_TRENDS}
+    counts = [by_arithmetic[component.counted_by] for component in flat]
+    return tuple(dict.fromkeys([*counts, *flat]))
+
+
+def _reached(machine: Automaton, component: Component) -> tuple[int, ...]:
+    """States at which the component may be other than zero: from where it is contributed, onwards."""
+    if component.variable is None:
+        return tuple(range(len(machine.labels)))
+    reached = {state for state, label in enumerate(machine.labels) if label == component.variable}
+    todo = list(reached)
+    while todo:
+        fresh = machine.follows[todo.pop()] - reached
+        reached |= fresh
+        todo.extend(fresh)
+    return tuple(sorted(reached))
+
+
+def _sources(machine: Automaton, node: _Node, index: dict[_Node, int]) -> tuple[int, ...]:
+    before = (replace(node, state=state) for state in machine.predecessors()[node.state])
+    return tuple(index[source] for source in before if source in index)
+
+
+def _key(template: Template, merged: tuple[tuple[int, ...], ...], node: _Node) -> object:
+    """What a cell is, apart from its sources. Variables do not matter, only whether they contribute."""
+    component = node.component
+    contributes = template.automata[node.query].labels[node.state] == component.variable
+    return merged[node.query][node.state], replace(component, variable=None), contributes
+
+
+class _Compiler:
+    def __init__(self, template: Template) -> None:
+        self._template = template
+        self._classes: dict[EventClass, int] = {}
+        self._columns: dict[Column, int] = {}
+        self._windows: dict[Window | None, int] = {}
+
+    def plan(
+        self, nodes: list[_Node], before: list[tuple[int, ...]], blocks: list[int], cell_of: dict[_Node, int]
+    ) -> KernelPlan:
+        representatives: dict[int, int] = {}
+        for place, block in enumerate(blocks):
+            representatives.setdefault(block, place)
+        cells = tuple(
+            self._cell(nodes[place], tuple(blocks[source] for source in before[place]), cell_of)
+            for place in representatives.values()
+        )
+        fields, banks, results = self._banks(cells, cell_of)
+        return KernelPlan(
+            classes=tuple(self._classes),
+            columns=tuple(self._columns),
+            windows=tuple(self._windows),
+            cells=cells,
+            fields=fields,
+            banks=banks,
+            results=results,
+        )
+
+    def _cell(self, node: _Node, sources: tuple[int, ...], cell_of: dict[_Node, int]) -> Cell:
+        component = node.component
+        query, machine = self._template.queries[node.query], self._template.automata[node.query]
+        contributes = machine.labels[node.state] == component.variable
+        counts = SCALED_TRENDS if component.counted_by is Arithmetic.NUMBER else TRENDS
+        column = None
+        if contributes and component.column is not None:
+            column = _number(self._columns, component.column)
+        place = self._template.places[node.query][node.state]
+        return Cell(
+            arithmetic=component.arithmetic,
+            event=_number(self._classes, self._template.states[place].event),
+            window=_number(self._windows, query.window),
+            start=component.variable is None and node.state in machine.starts,
+            sources=sources,
+            count=cell_of[replace(node, component=counts)] if contributes else None,
+            column=column,
+            weighted=contributes and component.weighted,
+        )
+
+    def _banks(
+        self, cells: tuple[Cell, ...], cell_of: dict[_Node, int]
+    ) -> tuple[tuple[Field, ...], tuple[Bank, ...], tuple[QueryResult, ...]]:
+        """Fill banks with queries of the same window, in order, until `MAX_FIELDS` are in use."""
+        open_banks: dict[int, int] = {}
+        banks: list[_BankBuilder] = []
+        results: list[QueryResult] = []
+        for number, query in enumerate(self._template.queries):
+            presence, values = components(query)
+            window = self._windows[query.window]
+            wanted = [self._end_cells(number, item, cell_of) for item in _needed((presence, values))]
+            if window not in open_banks or not banks[open_banks[window]].has_room(wanted):
+                open_banks[window] = len(banks)
+                banks.append(_BankBuilder(window))
+            bank = banks[open_banks[window]]
+            located = {
+                component: bank.slot(self._field(component), self._end_cells(number, component, cell_of))
+                for component in dict.fromkeys([presence, *(item for value in values for item in value)])
+            }
+            results.append(
+                QueryResult(
+                    bank=open_banks[window],
+                    presence=located[presence],
+                    values=tuple(tuple(located[item] for item in value) for value in values),
+                )
+            )
+        return _lay_out(banks, results)
+
+    def _end_cells(self, number: int, component: Component, cell_of: dict[_Node, int]) -> tuple[int, ...]:
+        ends = sorted(self._template.automata[number].ends)
+        nodes = (_Node(number, state, component) for state in ends)
+        return tuple(cell_of[node] for node in nodes if node in cell_of)
+
+    @staticmethod
+    def _field(component: Component) -> Field:
+        if component.arithmetic is not Arithmetic.EXTREME or component.column is None:
+            return Field(component.arithmetic)
+        return Field(component.arithmetic, component.column.encoding, component.column.attribute.type)
+
+
+class _BankBuilder:
+    """Slots of a bank, each by its kind of field and its number among those of that kind."""
+
+    def __init__(self, window: int) -> None:
+        self.window = window
+        self.slots: dict[tuple[Field, tuple[int, ...]], tuple[Field, int]] = {}
+        self._used: dict[Field, int] = {}
+
+    def has_room(self, wanted: list[tuple[int, ...]]) -> bool:
+        return not self.slots or len(self.slots) + len(wanted) <= MAX_FIELDS
+
+    def slot(self, kind: Field, cells: tuple[int, ...]) -> int:
+        """Number of the slot, among the slots of this bank."""
+        key = (kind, cells)
+        if key not in self.slots:
+            self.slots[key] = (kind, self._used.get(kind, 0))
+            self._used[kind] = self._used.get(kind, 0) + 1
+        return list(self.slots).index(key)
+
+
+def _lay_out(
+    builders: list[_BankBuilder], results: list[QueryResult]
+) -> tuple[tuple[Field, ...], tuple[Bank, ...], tuple[QueryResult, ...]]:
+    """Give every slot its field: the i-th slot of a kind in each bank is the i-th field of that kind."""
+    wanted = dict.fromkeys(place for builder in builders for place in builder.slots.values())
+    order = sorted(wanted, key=lambda place: (place[0].arithmetic.value, str(place[0].type), str(place[0].encoding), place[1]))
+    field = {place: number for number, place in enumerate(order)}
+    banks = tuple(
+        Bank(b.window, tuple(Slot(field[place], cells) for (_, cells), place in b.slots.items())) for b in builders
+    )
+    located = tuple(
+        QueryResult(
+            bank=result.bank,
+            presence=banks[result.bank].slots[result.presence].field,
+            values=tuple(tuple(banks[result.bank].slots[slot].field for slot in value) for value in result.values),
+        )
+        for result in results
+    )
+    return tuple(kind for kind, _ in order), banks, located
+
+
+def _number(numbers: dict[_T, int], key: _T) -> int:
+    return numbers.setdefault(key, len(numbers))

@@ -1,0 +1,68 @@
+"""Components: the intermediate aggregates that must be kept at a state for a query's aggregates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from planner.kernel_plan import Arithmetic, Column, Encoding
+from planner.query import Aggregate, Function, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One intermediate aggregate.
+
+    Attributes:
+        arithmetic: How it is held.
+        variable: The variable whose events contribute; None for the count of trends.
+        column: What they contribute; None when they contribute by being there.
+        weighted: Whether the column's value counts, or only that it is not NULL.
+        counted_by: Arithmetic of the count of trends that contributions are weighted with.
+    """
+
+    arithmetic: Arithmetic
+    variable: str | None = None
+    column: Column | None = None
+    weighted: bool = False
+    counted_by: Arithmetic = Arithmetic.EXACT
+
+
+TRENDS = Component(Arithmetic.EXACT)
+SCALED_TRENDS = Component(Arithmetic.NUMBER, counted_by=Arithmetic.NUMBER)
+
+_EXTREMES: dict[Function, Literal[Encoding.LEAST, Encoding.GREATEST]] = {
+    Function.MIN: Encoding.LEAST,
+    Function.MAX: Encoding.GREATEST,
+}
+
+
+def components(query: Query) -> tuple[Component, tuple[tuple[Component, ...], ...]]:
+    """The component that tells whether there is a trend, and per aggregate the ones that make it.
+
+    SUM and AVG are counted in scaled doubles, all else exactly. A query that has nothing but SUM and
+    AVG keeps no exact counts.
+    """
+    scaled = all(aggregate.function in (Function.SUM, Function.AVG) for aggregate in query.aggregates)
+    presence = SCALED_TRENDS if scaled else TRENDS
+    return presence, tuple(_of(aggregate, presence.arithmetic) for aggregate in query.aggregates)
+
+
+def _of(aggregate: Aggregate, presence: Arithmetic) -> tuple[Component, ...]:
+    variable, attribute = aggregate.variable, aggregate.attribute
+    if variable is None:
+        return (TRENDS,)
+    if attribute is None:
+        return (Component(Arithmetic.EXACT, variable),)
+    match aggregate.function:
+        case Function.COUNT:
+            return (Component(Arithmetic.EXACT, variable, Column(attribute, Encoding.PRESENT)),)
+        case Function.SUM | Function.AVG:
+            number, counted = Column(attribute, Encoding.NUMBER), Arithmetic.NUMBER
+            return (
+                Component(Arithmetic.NUMBER, variable, number, weighted=True, counted_by=counted),
+                Component(Arithmetic.NUMBER, variable, number, weighted=False, counted_by=counted),
+            )
+        case Function.MIN | Function.MAX:
+            column = Column(attribute, _EXTREMES[aggregate.function])
+            return (Component(Arithmetic.EXTREME, variable, column, weighted=True, counted_by=presence),)

@@ -1,0 +1,179 @@
+"""The compiled kernel plan: what the kernels on the executors are told, as plain immutable data.
+
+Terms:
+
+- A **cell** holds one running total per live window: of one template state and one intermediate
+  aggregate. An event adds to the cells of its classes: what it starts, what the source cells hold,
+  and its own contribution.
+- A **bank** is a row layout for the results of some queries with one window. All banks have the same
+  output fields, so that the results of a pool are one table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from planner.query import Attribute, EventClass, Window
+
+
+class Arithmetic(Enum):
+    """How the totals of a cell are held.
+
+    EXACT: 128-bit counts that stick at overflow. NUMBER: doubles with an exponent of their own, so
+    that they neither overflow nor vanish. EXTREME: the least of 128-bit order keys.
+    """
+
+    EXACT = 0
+    NUMBER = 1
+    EXTREME = 2
+
+
+class Encoding(Enum):
+    """How an attribute reaches the kernel.
+
+    NUMBER: as a double. PRESENT: only whether it is NULL. LEAST, GREATEST: as an order key of which
+    the least is wanted, with the order reversed for GREATEST.
+    """
+
+    NUMBER = "number"
+    PRESENT = "present"
+    LEAST = "least"
+    GREATEST = "greatest"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """An attribute of the events, in one encoding."""
+
+    attribute: Attribute
+    encoding: Encoding
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One intermediate aggregate of one state.
+
+    Attributes:
+        arithmetic: How the total is held.
+        event: Number of the event class that adds to it.
+        window: Number of the window it is kept for.
+        start: Whether an event starts a trend here, which counts 1.
+        sources: Cells, of the same arithmetic, of the states before; one may occur several times.
+        count: The cell of the same state that counts trends, when an event contributes here by
+            itself; else None. It comes earlier in the plan.
+        column: The column that an event contributes; None when it contributes by being there.
+        weighted: Whether the column's value counts, or only that it is not NULL.
+    """
+
+    arithmetic: Arithmetic
+    event: int
+    window: int
+    start: bool
+    sources: tuple[int, ...]
+    count: int | None
+    column: int | None
+    weighted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An output field. ``encoding`` and ``type`` are set for EXTREME only."""
+
+    arithmetic: Arithmetic
+    encoding: Encoding | None = None
+    type: str | None = None
+
+
+def field_columns(fields: Sequence[Field]) -> list[tuple[str, ...]]:
+    """Per field, the names of the columns that hold it in the results of a pool."""
+    names: list[tuple[str, ...]] = []
+    for number, field in enumerate(fields):
+        match field.arithmetic:
+            case Arithmetic.EXACT:
+                names.append((f"exact_{number}_high", f"exact_{number}_low"))
+            case Arithmetic.NUMBER:
+                names.append((f"number_{number}", f"number_{number}_scale"))
+            case Arithmetic.EXTREME:
+                names.append((f"extreme_{number}",))
+    return names
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A field of a bank and the cells whose totals make its value."""
+
+    field: int
+    cells: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """Results of some queries with one window; a row is written when some slot is not zero."""
+
+    window: int
+    slots: tuple[Slot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """Where the results of a query are found.
+
+    Attributes:
+        bank: Number of its bank.
+        presence: The field that is zero when there is no trend.
+        values: Per aggregate its fields: COUNT, MIN and MAX have one, SUM and AVG have the sum and
+            the number of values.
+    """
+
+    bank: int
+    presence: int
+    values: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPlan:
+    """All that a kernel needs to compute the results of a pool in one pass.
+
+    Attributes:
+        classes: Event classes; an event carries one bit for each.
+        columns: Attributes an event carries.
+        windows: Distinct windows.
+        cells: Ordered so that a cell comes after the one it counts by.
+        fields: Output fields of every bank.
+        banks: Row layouts.
+        results: Per query of the pool.
+    """
+
+    classes: tuple[EventClass, ...]
+    columns: tuple[Column, ...]
+    windows: tuple[Window | None, ...]
+    cells: tuple[Cell, ...]
+    fields: tuple[Field, ...]
+    banks: tuple[Bank, ...]
+    results: tuple[QueryResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the rows of a pool's events are laid out, by position: the columns that results are grouped
+    by, further columns that tell partitions apart, the time, words of `CLASSES_PER_WORD` class bits,
+    and one column per ``KernelPlan.columns``.
+
+    Attributes:
+        group_keys: Number of columns that results are grouped by.
+        other_keys: Number of further key columns; when there are any, rows of one group are combined.
+    """
+
+    group_keys: int
+    other_keys: int
+
+
+CLASSES_PER_WORD = 63
+"""Class bits in one 64-bit integer; the sign is left alone."""
+
+
+def class_words(classes: int) -> int:
+    """How many words hold the bits of so many classes."""
+    return -(-classes // CLASSES_PER_WORD)

@@ -1,0 +1,115 @@
+"""Arrow batches of events as flat arrays, and where keys change."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from planner.kernel_plan import Encoding, KernelPlan, Layout, class_words
+from udfs.order_keys import as_int64, encode, validity
+from udfs.program import Flags, Floats, Ints, Words
+
+
+class Batch(NamedTuple):
+    """Events of one Arrow batch, sorted by key and time.
+
+    Attributes:
+        time: Microseconds, days or plain numbers. Shape (rows,).
+        new_key: 1 where an event has another key than the one before. Shape (rows,).
+        new_group: 1 where it has another output group. Shape (rows,).
+        classes: Bits of the classes an event is of. Shape (rows, words).
+        valid: 0 where an attribute is NULL. Shape (columns, rows).
+        numbers: Attributes as doubles. Shape (columns, rows).
+        key_high, key_low: Attributes as order keys. Shape (columns, rows).
+    """
+
+    time: Ints
+    new_key: Flags
+    new_group: Flags
+    classes: Ints
+    valid: Flags
+    numbers: Floats
+    key_high: Ints
+    key_low: Words
+
+
+class BatchReader:
+    """Reads batches of one sorted stream; remembers the last row to see whether the next has its key."""
+
+    def __init__(self, plan: KernelPlan, layout: Layout) -> None:
+        self._plan = plan
+        self._layout = layout
+        self._last: list[pa.Scalar] | None = None
+
+    def read(self, batch: pa.RecordBatch) -> Batch:
+        """The arrays of a batch that is not empty."""
+        rows, columns = batch.num_rows, batch.columns
+        groups, keys = self._layout.group_keys, self._layout.group_keys + self._layout.other_keys
+        new_group = np.zeros(rows, np.bool_)
+        new_key = np.zeros(rows, np.bool_)
+        for place in range(keys):
+            changes = self._changes(columns[place], place)
+            new_key |= changes
+            if place < groups:
+                new_group |= changes
+        if self._last is None:
+            new_key[0] = new_group[0] = True
+        self._last = [column[rows - 1] for column in columns[:keys]]
+
+        words = class_words(len(self._plan.classes))
+        attributes = columns[keys + 1 + words :]
+        valid, numbers, key_high, key_low = self._attributes(attributes, rows)
+        return Batch(
+            time=as_int64(columns[keys]),
+            new_key=new_key.view(np.uint8),
+            new_group=new_group.view(np.uint8),
+            classes=np.column_stack([as_int64(column) for column in columns[keys + 1 : keys + 1 + words]]),
+            valid=valid,
+            numbers=numbers,
+            key_high=key_high,
+            key_low=key_low,
+        )
+
+    def _changes(self, column: pa.Array, place: int) -> NDArray[np.bool_]:
+        """Where a key column differs from the row before; NULL equals NULL, NaN equals NaN."""
+        changes = np.zeros(len(column), np.bool_)
+        if self._last is not None:
+            changes[0] = not _same(self._last[place], column[0])
+        missing = column.is_null(nan_is_null=pa.types.is_floating(column.type)).to_numpy(zero_copy_only=False)
+        differs = pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)).fill_null(False)
+        changes[1:] = differs.to_numpy(zero_copy_only=False) & ~(missing[1:] & missing[:-1])
+        changes[1:] |= missing[1:] != missing[:-1]
+        if pa.types.is_floating(column.type) and column.null_count:
+            null = column.is_null().to_numpy(zero_copy_only=False)
+            changes[1:] |= null[1:] != null[:-1]
+        return changes
+
+    def _attributes(self, arrays: list[pa.Array], rows: int) -> tuple[Flags, Floats, Ints, Words]:
+        plan = self._plan.columns
+        valid = np.empty((len(plan), rows), np.uint8)
+        numbers = np.empty((len(plan), rows), np.float64)
+        extremes = any(column.encoding in (Encoding.LEAST, Encoding.GREATEST) for column in plan)
+        key_high = np.empty((len(plan) if extremes else 0, rows), np.int64)
+        key_low = np.empty((len(plan) if extremes else 0, rows), np.uint64)
+        for place, (column, array) in enumerate(zip(plan, arrays, strict=True)):
+            match column.encoding:
+                case Encoding.PRESENT:
+                    valid[place] = array.fill_null(False).to_numpy(zero_copy_only=False)
+                case Encoding.NUMBER:
+                    valid[place] = validity(array)
+                    numbers[place] = array.to_numpy(zero_copy_only=False)
+                case Encoding.LEAST | Encoding.GREATEST:
+                    valid[place] = validity(array)
+                    key_high[place], key_low[place] = encode(array, column.encoding is Encoding.GREATEST)
+        return valid, numbers, key_high, key_low
+
+
+def _same(one: pa.Scalar, other: pa.Scalar) -> bool:
+    if not one.is_valid or not other.is_valid:
+        return one.is_valid == other.is_valid
+    a, b = one.as_py(), other.as_py()
+    return bool(a == b or (a != a and b != b))

@@ -1,0 +1,75 @@
+"""Order keys: 128-bit integers (high signed, low unsigned) that sort as the values of a type do.
+
+Integers, dates and timestamps are their own high word; doubles have their bits made monotone (NaN is
+greatest, as in Spark); decimals use both words. For GREATEST the order is reversed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from udfs.program import NO_KEY_HIGH, NO_KEY_LOW, Flags, Ints, Words
+
+_MAGNITUDE = np.int64(np.iinfo(np.int64).max)
+
+
+def encode(values: pa.Array, reverse: bool) -> tuple[Ints, Words]:
+    """Order keys of ``values``; those of NULLs mean nothing.
+
+    Raises:
+        TypeError: The type has no order keys.
+    """
+    kind = values.type
+    if pa.types.is_decimal(kind):
+        words = np.frombuffer(_decimal128(values).buffers()[1], np.uint64).reshape(-1, 2)
+        words = words[values.offset : values.offset + len(values)]
+        high, low = words[:, 1].astype(np.int64), words[:, 0]
+        return (~high, ~low) if reverse else (high, low.copy())
+    if pa.types.is_floating(kind):
+        numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0
+        bits = np.where(np.isnan(numbers), np.nan, numbers).view(np.int64)
+        high = bits ^ ((bits >> 63) & _MAGNITUDE)
+    elif pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date32(kind):
+        high = as_int64(values)
+    else:
+        raise TypeError(f"no order keys for {kind}")
+    return (~high if reverse else high), np.zeros(len(values), np.uint64)
+
+
+def decode(high: Ints, low: Words, kind: pa.DataType, reverse: bool) -> pa.Array:
+    """Values of type ``kind`` that the order keys stand for; NULL for "no value"."""
+    missing = (high == NO_KEY_HIGH) & (low == NO_KEY_LOW)
+    if reverse:
+        high = ~high
+    if pa.types.is_decimal(kind):
+        words = np.empty((len(high), 2), np.uint64)
+        words[:, 0] = ~low if reverse else low
+        words[:, 1] = high.view(np.uint64)
+        valid = pa.py_buffer(np.packbits(~missing, bitorder="little"))
+        exact = pa.decimal128(kind.precision, kind.scale)
+        return pa.Array.from_buffers(exact, len(high), [valid, pa.py_buffer(words)], int(missing.sum())).cast(kind)
+    if pa.types.is_floating(kind):
+        bits = high ^ ((high >> 63) & _MAGNITUDE)
+        return pa.array(bits.view(np.float64), mask=missing).cast(kind)
+    numbers = pa.array(np.where(missing, 0, high), mask=missing)
+    return numbers.cast(pa.int32()).cast(kind) if pa.types.is_date32(kind) else numbers.cast(kind)
+
+
+def as_int64(values: pa.Array) -> Ints:
+    """Integers, dates (days) or timestamps (their own unit) as int64; 0 for NULL."""
+    if pa.types.is_date32(values.type):
+        values = values.cast(pa.int32())
+    numbers: NDArray[np.int64] = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def validity(values: pa.Array) -> Flags:
+    """1 where there is a value, 0 where there is NULL."""
+    flags: NDArray[np.bool_] = values.is_valid().to_numpy(zero_copy_only=False)
+    return flags.view(np.uint8)
+
+
+def _decimal128(values: pa.Array) -> pa.Array:
+    return values if pa.types.is_decimal128(values.type) else values.cast(pa.decimal128(38, values.type.scale))

@@ -1,0 +1,104 @@
+"""The function that Spark calls with the Arrow batches of one partition of a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from planner.kernel_plan import Arithmetic, Encoding, KernelPlan, Layout, field_columns
+from udfs.batches import BatchReader
+from udfs.kernel import advance, end_key
+from udfs.order_keys import decode
+from udfs.program import assemble, field_places, new_output, new_state
+
+OUTPUT_BYTES = 16 << 20
+"""Room for result rows before they are handed to Spark."""
+
+
+def pool_kernel(plan: KernelPlan, layout: Layout) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What `mapInArrow` is given: batches of events sorted by key and time in, partial results out.
+
+    The columns of the results are the group keys, ``bank`` (int32), ``window`` (int64) and those that
+    `planner.kernel_plan.field_columns` names.
+    """
+
+    def kernel(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from PoolRun(plan, layout).results(batches)
+
+    return kernel
+
+
+class PoolRun:
+    """One pass over one sorted stream of events."""
+
+    def __init__(self, plan: KernelPlan, layout: Layout, output_bytes: int = OUTPUT_BYTES) -> None:
+        self._plan = plan
+        self._layout = layout
+        self._combine = layout.other_keys > 0
+        self._program = assemble(plan)
+        self._state = new_state(self._program)
+        self._places, words, floats = field_places(plan.fields)
+        self._output = new_output(plan, min(1 << 16, output_bytes // (8 * (words + floats + 3))))
+        self._groups: list[pa.RecordBatch] = []
+        self._types: dict[str, pa.DataType] = {}
+
+    def results(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Partial results of the stream, in batches."""
+        reader = BatchReader(self._plan, self._layout)
+        for arrow in batches:
+            if not arrow.num_rows:
+                continue
+            batch = reader.read(arrow)
+            self._remember(arrow, batch.new_group)
+            row = advance(self._program, self._state, self._output, batch, 0, self._combine)
+            while row < arrow.num_rows:
+                yield self._flush()
+                row = advance(self._program, self._state, self._output, batch, row, self._combine)
+        if self._state.cursor[0]:
+            if self._state.cursor[3] * 2 > len(self._output.group):
+                yield self._flush()
+            end_key(self._program, self._state, self._output, self._combine)
+        if self._state.cursor[3]:
+            yield self._flush()
+
+    def _remember(self, arrow: pa.RecordBatch, new_group: np.ndarray) -> None:
+        """Keep the keys of the groups that start in a batch, and the types of attributes."""
+        keys = arrow.select(range(self._layout.group_keys))
+        self._groups.append(keys.take(pa.array(np.flatnonzero(new_group))))
+        attributes = arrow.schema.types[arrow.num_columns - len(self._plan.columns) :]
+        for column, kind in zip(self._plan.columns, attributes, strict=True):
+            if column.encoding in (Encoding.LEAST, Encoding.GREATEST):
+                self._types[column.attribute.type] = kind
+
+    def _flush(self) -> pa.RecordBatch:
+        """The rows written since the last flush; only the group under way is kept."""
+        cursor, output = self._state.cursor, self._output
+        rows = int(cursor[3])
+        known = pa.concat_batches(self._groups) if self._groups else None
+        arrays: list[pa.Array] = []
+        names: list[str] = []
+        if known is not None and known.num_columns:
+            arrays += known.take(pa.array(output.group[:rows])).columns
+            names += known.schema.names
+        arrays += [pa.array(output.bank[:rows].astype(np.int32)), pa.array(output.window[:rows].copy())]
+        names += ["bank", "window"]
+        columns = field_columns(self._plan.fields)
+        for field, place, labels in zip(self._plan.fields, self._places, columns, strict=True):
+            word = np.ascontiguousarray(output.words[:rows, place.word])
+            names += labels
+            if field.arithmetic is Arithmetic.NUMBER:
+                arrays += [pa.array(np.ascontiguousarray(output.floats[:rows, place.float])), pa.array(word)]
+                continue
+            low = np.ascontiguousarray(output.words[:rows, place.word + 1])
+            if field.arithmetic is Arithmetic.EXACT:
+                arrays += [pa.array(word), pa.array(low)]
+            else:
+                kind = self._types[str(field.type)]
+                arrays.append(decode(word, low.view(np.uint64), kind, field.encoding is Encoding.GREATEST))
+        if known is not None and known.num_columns:
+            self._groups = [known.slice(int(cursor[4]))]
+        cursor[3] = cursor[4] = 0
+        output.table.fill(-1)
+        return pa.RecordBatch.from_arrays(arrays, names)
