@@ -6,3 +6,6 @@ The way of a query through this package is one-way::
 
 Nothing here knows of Spark: the package imports neither pyspark nor sparkext.
 """
+
+PART_OF = "sparkext"
+"""Tells this package from a module of the same name that a user may have."""

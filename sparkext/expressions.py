@@ -1,0 +1,203 @@
+"""The user's expressions, made ready for Spark without ever being generated anew.
+
+``X.price`` becomes ``price`` with blanks in place of the prefix, so that every other character keeps
+its offset and what Spark reports can be mapped back to the user's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planner.errors import PlanningError
+from planner.query import Function
+from sparkext.clause import Expression
+from sparkext.tokens import Kind, Token, matching, split_at_commas
+
+_NOT_YET_AGGREGATES = frozenset(("APPROX_COUNT", "LOG10_COUNT"))
+_FUNCTIONS = {function.value: function for function in Function}
+
+
+@dataclass(frozen=True, slots=True)
+class EventExpression:
+    """A scalar expression over the columns of one event.
+
+    Attributes:
+        text: As Spark gets it; character i stands at ``start + i`` of the user's statement.
+        start: Offset in the user's statement.
+        canonical: One spelling for all that differ in blanks, comments and prefixes only.
+    """
+
+    text: str
+    start: int
+    canonical: str
+
+    @property
+    def end(self) -> int:
+        """Offset just past the expression in the user's statement."""
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """``COUNT(*)``, ``COUNT(X)`` or ``SUM(expression of X)`` within a measure; offsets as in the statement."""
+
+    function: Function
+    variable: str | None
+    attribute: EventExpression | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What may be written before the dot of a column.
+
+    Attributes:
+        variables: Of the pattern, as it spells them.
+        relation: Name or alias of the relation before the clause, if it has one.
+    """
+
+    variables: tuple[str, ...]
+    relation: str | None = None
+
+
+def event_expression(sql: str, expression: Expression, names: Names, own: str | None = None) -> EventExpression:
+    """An expression over one event.
+
+    Args:
+        sql: The user's statement.
+        expression: Part of it.
+        names: What may be written before a column.
+        own: The one variable whose columns may be named; None if the expression is outside of any.
+
+    Raises:
+        PlanningError: ``TREND_OTHER_VARIABLE`` when another variable's columns are named,
+            ``TREND_NOT_SUPPORTED_YET`` for PREV, ``TREND_UNSUPPORTED_EXPRESSION`` for a subquery.
+    """
+    text = list(sql[expression.start : expression.end])
+    kept: list[str] = []
+    tokens = expression.tokens
+    skip = -1
+    for at, token in enumerate(tokens):
+        if token.word in ("SELECT", "WITH", "FROM") and at > 0 and tokens[at - 1].is_symbol("("):
+            raise PlanningError(
+                "TREND_UNSUPPORTED_EXPRESSION", token.start, token.end, what="a subquery", where="the clause"
+            )
+        if token.word == "PREV" and _is_call(tokens, at):
+            raise PlanningError("TREND_NOT_SUPPORTED_YET", token.start, token.end, feature="PREV")
+        if at <= skip:
+            continue
+        variable = _prefix(tokens, at, names.variables)
+        if variable is None and not _is_relation(tokens, at, names):
+            kept.append(token.text)
+            continue
+        if variable is not None and (own is None or variable.upper() != own.upper()):
+            raise PlanningError(
+                "TREND_OTHER_VARIABLE", token.start, tokens[at + 2].end, other=variable, own=own or "no variable"
+            )
+        skip = at + 1
+        for place in range(token.start - expression.start, tokens[at + 1].end - expression.start):
+            text[place] = " "
+    return EventExpression("".join(text), expression.start, " ".join(kept))
+
+
+def aggregate_calls(sql: str, expression: Expression, names: Names) -> list[AggregateCall]:
+    """The aggregates of a measure, in order.
+
+    Raises:
+        PlanningError: ``TREND_AGGREGATE_ARGUMENT``, ``TREND_NESTED_AGGREGATE``,
+            ``TREND_UNKNOWN_VARIABLE``, ``TREND_OTHER_VARIABLE``, ``TREND_NOT_SUPPORTED_YET``.
+    """
+    calls: list[AggregateCall] = []
+    tokens = expression.tokens
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.word in _NOT_YET_AGGREGATES and _is_call(tokens, at):
+            raise PlanningError("TREND_NOT_SUPPORTED_YET", token.start, token.end, feature=token.word)
+        if token.word not in _FUNCTIONS or not _is_call(tokens, at):
+            at += 1
+            continue
+        closing = matching(tokens, at + 1)
+        if closing is None:
+            raise PlanningError(
+                "TREND_CLAUSE_SYNTAX", token.start, token.end, problem="the parenthesis is never closed"
+            )
+        calls.append(_call(sql, token, tokens[at + 2 : closing], tokens[closing].end, names))
+        at = closing + 1
+    return calls
+
+
+def find_variable(name: str, variables: Sequence[str]) -> str | None:
+    """The variable of that name as PATTERN spells it; names ignore case."""
+    return next((variable for variable in variables if variable.upper() == name.upper()), None)
+
+
+def _call(sql: str, function: Token, inner: Sequence[Token], end: int, names: Names) -> AggregateCall:
+    variables = names.variables
+    kind = _FUNCTIONS[function.word]
+
+    def wrong(problem: str, *at: Token) -> PlanningError:
+        first, last = (at[0], at[-1]) if at else (function, function)
+        return PlanningError(
+            "TREND_AGGREGATE_ARGUMENT", first.start, last.end, function=kind.value, problem=problem
+        )
+
+    if not inner:
+        raise wrong("it has no argument")
+    if len(split_at_commas(inner)) != 1:
+        raise wrong("it takes one argument", *inner)
+    if inner[0].word == "DISTINCT":
+        raise wrong("DISTINCT does not apply: every trend counts", inner[0])
+    for at, token in enumerate(inner):
+        if (token.word in _FUNCTIONS or token.word in _NOT_YET_AGGREGATES) and _is_call(inner, at):
+            raise PlanningError("TREND_NESTED_AGGREGATE", token.start, token.end, inner=token.word, outer=kind.value)
+    if len(inner) == 1 and inner[0].is_symbol("*"):
+        if kind is not Function.COUNT:
+            raise wrong("only COUNT takes *", *inner)
+        return AggregateCall(kind, None, None, function.start, end)
+    if len(inner) == 1 and (name := inner[0].name) is not None:
+        variable = find_variable(name, variables)
+        if variable is None:
+            raise PlanningError(
+                "TREND_UNKNOWN_VARIABLE", inner[0].start, inner[0].end, name=name, known=", ".join(variables)
+            )
+        if kind is not Function.COUNT:
+            raise wrong(f"it needs an attribute of {variable}, such as {variable}.price", *inner)
+        return AggregateCall(kind, variable, None, function.start, end)
+    own = next((v for at in range(len(inner)) if (v := _prefix(inner, at, variables)) is not None), None)
+    if own is None:
+        unknown = next((t for at, t in enumerate(inner) if _is_prefix(inner, at)), None)
+        if unknown is not None:
+            raise PlanningError(
+                "TREND_UNKNOWN_VARIABLE", unknown.start, unknown.end, name=unknown.name or "", known=", ".join(variables)
+            )
+        raise wrong(f"say of which variable, as in {kind.value}({variables[0]}.column)", *inner)
+    attribute = event_expression(sql, Expression(tuple(inner)), names, own)
+    return AggregateCall(kind, own, attribute, function.start, end)
+
+
+def _is_call(tokens: Sequence[Token], at: int) -> bool:
+    return at + 1 < len(tokens) and tokens[at + 1].is_symbol("(") and not (at > 0 and tokens[at - 1].is_symbol("."))
+
+
+def _is_prefix(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the token at ``at`` is a name with a dot and a name after it, and no dot before it."""
+    if tokens[at].name is None or at + 2 >= len(tokens) or (at > 0 and tokens[at - 1].is_symbol(".")):
+        return False
+    return tokens[at + 1].is_symbol(".") and tokens[at + 2].kind in (Kind.WORD, Kind.QUOTED)
+
+
+def _prefix(tokens: Sequence[Token], at: int, variables: Sequence[str]) -> str | None:
+    """The variable that qualifies the name two tokens further on, if the token at ``at`` is one."""
+    return find_variable(tokens[at].name or "", variables) if _is_prefix(tokens, at) else None
+
+
+def _is_relation(tokens: Sequence[Token], at: int, names: Names) -> bool:
+    """Whether the token at ``at`` names the relation before the clause, to qualify a column of it."""
+    return (
+        names.relation is not None
+        and _is_prefix(tokens, at)
+        and (tokens[at].name or "").upper() == names.relation.upper()
+    )

@@ -1,0 +1,67 @@
+"""Errors as Spark's own exceptions, with class, SQLSTATE and the place in the user's statement.
+
+The conditions of ``error-conditions.json`` join Spark's own, so that the message, ``getSqlState`` and
+Spark's JSON error formats work for them, in Python as for JDBC clients. Everything is thrown as Spark's
+ParseException (an AnalysisException): of checked exceptions a Java proxy may throw only what the method
+it stands for declares.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors.exceptions.captured import CapturedException
+
+from planner.errors import PlanningError
+
+CONDITIONS = Path(__file__).with_name("error-conditions.json")
+
+
+def install_conditions(jvm: Any) -> None:
+    """Add sparkext's error conditions to those that this JVM knows."""
+    url = jvm.java.io.File(str(CONDITIONS)).toURI().toURL()
+    ours = jvm.org.apache.spark.ErrorClassesJsonReader(jvm.PythonUtils.toSeq([url]))
+    helper = jvm.java.lang.Class.forName("org.apache.spark.SparkThrowableHelper$")
+    reader_field = helper.getDeclaredField("errorReader")
+    reader_field.setAccessible(True)
+    reader = reader_field.get(None)
+    conditions = jvm.java.lang.Class.forName("org.apache.spark.ErrorClassesJsonReader").getDeclaredField("errorInfoMap")
+    conditions.setAccessible(True)
+    conditions.set(reader, conditions.get(reader).concat(conditions.get(ours)))
+
+
+def spark_error(gateway: Any, error: PlanningError, sql: str) -> Py4JJavaError:
+    """What to raise from a method that the JVM called, so that the JVM throws a ParseException."""
+    jvm = gateway.jvm
+    some = jvm.scala.Option.apply
+    before = sql[: error.start]
+    line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1)
+    place = [some(line), some(column), some(_utf16(before)), some(max(_utf16(before), _utf16(sql[: error.end]) - 1)), some(sql)]
+    origin_class = jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.trees.Origin")
+    parameters = origin_class.getDeclaredConstructors()[0].getParameterCount()
+    origin = jvm.org.apache.spark.sql.catalyst.trees.Origin(*place, *[some(None)] * (parameters - len(place)))
+    contexts = gateway.new_array(jvm.org.apache.spark.QueryContext, 1)
+    contexts[0] = origin.context()
+    exception = jvm.org.apache.spark.sql.catalyst.parser.ParseException(
+        some(sql), origin, error.condition, jvm.PythonUtils.toScalaMap(error.parameters), contexts
+    )
+    return Py4JJavaError("", java_exception=exception)
+
+
+def original(error: CapturedException) -> Py4JJavaError | CapturedException:
+    """The Java exception that PySpark captured, to hand it back to the JVM."""
+    origin = getattr(error, "_origin", None)
+    return error if origin is None else Py4JJavaError("", java_exception=origin)
+
+
+def reason(error: CapturedException) -> str:
+    """What Spark says is wrong, in one line, without its class and the excerpt of the statement."""
+    text = str(error.getMessage() if hasattr(error, "getMessage") else error)
+    return " ".join(text.split("\n== SQL", 1)[0].split())
+
+
+def _utf16(text: str) -> int:
+    """Length of ``text`` as Java counts it."""
+    return len(text.encode("utf-16-le")) // 2

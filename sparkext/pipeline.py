@@ -1,0 +1,169 @@
+"""One pass over the source of a pool, as a data frame of partial or final results.
+
+``source → key columns, time, class bits, attributes → rows that some query can use → one partition
+per key → sorted by key and time → kernel → one row per group, bank and window``
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import or_
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DoubleType, FloatType, IntegerType, LongType, StringType, StructField, StructType
+
+from planner.kernel_plan import (
+    CLASSES_PER_WORD,
+    Arithmetic,
+    Column as EventColumn,
+    Encoding,
+    KernelPlan,
+    Layout,
+    class_words,
+    field_columns,
+)
+from planner.query import EventClass
+from sparkext import settings
+from sparkext.binding import BoundQuery, Key
+from sparkext.combine import combine_groups
+from udfs.run import pool_kernel
+
+BYTES_PER_TASK = 64 << 20
+"""Size of the source that one task of a pass is given, as far as Spark knows the size."""
+
+TASKS_PER_CORE = 4
+"""Tasks of a pass for a core when Spark does not know the size of the source. A task costs Spark some
+50 ms whatever it does, and the sort spills to disk when it must, so few are better than many."""
+
+_TIME = "time"
+_UNKNOWN_SIZE = 1 << 62
+
+
+def group_column(place: int) -> str:
+    """Name of a group key in the results of a pool."""
+    return f"group_{place}"
+
+
+def run_pool(spark: SparkSession, queries: Sequence[BoundQuery], plan: KernelPlan) -> DataFrame:
+    """Results of all ``queries``, which are of one pool, as `KernelPlan.results` says.
+
+    The columns are the group keys, ``bank``, ``window`` and the fields of the plan. Nothing is run yet.
+    """
+    first = queries[0]
+    texts: dict[str, str] = {}
+    for query in queries:
+        texts.update(query.expressions)
+    layout = Layout(len(first.groups), len(first.partitions))
+    events, keys = _events(first, texts, plan)
+    if keys:
+        events = events.repartition(_tasks(spark, first.source), *keys).sortWithinPartitions(*keys, _TIME)
+    else:
+        events = events.repartition(1).sortWithinPartitions(_TIME)
+    partial = events.mapInArrow(pool_kernel(plan, layout), _schema(events, layout, plan))
+    if not layout.other_keys:
+        return partial
+    return combine_groups(partial, [group_column(place) for place in range(layout.group_keys)], plan.fields)
+
+
+def _events(query: BoundQuery, texts: Mapping[str, str], plan: KernelPlan) -> tuple[DataFrame, list[str]]:
+    """Compact rows of the events that some query can use, and the names of their key columns."""
+    keys = {group_column(place): _key(key) for place, key in enumerate(query.sorted_groups)}
+    keys |= {f"partition_{place}": _key(key) for place, key in enumerate(query.sorted_partitions)}
+    words = {f"classes_{word}": _word(plan, word, texts) for word in range(class_words(len(plan.classes)))}
+    attributes = {f"attribute_{place}": _attribute(column, texts) for place, column in enumerate(plan.columns)}
+    columns = {**keys, _TIME: F.expr(query.time), **words, **attributes}
+    source = query.source.where(F.expr(query.time).isNotNull())
+    types = _only_types(plan.classes)
+    if types is not None:
+        source = source.where(F.expr(texts[types[0]]).cast("string").isin(*types[1]))
+    events = source.select(*(column.alias(name) for name, column in columns.items()))
+    return events.where(reduce(or_, (F.col(name) != 0 for name in words))), list(keys)
+
+
+def _key(key: Key) -> Column:
+    """A key expression; NaN and zeros of floating keys are made one, as Spark's own grouping does."""
+    value = F.expr(key.text)
+    if isinstance(key.type, DoubleType | FloatType):
+        return F.when(F.isnan(value), F.lit(float("nan")).cast(key.type)).otherwise(value + F.lit(0.0).cast(key.type))
+    return value
+
+
+def _only_types(classes: Sequence[EventClass]) -> tuple[str, list[str]] | None:
+    """The one TYPE BY expression and its values, when every class has them: a filter for the source."""
+    by = {event.type_by for event in classes}
+    only = next(iter(by)) if len(by) == 1 else None
+    return None if only is None else (only, sorted({event.type for event in classes if event.type is not None}))
+
+
+def _word(plan: KernelPlan, word: int, texts: Mapping[str, str]) -> Column:
+    """Bits of the classes that an event is of, ``CLASSES_PER_WORD`` to a word.
+
+    Conditions of one type are evaluated for events of that type only.
+    """
+    first = word * CLASSES_PER_WORD
+    by_type: dict[str, dict[str, list[Column]]] = {}
+    bits: list[Column] = []
+    for place, event in enumerate(plan.classes[first : first + CLASSES_PER_WORD]):
+        bit = F.lit(1 << place).cast("long")
+        if event.condition is not None:
+            bit = F.when(F.expr(texts[event.condition]), bit).otherwise(F.lit(0).cast("long"))
+        if event.type_by is None or event.type is None:
+            bits.append(bit)
+        else:
+            by_type.setdefault(event.type_by, {}).setdefault(event.type, []).append(bit)
+    for text, types in by_type.items():
+        kind = F.expr(texts[text]).cast("string")
+        chosen = F
+        for name, of_type in types.items():
+            chosen = chosen.when(kind == F.lit(name), reduce(Column.bitwiseOR, of_type))  # type: ignore[union-attr,assignment]
+        bits.append(chosen.otherwise(F.lit(0).cast("long")))  # type: ignore[attr-defined]
+    return reduce(Column.bitwiseOR, bits)
+
+
+def _attribute(column: EventColumn, texts: Mapping[str, str]) -> Column:
+    value = F.expr(texts[column.attribute.text])
+    match column.encoding:
+        case Encoding.NUMBER:
+            return value.cast("double")
+        case Encoding.PRESENT:
+            return value.isNotNull()
+        case Encoding.LEAST | Encoding.GREATEST:
+            return value
+
+
+def _tasks(spark: SparkSession, source: DataFrame) -> int:
+    """Number of tasks: as the user says, else by the size of the source, at least one per core."""
+    wanted = settings.partitions(spark)
+    if wanted is not None:
+        return wanted
+    size = int(str(source._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+    cores = spark.sparkContext.defaultParallelism
+    if size >= _UNKNOWN_SIZE:
+        return TASKS_PER_CORE * cores
+    return max(cores, -(-size // BYTES_PER_TASK))
+
+
+def _schema(events: DataFrame, layout: Layout, plan: KernelPlan) -> StructType:
+    """Types of the rows that the kernel writes."""
+    fields = list(events.schema.fields[: layout.group_keys])
+    fields += [StructField("bank", IntegerType()), StructField("window", LongType())]
+    first_attribute = len(events.schema.fields) - len(plan.columns)
+    kinds = {
+        (column.encoding, column.attribute.type): events.schema.fields[first_attribute + place].dataType
+        for place, column in enumerate(plan.columns)
+    }
+    for field, names in zip(plan.fields, field_columns(plan.fields), strict=True):
+        match field.arithmetic:
+            case Arithmetic.EXACT:
+                fields += (StructField(name, LongType()) for name in names)
+            case Arithmetic.NUMBER:
+                fields += (StructField(names[0], DoubleType()), StructField(names[1], LongType()))
+            case Arithmetic.EXTREME:
+                assert field.encoding is not None
+                assert field.type is not None
+                fields.append(StructField(names[0], kinds[field.encoding, field.type]))
+    return StructType(fields)
+
+

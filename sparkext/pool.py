@@ -1,0 +1,146 @@
+"""A pool: queries on the same source, keys and time, computed together in one pass."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from planner.compile import compile_plan
+from planner.kernel_plan import KernelPlan
+from planner.prefixes import share_equal_prefixes
+from planner.sharing import SharingPlan
+from planner.template import Template, template
+from sparkext import settings
+from sparkext.binding import BoundQuery
+from sparkext.pipeline import run_pool
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """Some queries of a pool, planned together.
+
+    Attributes:
+        queries: In the order of ``plan.results``.
+        template: Of their patterns.
+        sharing: What they share.
+        plan: For the kernel.
+        results: Of all of them; computed when something reads it.
+        persisted: Whether the results are kept once computed.
+    """
+
+    queries: tuple[BoundQuery, ...]
+    template: Template
+    sharing: SharingPlan
+    plan: KernelPlan
+    results: DataFrame
+    persisted: bool
+
+    def place(self, query: BoundQuery) -> int | None:
+        """Number of a query here that is computed as ``query`` is; None when there is none."""
+        wanted = _computation(query)
+        return next((i for i, known in enumerate(self.queries) if _computation(known) == wanted), None)
+
+    def is_computed(self) -> bool:
+        """Whether the results have been computed and are still kept."""
+        if not self.persisted:
+            return False
+        frame = self.results._jdf
+        cached = frame.sparkSession().sharedState().cacheManager().lookupCachedData(frame)
+        return not cached.isEmpty() and bool(
+            cached.get().cachedRepresentation().cacheBuilder().isCachedColumnBuffersLoaded()
+        )
+
+    def release(self) -> None:
+        """Give up what is kept."""
+        if self.persisted:
+            self.results.unpersist()
+
+
+class Pool:
+    """Runs over one source.
+
+    A query is computed by the first run that holds it. Queries that no computed run holds are
+    planned together, so that however views are created and read, each pass over the source serves
+    all queries that are known when it starts.
+    """
+
+    def __init__(self, spark: SparkSession, first: BoundQuery) -> None:
+        self._spark = spark
+        self._keyed = _keyed(first)
+        self._shape = (len(first.groups), len(first.partitions))
+        self.runs: list[Run] = []
+
+    def takes(self, query: BoundQuery) -> bool:
+        """Whether ``query`` has the source, keys and time of this pool."""
+        if self._shape != (len(query.groups), len(query.partitions)):
+            return False
+        return bool(self._keyed.sameSemantics(_keyed(query)))
+
+    def run_for(self, query: BoundQuery, live: Sequence[BoundQuery]) -> Run:
+        """The run that computes ``query``; makes one if need be.
+
+        Args:
+            query: One of ``live``.
+            live: All queries of the pool that something may still ask for.
+
+        Raises:
+            PlanningError: A setting has an unknown value.
+        """
+        keeps = settings.choice(self._spark, settings.CACHE) == "auto" and len(live) > 1
+        computed = [run for run in self.runs if run.is_computed()]
+        for run in computed:
+            if run.place(query) is not None:
+                return run
+        missing = [q for q in live if all(run.place(q) is None for run in computed)] if keeps else [query]
+        for run in self.runs:
+            if run not in computed and run.persisted == keeps and all(run.place(q) is not None for q in missing):
+                return run
+        for run in self.runs:
+            if run not in computed:
+                run.release()
+        run = self._plan(missing, keeps)
+        self.runs = [*computed, run]
+        return run
+
+    def keep_only(self, live: Sequence[BoundQuery]) -> None:
+        """Release runs that none of ``live`` asks for."""
+        for run in list(self.runs):
+            if all(run.place(query) is None for query in live):
+                run.release()
+                self.runs.remove(run)
+
+    def drop_results(self) -> None:
+        """Release all runs."""
+        self.keep_only(())
+
+    def _plan(self, queries: Sequence[BoundQuery], keep: bool) -> Run:
+        distinct: list[BoundQuery] = []
+        for query in queries:
+            if all(_computation(query) != _computation(known) for known in distinct):
+                distinct.append(query)
+        machine = template([query.query for query in distinct])
+        sharing = share_equal_prefixes(machine)
+        plan = compile_plan(machine, sharing)
+        log.info("planned %d queries: %d states, %d cells", len(distinct), len(machine.states), len(plan.cells))
+        results = run_pool(self._spark, distinct, plan)
+        if keep:
+            results = results.persist(StorageLevel.MEMORY_AND_DISK)
+        return Run(tuple(distinct), machine, sharing, plan, results, keep)
+
+
+def _keyed(query: BoundQuery) -> DataFrame:
+    keys = [*query.sorted_groups, *query.sorted_partitions]
+    return query.source.select(*(F.expr(key.text) for key in keys), F.expr(query.time))
+
+
+def _computation(query: BoundQuery) -> tuple[object, ...]:
+    """What a pool computes for a query, whatever it is called and however its measures are written."""
+    asked = query.query
+    return asked.pattern, asked.classes, asked.aggregates, asked.window

@@ -1,0 +1,69 @@
+"""Switching the extension on."""
+
+from __future__ import annotations
+
+import os
+import sys
+import weakref
+
+from pyspark import SparkContext
+from pyspark.errors import PySparkNotImplementedError
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import SparkSession
+
+from sparkext.jvm_errors import install_conditions
+from sparkext.spark_parser import TrendParserBuilder
+
+_enabled: weakref.WeakKeyDictionary[SparkSession, SparkSession] = weakref.WeakKeyDictionary()
+_builders: weakref.WeakKeyDictionary[SparkContext, TrendParserBuilder] = weakref.WeakKeyDictionary()
+
+
+def enable(spark: SparkSession) -> SparkSession:
+    """A session whose ``spark.sql`` understands ``MATCH_TREND`` and its commands.
+
+    It has the temporary views, settings and registered functions of ``spark``, and becomes the active
+    and default session, so that code that asks Spark for the session gets this one. Calling it again,
+    with either session, returns the same session.
+
+    Raises:
+        PySparkNotImplementedError: ``spark`` is a Spark Connect session, which has no JVM to extend.
+    """
+    if not isinstance(spark, SparkSession):
+        raise PySparkNotImplementedError(
+            errorClass="NOT_IMPLEMENTED", messageParameters={"feature": "sparkext with Spark Connect"}
+        )
+    if spark in _enabled:
+        return _enabled[spark]
+    context = spark.sparkContext
+    gateway = context._gateway
+    assert gateway is not None
+    if context not in _builders:
+        ensure_callback_server_started(gateway)
+        gateway._callback_server.callback_server_parameters.propagate_java_exceptions = True
+        install_conditions(gateway.jvm)
+        _builders[context] = TrendParserBuilder(context)
+        spark._jsparkSession.extensions().injectParser(_builders[context])
+    _use_this_python(context)
+    session = SparkSession(context, spark._jsparkSession.cloneSession())
+    _enabled[spark] = _enabled[session] = session
+    _make_current(session)
+    return session
+
+
+def _use_this_python(context: SparkContext) -> None:
+    """On one machine, let Spark's workers run this Python, where the kernel's packages are installed.
+
+    Left to itself Spark starts the ``python3`` of PATH, unless the user has said otherwise.
+    """
+    chosen = "PYSPARK_PYTHON" in os.environ or context.getConf().contains("spark.pyspark.python")
+    if not chosen and context.master.startswith("local"):
+        context.pythonExec = sys.executable
+
+
+def _make_current(session: SparkSession) -> None:
+    """Let `SparkSession.getActiveSession` and `builder.getOrCreate` find the session."""
+    sessions = session.sparkContext._jvm.org.apache.spark.sql.classic.SparkSession
+    sessions.setDefaultSession(session._jsparkSession)
+    sessions.setActiveSession(session._jsparkSession)
+    SparkSession._instantiatedSession = session
+    SparkSession._activeSession = session

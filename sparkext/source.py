@@ -1,0 +1,94 @@
+"""The relation that a clause reads, and expressions over its columns as Spark analyses them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.errors import AnalysisException
+from pyspark.errors.exceptions.captured import CapturedException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DataType
+
+from planner.errors import PlanningError
+from sparkext.expressions import EventExpression
+from sparkext.jvm_errors import reason
+
+
+def read_source(spark: SparkSession, text: str, start: int, end: int) -> DataFrame:
+    """The relation ``text``, a complete query, as a data frame; nothing is run.
+
+    Raises:
+        PlanningError: ``TREND_SOURCE``, placed at ``start``..``end``.
+    """
+    try:
+        return spark.sql(text)
+    except AnalysisException as error:
+        raise PlanningError("TREND_SOURCE", start, end, reason=reason(error)) from None
+
+
+def check_expressions(source: DataFrame, wanted: Sequence[tuple[str, EventExpression]]) -> list[tuple[str, DataType]]:
+    """Name and type that Spark gives each expression over the columns of ``source``.
+
+    Args:
+        source: Rows of events.
+        wanted: Pairs of where an expression stands (``ORDER BY``) and the expression.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_COLUMN``, ``TREND_INVALID_EXPRESSION``,
+            ``TREND_UNSUPPORTED_EXPRESSION`` or ``TREND_NON_DETERMINISTIC`` for the first that is wrong.
+    """
+    try:
+        return _check(source, wanted)
+    except (PlanningError, CapturedException):
+        if len(wanted) == 1:
+            raise
+        return [_check_one(source, where, expression) for where, expression in wanted]
+
+
+def _check_one(source: DataFrame, where: str, expression: EventExpression) -> tuple[str, DataType]:
+    try:
+        return _check(source, [(where, expression)])[0]
+    except CapturedException as error:
+        raise _placed(error, where, expression) from None
+
+
+def _check(source: DataFrame, wanted: Sequence[tuple[str, EventExpression]]) -> list[tuple[str, DataType]]:
+    selected = source.select(*(F.expr(expression.text) for _, expression in wanted))
+    plan = selected._jdf.queryExecution().analyzed()
+    first_where, first = wanted[0]
+    if plan.getClass().getSimpleName() != "Project" or not plan.children().head().sameResult(_plan(source)):
+        raise PlanningError(
+            "TREND_UNSUPPORTED_EXPRESSION",
+            first.start,
+            first.end,
+            what="an aggregate, window or table function",
+            where=first_where,
+        )
+    expressions = plan.expressions()
+    for place, (where, expression) in enumerate(wanted):
+        if not expressions.apply(place).deterministic():
+            raise PlanningError("TREND_NON_DETERMINISTIC", expression.start, expression.end, where=where)
+    return [(field.name, field.dataType) for field in selected.schema.fields]
+
+
+def _plan(frame: DataFrame) -> Any:
+    return frame._jdf.queryExecution().analyzed()
+
+
+def _placed(error: CapturedException, where: str, expression: EventExpression) -> PlanningError:
+    """Spark's error about a fragment, at its place in the user's statement."""
+    start, end = expression.start, expression.end
+    contexts = error.getQueryContext() if isinstance(error, AnalysisException) else []
+    condition = (error.getCondition() if hasattr(error, "getCondition") else None) or ""
+    if contexts and 0 <= contexts[0].startIndex() <= contexts[0].stopIndex() < len(expression.text):
+        start, end = start + contexts[0].startIndex(), start + contexts[0].stopIndex() + 1
+    if condition.startswith("UNRESOLVED_COLUMN"):
+        parameters = error.getMessageParameters() or {}
+        suggestion = parameters.get("proposal")
+        hint = f"Did you mean one of: {suggestion}?" if suggestion else "The relation has no columns like it."
+        return PlanningError(
+            "TREND_UNKNOWN_COLUMN", start, end, name=parameters.get("objectName", "?").replace("`", ""), hint=hint
+        )
+    return PlanningError("TREND_INVALID_EXPRESSION", start, end, where=where, reason=reason(error))

@@ -1,0 +1,224 @@
+"""The trend queries of a session: what is registered, how it is pooled, and what has been computed."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import re
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from sparkext.binding import BoundQuery, bind
+from sparkext.clause import Clause
+from sparkext.pool import Pool, Run
+from sparkext.results import query_result, stand_in
+from sparkext.source import read_source
+
+log = logging.getLogger(__name__)
+
+RELATION_PREFIX = "sparkext_trend_"
+"""Names of the relations that stand in for clauses."""
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A clause in a statement of the user's.
+
+    Attributes:
+        sql: The statement.
+        clause: Parsed from it.
+        source: A complete query for the relation before the clause.
+        source_at: Where that relation stands in the statement.
+        relation: Its name or alias, if it has one.
+    """
+
+    sql: str
+    clause: Clause
+    source: str
+    source_at: tuple[int, int]
+    relation: str | None
+
+
+@dataclass(slots=True, eq=False)
+class TrendQuery:
+    """A registered query.
+
+    Attributes:
+        view: The view whose life it shares; None for a query that lives for one statement.
+        relation: Name of the stand-in relation.
+        use: Where it was written.
+        bound: Resolved against the columns of its relation.
+        pool: That computes it.
+        shown: The run that the stand-in relation shows; None while nothing is planned.
+        ansi: Whether the stand-in relation fails on overflow.
+    """
+
+    view: View | None
+    relation: str
+    use: Use
+    bound: BoundQuery
+    pool: Pool
+    shown: Run | None = None
+    ansi: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A temporary view that a statement creates.
+
+    Attributes:
+        name: Without its database.
+        is_global: Whether all sessions see it.
+        read_at_once: Whether the statement also reads it.
+    """
+
+    name: str
+    is_global: bool
+    read_at_once: bool
+
+
+class Workload:
+    """All trend queries of one session. Methods may be called from several threads."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self._lock = threading.RLock()
+        self._queries: dict[str, TrendQuery] = {}
+        self._pools: list[Pool] = []
+        self._under_way: dict[int, set[str]] = {}
+
+    def begin_statement(self) -> None:
+        """Note that this thread starts another statement: what its last one registered must be in use now."""
+        with self._lock:
+            for relation in self._under_way.pop(threading.get_ident(), ()):
+                self._forget_unused(self._queries.get(relation))
+
+    def register(self, use: Use, view: View | None, number: int | None) -> str:
+        """Register a clause. It is not planned before something asks for it.
+
+        Args:
+            use: The clause.
+            view: What its statement creates, if it does.
+            number: Of the clause in its statement; None when it is the only one.
+
+        Returns:
+            Name of the relation that stands in for the clause.
+
+        Raises:
+            PlanningError: With the place of what is wrong; nothing is registered then.
+        """
+        with self._lock:
+            relation = f"{RELATION_PREFIX}{next(_numbers)}"
+            name = relation if view is None else view.name if number is None else f"{view.name}#{number}"
+            bound = self._bind(use, name)
+            stand_in(self.spark, bound).createOrReplaceTempView(relation)
+            self._queries[relation] = TrendQuery(view, relation, use, bound, self._pool_of(bound))
+            self._under_way.setdefault(threading.get_ident(), set()).add(relation)
+            return relation
+
+    def abandon(self, relations: Iterable[str]) -> None:
+        """Forget what a statement registered that turned out to be wrong."""
+        with self._lock:
+            for relation in relations:
+                self._forget(self._queries[relation])
+
+    def plan(self, relations: Iterable[str]) -> None:
+        """Make the stand-in relations show results that follow their sources as they are now.
+
+        Raises:
+            PlanningError: A source has changed so that a query is no longer right, or a setting is wrong.
+        """
+        with self._lock:
+            wanted = [self._queries[relation] for relation in relations if relation in self._queries]
+            for query in wanted:
+                self._follow_source(query)
+            if any(query.shown is None or query.shown not in query.pool.runs for query in wanted):
+                self.collect()
+            for query in wanted:
+                self._show(query)
+
+    def queries(self) -> list[TrendQuery]:
+        """The queries that views refer to, in order of registration, all planned."""
+        with self._lock:
+            self.collect()
+            self.plan(list(self._queries))
+            return list(self._queries.values())
+
+    def collect(self) -> None:
+        """Forget queries whose views have been dropped or replaced, and results that none asks for."""
+        with self._lock:
+            for query in list(self._queries.values()):
+                self._forget_unused(query)
+            for pool in list(self._pools):
+                live = self._live(pool)
+                pool.keep_only(live)
+                if not live:
+                    self._pools.remove(pool)
+
+    def drop_results(self) -> None:
+        """Forget all computed results; what is asked for next is planned and computed anew."""
+        with self._lock:
+            self.collect()
+            for pool in self._pools:
+                pool.drop_results()
+
+    def _bind(self, use: Use, name: str) -> BoundQuery:
+        source = read_source(self.spark, use.source, *use.source_at)
+        parser = self.spark._jsparkSession.sessionState().sqlParser()
+        return bind(use.sql, use.clause, source, use.relation, parser, name)
+
+    def _pool_of(self, bound: BoundQuery) -> Pool:
+        for pool in self._pools:
+            if pool.takes(bound):
+                return pool
+        self._pools.append(Pool(self.spark, bound))
+        return self._pools[-1]
+
+    def _live(self, pool: Pool) -> list[BoundQuery]:
+        return [query.bound for query in self._queries.values() if query.pool is pool]
+
+    def _follow_source(self, query: TrendQuery) -> None:
+        """Bind the query anew when its relation is not what it was."""
+        source = read_source(self.spark, query.use.source, *query.use.source_at)
+        if source.sameSemantics(query.bound.source):
+            return
+        log.info("the source of %s has changed", query.bound.query.name)
+        query.bound = self._bind(query.use, query.bound.query.name)
+        query.pool = self._pool_of(query.bound)
+        query.shown = None
+
+    def _show(self, query: TrendQuery) -> None:
+        ansi = str(self.spark.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"
+        run = query.pool.run_for(query.bound, self._live(query.pool))
+        if query.shown is run and query.ansi == ansi:
+            return
+        place = run.place(query.bound)
+        assert place is not None
+        result = query_result(run.results, run.plan.fields, run.plan.results[place], query.bound, ansi)
+        result.createOrReplaceTempView(query.relation)
+        query.shown, query.ansi = run, ansi
+
+    def _forget_unused(self, query: TrendQuery | None) -> None:
+        """Forget a query that no view refers to, unless the statement that registered it may be under way."""
+        if query is None:
+            return
+        alive = {thread.ident for thread in threading.enumerate()}
+        if any(query.relation in names for thread, names in self._under_way.items() if thread in alive):
+            return
+        if query.view is None or not re.search(rf"\b{query.relation}\b", self._view_text(query.view)):
+            self._forget(query)
+
+    def _view_text(self, view: View) -> str:
+        catalog = self.spark._jsparkSession.sessionState().catalog()
+        found = catalog.getRawGlobalTempView(view.name) if view.is_global else catalog.getRawTempView(view.name)
+        text = None if found.isEmpty() else found.get().tableMeta().viewText()
+        return "" if text is None or text.isEmpty() else str(text.get())
+
+    def _forget(self, query: TrendQuery) -> None:
+        del self._queries[query.relation]
+        self.spark.catalog.dropTempView(query.relation)

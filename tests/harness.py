@@ -1,0 +1,278 @@
+"""Runs a pool below Spark: what Spark would do around the kernel, in a few lines of Python.
+
+Queries become a template, a sharing plan and a kernel plan; events become Arrow batches sorted by
+keys and time; partial results are added up per group, bank and window, as Spark's aggregation does.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from random import Random
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from planner.compile import compile_plan
+from planner.kernel_plan import (
+    CLASSES_PER_WORD,
+    Arithmetic,
+    Column,
+    Encoding,
+    Field,
+    KernelPlan,
+    Layout,
+    QueryResult,
+    class_words,
+    field_columns,
+)
+from planner.prefixes import share_equal_prefixes, share_nothing
+from planner.query import Function, Query
+from planner.sharing import QSet, SharingPlan, TransitionPlan
+from planner.template import Template, template
+from tests.enumerator import Event, Key, Results, Value, as_float, sort_key
+from tests.kernel_twin import KernelRow
+from udfs.run import OUTPUT_BYTES, PoolRun
+
+AnyArray: TypeAlias = Any
+"""A `pyarrow.Array`, whose stubs want to know of what."""
+
+Planner: TypeAlias = Callable[[Template], SharingPlan]
+Partials: TypeAlias = dict[tuple[Key, int, int], list[Value]]
+"""Per group key, bank and window, one value per field: an int, a Fraction (or a double that is not
+finite), or the extreme."""
+
+
+def pool_results(
+    queries: Sequence[Query],
+    events: Sequence[Event],
+    planner: Planner = share_equal_prefixes,
+    random: Random | None = None,
+) -> list[Results]:
+    """Per query of the pool, its results.
+
+    Args:
+        queries: The pool.
+        events: In any order.
+        planner: What is shared.
+        random: When given, batches are cut at random places, outputs are flushed at random times and
+            rows of no class stay in; else there is one batch.
+    """
+    plan = compile_plan(template(queries), planner(template(queries)))
+    keep = random is not None and random.random() < 0.3
+    partials = pool_partials(plan, sorted_rows(kernel_rows(plan, events, keep)), random)
+    return [query_results(query, result, partials) for query, result in zip(queries, plan.results, strict=True)]
+
+
+def pool_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Random | None = None) -> Partials:
+    """The kernel's results for sorted rows, added up."""
+    if not rows:
+        return {}
+    layout = Layout(len(rows[0].group), len(rows[0].other))
+    return combined(plan, layout, run(plan, layout, source_batch(plan, rows), random))
+
+
+def split_randomly(random: Random) -> Planner:
+    """A planner that shares equal prefixes in some random Q-sets only."""
+
+    def planner(source: Template) -> SharingPlan:
+        chosen = []
+        for transition in share_equal_prefixes(source).transitions:
+            qsets: list[QSet] = []
+            for qset in transition.qsets:
+                parts: dict[int, list[int]] = {}
+                for query in qset.queries:
+                    parts.setdefault(random.randint(0, 1), []).append(query)
+                qsets += (QSet(tuple(part), None) for part in parts.values())
+            chosen.append(TransitionPlan(transition.source, transition.target, tuple(qsets)))
+        return SharingPlan("random", tuple(chosen))
+
+    return planner
+
+
+PLANNERS: dict[str, Callable[[Random], Planner]] = {
+    "shared": lambda _: share_equal_prefixes,
+    "unshared": lambda _: share_nothing,
+    "split": split_randomly,
+}
+
+
+def kernel_rows(plan: KernelPlan, events: Iterable[Event], keep_unmatched: bool = False) -> list[KernelRow]:
+    """Events that have a time and are of some class, as the kernel sees them."""
+    rows: list[KernelRow] = []
+    for event in events:
+        classes = frozenset(place for place, known in enumerate(plan.classes) if known in event.classes)
+        if event.time is not None and (classes or keep_unmatched):
+            values = tuple(event.values[column.attribute.text] for column in plan.columns)
+            rows.append(KernelRow(event.group, event.partition, event.time, classes, values))
+    return rows
+
+
+def sorted_rows(rows: Iterable[KernelRow]) -> list[KernelRow]:
+    """Rows by keys and time, as Spark hands them to the kernel."""
+    return sorted(rows, key=lambda row: (_nulls_first(row.group), _nulls_first(row.other), row.time))
+
+
+def _nulls_first(key: Key) -> list[tuple[bool, Any]]:
+    return [(value is not None, 0 if value is None else sort_key(value)) for value in key]
+
+
+def arrow_type(spark: str) -> pa.DataType:
+    """The Arrow type of a Spark type."""
+    if match := re.fullmatch(r"decimal\((\d+),(\d+)\)", spark):
+        return pa.decimal128(int(match[1]), int(match[2]))
+    types: dict[str, pa.DataType] = {
+        "tinyint": pa.int8(),
+        "smallint": pa.int16(),
+        "int": pa.int32(),
+        "bigint": pa.int64(),
+        "float": pa.float32(),
+        "double": pa.float64(),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us", tz="UTC"),
+        "timestamp_ntz": pa.timestamp("us"),
+    }
+    return types[spark]
+
+
+def source_batch(plan: KernelPlan, rows: Sequence[KernelRow]) -> pa.RecordBatch:
+    """The rows that Spark hands to the kernel, as one batch, laid out as `Layout` says."""
+    arrays: list[AnyArray] = [_keys([row.group[i] for row in rows]) for i in range(len(rows[0].group))]
+    arrays += [_keys([row.other[i] for row in rows]) for i in range(len(rows[0].other))]
+    arrays.append(pa.array([row.time for row in rows], pa.int64()))
+    for word in range(class_words(len(plan.classes))):
+        some = range(word * CLASSES_PER_WORD, (word + 1) * CLASSES_PER_WORD)
+        bits = [sum(1 << place - some.start for place in row.classes if place in some) for row in rows]
+        arrays.append(pa.array(bits, pa.int64()))
+    arrays += [_attribute(column, [row.values[i] for row in rows]) for i, column in enumerate(plan.columns)]
+    return pa.RecordBatch.from_arrays(arrays, [f"c{place}" for place in range(len(arrays))])
+
+
+def _keys(values: list[object]) -> AnyArray:
+    some = next((value for value in values if value is not None), None)
+    return pa.array(values, pa.int32() if some is None else None)
+
+
+def _attribute(column: Column, values: list[Value]) -> AnyArray:
+    match column.encoding:
+        case Encoding.PRESENT:
+            return pa.array([value is not None for value in values], pa.bool_())
+        case Encoding.NUMBER:
+            return pa.array([None if value is None else float(value) for value in values], pa.float64())
+        case Encoding.LEAST | Encoding.GREATEST:
+            return pa.array(values, arrow_type(column.attribute.type))
+
+
+def cut(batch: pa.RecordBatch, random: Random | None) -> Iterator[pa.RecordBatch]:
+    """``batch`` in pieces of random sizes, some of them empty."""
+    if random is None or random.random() < 0.2:
+        yield batch
+        return
+    size = random.choice((1, 2, 5, max(1, batch.num_rows)))
+    at = 0
+    while at < batch.num_rows:
+        rows = random.randint(0, size)
+        yield batch.slice(at, rows)
+        at += rows
+
+
+def run(
+    plan: KernelPlan, layout: Layout, source: pa.RecordBatch, random: Random | None = None
+) -> list[dict[str, Value]]:
+    """The kernel's output rows for sorted input."""
+    size = OUTPUT_BYTES if random is None else random.choice((1, 256, 4096, 65536))
+    results = PoolRun(plan, layout, size).results(cut(source, random))
+    return [row for batch in results for row in batch.to_pylist()]
+
+
+def combined(plan: KernelPlan, layout: Layout, rows: Iterable[dict[str, Value]]) -> Partials:
+    """Rows of the same group, bank and window added up.
+
+    Raises:
+        AssertionError: There are several such rows, although results are per partition.
+    """
+    names = field_columns(plan.fields)
+    added: Partials = {}
+    for row in rows:
+        values = list(row.values())
+        group = tuple(values[: layout.group_keys])
+        fields = [_field(field, [row[name] for name in held]) for field, held in zip(plan.fields, names, strict=True)]
+        key = (group, row["bank"], row["window"])
+        if key in added:
+            assert layout.other_keys, f"{key} comes twice"
+            fields = [add(kind, a, b) for kind, a, b in zip(plan.fields, added[key], fields, strict=True)]
+        added[key] = fields
+    return added
+
+
+def _field(field: Field, held: list[Value]) -> Value:
+    match field.arithmetic:
+        case Arithmetic.EXACT:
+            return (held[0] << 64) + (held[1] & (1 << 64) - 1)
+        case Arithmetic.NUMBER:
+            return exact(held[0], held[1])
+        case Arithmetic.EXTREME:
+            return held[0]
+
+
+def exact(number: float, scale: int) -> Value:
+    """``number · 2^(512·scale)`` as a Fraction; ``number`` itself when it is not finite."""
+    if not math.isfinite(number):
+        return number
+    return Fraction(number) * Fraction(2) ** (512 * scale)
+
+
+def add(field: Field, one: Value, other: Value) -> Value:
+    """Sum, or the extreme, of two values of a field."""
+    if field.arithmetic is not Arithmetic.EXTREME:
+        if isinstance(one, float) or isinstance(other, float):
+            return sum(value for value in (one, other) if isinstance(value, float))
+        return one + other
+    if one is None or other is None:
+        return other if one is None else one
+    return (min if field.encoding is Encoding.LEAST else max)(one, other, key=sort_key)
+
+
+def query_results(query: Query, result: QueryResult, partials: Partials) -> Results:
+    """The results of one query, out of those of its pool."""
+    found: Results = {}
+    for (group, bank, window), fields in partials.items():
+        if bank != result.bank or not fields[result.presence]:
+            continue
+        found[group, window] = [
+            _value(aggregate.function, [fields[place] for place in places])
+            for aggregate, places in zip(query.aggregates, result.values, strict=True)
+        ]
+    return found
+
+
+def _value(function: Function, held: list[Value]) -> Value:
+    if function not in (Function.SUM, Function.AVG):
+        return held[0]
+    total, count = held
+    if not count:
+        return None
+    if isinstance(total, float):
+        return total
+    return as_float(total if function is Function.SUM else total / count)
+
+
+def difference(expected: Results, found: Results) -> str | None:
+    """What differs between two results; None when nothing does."""
+    if expected.keys() != found.keys():
+        return f"rows {sorted(map(str, expected.keys() ^ found.keys()))} are on one side only"
+    for place, values in expected.items():
+        for number, (one, other) in enumerate(zip(values, found[place], strict=True)):
+            if not same(one, other):
+                return f"{place}, aggregate {number}: expected {one!r}, found {other!r}"
+    return None
+
+
+def same(one: Value, other: Value) -> bool:
+    """Equality of two results; doubles may differ by 1e-9, all else not at all."""
+    if one is None or other is None or not isinstance(one, float):
+        return bool(one == other) and isinstance(one, Decimal) == isinstance(other, Decimal)
+    return (one != one and other != other) or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)

@@ -1,0 +1,173 @@
+"""The kernel against its twin, on random plans and on streams made for its weak spots."""
+
+from __future__ import annotations
+
+import math
+import os
+from fractions import Fraction
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from planner.kernel_plan import Arithmetic, Bank, Cell, Column, Encoding, Field, KernelPlan, Layout, Slot
+from planner.query import Attribute, EventClass, Window
+from tests.harness import Partials, pool_partials, sorted_rows, source_batch
+from tests.kernel_plans import random_plan, random_rows
+from tests.kernel_twin import KernelRow, Total, TwinResults, twin_results
+from udfs.numbers import LIMIT_HIGH
+from udfs.run import PoolRun
+
+EXAMPLES = int(os.environ.get("SPARKEXT_POOLS", "300"))
+
+WINDOWS: tuple[tuple[Window | None, ...], ...] = (
+    (None,),
+    (Window(4, 4), None),
+    (Window(7, 3),),
+    (Window(10, 1), Window(3, 7)),
+    (Window(5, 2), Window(50, 4), Window(1, 1)),
+    (Window(6, 9), Window(9, 6)),
+)
+
+
+def mismatch(plan: KernelPlan, expected: TwinResults, found: Partials) -> str | None:
+    """What differs between the twin and the kernel; None when nothing does."""
+    if expected.keys() != found.keys():
+        return f"rows {sorted(map(str, expected.keys() ^ found.keys()))} are on one side only"
+    for place, fields in expected.items():
+        for number, total in fields.items():
+            field, other = plan.fields[number], found[place][number]
+            if not agree(field, total, other):
+                return f"{place}, field {number} {field}: expected {total!r}, found {other!r}"
+    return None
+
+
+def agree(field: Field, total: Total, other: Total) -> bool:
+    """Exact counts agree below 10^38, numbers to 1e-9, extremes exactly."""
+    if field.arithmetic is Arithmetic.EXACT:
+        return bool(total == other) or (total >= 10**38 and other >= int(LIMIT_HIGH) << 64)
+    if isinstance(total, float) or isinstance(other, float):
+        return isinstance(other, float) and (total == other or (math.isnan(total) and math.isnan(other)))
+    if field.arithmetic is Arithmetic.NUMBER:
+        return bool(abs(total - other) <= abs(total) * Fraction(1, 10**9))
+    return bool(total == other)
+
+
+@given(st.integers(0, 2**64))
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+def test_random_plans(seed: int) -> None:
+    random = Random(seed)
+    plan = random_plan(random, random.choice(WINDOWS))
+    rows = sorted_rows(random_rows(random, plan, random.choice((4, 15, 15, 150)), finite=random.random() < 0.7))
+    assert mismatch(plan, twin_results(plan, rows), pool_partials(plan, rows, random)) is None
+
+
+def kleene(window: Window | None, times: int = 1) -> KernelPlan:
+    """``A+``, each step taken ``times`` times: count, scaled count, sum, number, least and greatest of ``a``."""
+    column = Attribute("a", "double")
+    sources = [(number,) * times for number in range(6)]
+    exact, number, extreme = Arithmetic.EXACT, Arithmetic.NUMBER, Arithmetic.EXTREME
+    cells = (
+        Cell(exact, 0, 0, True, sources[0], None, None, False),
+        Cell(number, 0, 0, True, sources[1], None, None, False),
+        Cell(number, 0, 0, False, sources[2], 1, 0, True),
+        Cell(number, 0, 0, False, sources[3], 1, 0, False),
+        Cell(extreme, 0, 0, False, sources[4], 0, 1, True),
+        Cell(extreme, 0, 0, False, sources[5], 1, 2, True),
+    )
+    fields = (
+        Field(exact),
+        Field(number),
+        Field(number),
+        Field(number),
+        Field(extreme, Encoding.LEAST, "double"),
+        Field(extreme, Encoding.GREATEST, "double"),
+    )
+    encodings = (Encoding.NUMBER, Encoding.LEAST, Encoding.GREATEST)
+    return KernelPlan(
+        classes=(EventClass("kind", "A", None),),
+        columns=tuple(Column(column, encoding) for encoding in encodings),
+        windows=(window,),
+        cells=cells,
+        fields=fields,
+        banks=(Bank(0, tuple(Slot(place, (place,)) for place in range(6))),),
+        results=(),
+    )
+
+
+def stream(times: list[int], random: Random) -> list[KernelRow]:
+    """Rows of one key that are all of class 0."""
+    values = [random.choice((None, 0.5, 1.0, 3.25)) for _ in times]
+    return [KernelRow((1,), (), t, frozenset({0}), (v, v, v)) for t, v in zip(times, values, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "window",
+    [Window(310, 1), Window(301, 7), Window(64, 9), Window(10, 3), Window(3, 10), Window(1, 1), Window(2, 5)],
+    ids=str,
+)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_long_streams_shift_their_lanes(window: Window, sparse: bool) -> None:
+    random = Random(window.within + sparse)
+    time, times = -300, []
+    for _ in range(120 if window.live > 100 else 500):
+        time += random.choice((0, 1, 1, 40, 2 * window.within) if sparse else (0, 1, 1, 2, 6))
+        times.append(time)
+    plan, rows = kleene(window), stream(times, random)
+    for cuts in (None, random, random):
+        assert mismatch(plan, twin_results(plan, rows), pool_partials(plan, rows, cuts)) is None
+
+
+@pytest.mark.parametrize("events", [125, 126, 127, 128, 129, 200, 300])
+def test_exact_counts_stick_beyond_38_digits(events: int) -> None:
+    plan = kleene(None)
+    rows = stream(list(range(events)), Random(events))
+    count = pool_partials(plan, rows)[(1,), 0, 0][0]
+    true = 2**events - 1
+    if true < 10**38:
+        assert count == true
+    else:
+        assert count >> 64 >= int(LIMIT_HIGH) if true >= int(LIMIT_HIGH) << 64 else count == true
+        assert count >= 10**38
+
+
+def test_exact_counts_hold_up_to_the_last_digit() -> None:
+    """The greatest DECIMAL(38,0) is no overflow, and one above it is told apart by its value."""
+    limit = int(LIMIT_HIGH) << 64
+    assert limit > 10**38
+    assert limit - 10**38 <= 1 << 64
+
+
+def test_partial_rows_with_counts_that_stuck_add_up_to_an_overflow() -> None:
+    plan = kleene(None)
+    rows = [KernelRow((1,), (key,), time, frozenset({0}), (1, 1, 1)) for key in range(9) for time in range(200)]
+    assert pool_partials(plan, rows)[(1,), 0, 0][0] >= 10**38
+
+
+@pytest.mark.parametrize(("events", "times"), [(5200, 1), (3000, 5)])
+def test_scaled_numbers_far_beyond_a_double(events: int, times: int) -> None:
+    """Counts above 2^5000, sums weighted with them, and their quotient."""
+    plan, rows = kleene(None, times), stream(list(range(events)), Random(events))
+    assert mismatch(plan, twin_results(plan, rows), pool_partials(plan, rows)) is None
+    _, count, total, number, *_ = pool_partials(plan, rows)[(1,), 0, 0]
+    assert count > 2**5000
+    assert 0.5 < float(total / number) < 3.25
+
+
+def test_partial_rows_of_one_group_are_combined_in_the_kernel() -> None:
+    """As long as the output has room, a group, bank and window has one row, whatever the number of keys."""
+    plan = kleene(Window(10, 5))
+    rows = [KernelRow((1,), (key,), time, frozenset({0}), (1, 1, 1)) for key in range(50) for time in range(0, 40, 3)]
+    found = pool_partials(plan, rows)
+    assert mismatch(plan, twin_results(plan, rows), found) is None
+    assert len(found) == 9
+    source = source_batch(plan, rows)
+    assert sum(batch.num_rows for batch in PoolRun(plan, Layout(1, 1)).results(iter([source]))) == 9
+
+
+def test_input_without_rows_has_no_results() -> None:
+    plan, layout = kleene(None), Layout(1, 0)
+    assert list(PoolRun(plan, layout).results(iter([]))) == []
+    empty = source_batch(plan, stream([1], Random(0))).slice(0, 0)
+    assert list(PoolRun(plan, layout).results(iter([empty, empty]))) == []

@@ -1,0 +1,51 @@
+"""Shared = unshared = enumerated, on random pools."""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from planner.compile import compile_plan
+from planner.prefixes import share_equal_prefixes, share_nothing
+from planner.template import template
+from tests.enumerator import enumerate_results
+from tests.harness import PLANNERS, difference, pool_results
+from tests.soak import mismatches
+from tests.workloads import Workload, workload, workloads
+
+EXAMPLES = int(os.environ.get("SPARKEXT_POOLS", "300"))
+
+
+@given(workloads(), st.integers(0, 1 << 32))
+@settings(max_examples=max(1, EXAMPLES // 6), deadline=None, suppress_health_check=list(HealthCheck))
+def test_kernel_equals_enumerator_and_shrinks(drawn: Workload, seed: int) -> None:
+    events = drawn.events()
+    expected = [enumerate_results(query, events) for query in drawn.queries]
+    for name, planner in PLANNERS.items():
+        random = Random(seed)
+        found = pool_results(drawn.queries, events, planner(random), random)
+        for query, one, other in zip(drawn.queries, expected, found, strict=True):
+            assert difference(one, other) is None, f"{name}: {query.pattern}"
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_kernel_equals_enumerator_on_seeded_pools(part: int) -> None:
+    seeds = range(part * EXAMPLES // 4, (part + 1) * EXAMPLES // 4)
+    assert [problem for seed in seeds for problem in mismatches(seed)] == []
+
+
+def test_pools_are_not_trivial() -> None:
+    """Most queries of random pools have results, and many pools have something to share."""
+    drawn = [workload(Random(seed)) for seed in range(100)]
+    with_results = [bool(enumerate_results(query, w.events())) for w in drawn for query in w.queries]
+    assert sum(with_results) > 0.6 * len(with_results)
+    templates = [template(w.queries) for w in drawn]
+    saved = [
+        len(compile_plan(t, share_equal_prefixes(t)).cells) < len(compile_plan(t, share_nothing(t)).cells)
+        for t in templates
+    ]
+    assert sum(saved) > 25

@@ -1,0 +1,313 @@
+"""Random workloads: rows of one source, and a pool of queries over them.
+
+A workload can be run below Spark (`Workload.events`) and in Spark (`Workload.records`, `SCHEMA` and
+`Workload.sql`). It is drawn from a `random.Random`; hypothesis provides one that it can shrink.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from random import Random
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from hypothesis import strategies as st
+
+from planner.pattern import Alternation, Pattern, Repeat, Sequence, Variable, variables
+from planner.query import Aggregate, Attribute, EventClass, Function, Query, Window
+from tests.enumerator import Event
+
+_T = TypeVar("_T")
+
+MAX_EVENTS = 9
+"""Most events of one partition and group."""
+
+MAX_WORDS = 3000
+"""Most labelled words, trends or not, of one query over one partition and group."""
+
+
+class Row(NamedTuple):
+    """One row of the source; ``part``, ``sub`` and ``grp`` are keys, ``ts`` the time, ``kind`` the type."""
+
+    part: int | None
+    sub: str | None
+    grp: str | None
+    ts: int | None
+    kind: str | None
+    v: int | None
+    w: float | None
+    d: Decimal | None
+    big: Decimal | None
+    day: date | None
+    at: datetime | None
+
+
+SCHEMA = (
+    "part INT, sub STRING, grp STRING, ts BIGINT, kind STRING, v INT, w DOUBLE, d DECIMAL(10,2), "
+    "big DECIMAL(38,0), day DATE, at TIMESTAMP"
+)
+"""The source as a Spark schema."""
+
+TYPES = ("A", "B", "C", "D")
+
+ATTRIBUTES = {
+    "v": "int",
+    "w": "double",
+    "d": "decimal(10,2)",
+    "big": "decimal(38,0)",
+    "day": "date",
+    "at": "timestamp",
+}
+"""Attributes and their types. Of ``big`` no sums are asked, since its values cancel."""
+
+_SUMMED = ("v", "w", "d")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on one event, as SQL and as Python; the latter is False for NULL."""
+
+    sql: str
+    holds: Callable[[Row], bool]
+
+
+CONDITIONS = (
+    Condition("v > 2", lambda row: row.v is not None and row.v > 2),
+    Condition("v <= 2", lambda row: row.v is not None and row.v <= 2),
+    Condition("v % 2 = 0", lambda row: row.v is not None and row.v % 2 == 0),
+    Condition("v IS NULL OR v < 4", lambda row: row.v is None or row.v < 4),
+    Condition("w >= 0", lambda row: row.w is not None and (math.isnan(row.w) or row.w >= 0)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Rows and a pool of queries.
+
+    Attributes:
+        rows: In no order.
+        partition: Columns of PARTITION BY; maybe none.
+        group: Columns of GROUP BY; None when there is none.
+        queries: The pool. Attributes and conditions are written as in `ATTRIBUTES` and `CONDITIONS`.
+    """
+
+    rows: tuple[Row, ...]
+    partition: tuple[str, ...]
+    group: tuple[str, ...] | None
+    queries: tuple[Query, ...]
+
+    def events(self) -> list[Event]:
+        """The rows as the enumerator wants them. Without GROUP BY, results are per PARTITION BY value."""
+        classes = {event_class for query in self.queries for _, event_class in query.classes}
+        other, keys = ((), self.partition) if self.group is None else (self.partition, self.group)
+        return [
+            Event(
+                partition=tuple(getattr(row, key) for key in other),
+                group=tuple(getattr(row, key) for key in keys),
+                time=row.ts,
+                classes=frozenset(event_class for event_class in classes if matches(row, event_class)),
+                values={name: getattr(row, name) for name in ATTRIBUTES},
+            )
+            for row in self.rows
+        ]
+
+    def records(self) -> list[tuple[object, ...]]:
+        """The rows for ``createDataFrame(…, SCHEMA)``."""
+        return [tuple(row) for row in self.rows]
+
+    def sql(self, query: Query, relation: str) -> str:
+        """A statement with the results of ``query``; its aggregates are called m0, m1, …"""
+        clauses = []
+        if self.partition:
+            clauses.append("PARTITION BY " + ", ".join(self.partition))
+        if self.group is not None:
+            clauses.append("GROUP BY " + ", ".join(self.group))
+        clauses.append("ORDER BY ts")
+        if any(event_class.type_by is not None for _, event_class in query.classes):
+            clauses.append("TYPE BY kind")
+        measures = (f"{measure(aggregate)} AS m{place}" for place, aggregate in enumerate(query.aggregates))
+        clauses.append("MEASURES " + ", ".join(measures))
+        clauses.append(f"PATTERN ({query.pattern})")
+        defined = [f"{name} AS {ec.condition}" for name, ec in query.classes if ec.condition is not None]
+        if defined:
+            clauses.append("DEFINE " + ", ".join(defined))
+        if query.window is not None:
+            clauses.append(f"WITHIN {query.window.within} SLIDE {query.window.slide}")
+        return f"SELECT * FROM {relation} MATCH_TREND (\n  " + "\n  ".join(clauses) + "\n)"
+
+
+def measure(aggregate: Aggregate) -> str:
+    """An aggregate as MEASURES spells it."""
+    if aggregate.variable is None:
+        return "COUNT(*)"
+    inner = aggregate.variable if aggregate.attribute is None else f"{aggregate.variable}.{aggregate.attribute.text}"
+    return f"{aggregate.function.value}({inner})"
+
+
+_PREDICATES: dict[str, Callable[[Row], bool]] = {condition.sql: condition.holds for condition in CONDITIONS}
+
+
+def matches(row: Row, event_class: EventClass) -> bool:
+    """Whether a row is of an event class."""
+    if event_class.type_by is not None and row.kind != event_class.type:
+        return False
+    if event_class.condition is None:
+        return True
+    # Without TYPE BY the condition names the type: "kind = 'A'" or "kind = 'A' AND (v > 2)".
+    kind, _, condition = event_class.condition.partition(" AND (")
+    if kind.startswith("kind = "):
+        return row.kind == kind[len("kind = '") : -1] and (not condition or _PREDICATES[condition[:-1]](row))
+    return _PREDICATES[event_class.condition](row)
+
+
+def typed_class(kind: str, condition: str | None = None) -> EventClass:
+    """The class of a variable named ``kind`` under TYPE BY."""
+    return EventClass("kind", kind, condition)
+
+
+def defined_class(kind: str, condition: str | None = None) -> EventClass:
+    """The class of a variable that is defined without TYPE BY."""
+    return EventClass(None, None, f"kind = '{kind}'" + ("" if condition is None else f" AND ({condition})"))
+
+
+def workload(random: Random) -> Workload:
+    """A random workload."""
+    partition: tuple[str, ...] = random.choice((("part",), ("part",), ("part", "sub"), ()))
+    group = random.choice((None, None, ("grp",), ("grp",), ("grp", "sub"), ()))
+    types = TYPES[: random.choice((2, 2, 2, 3, 4))]
+    queries: list[Query] = []
+    for number in range(random.choice((1, 2, 2, 3, 4, 5, 6))):
+        queries.append(_query(random, f"q{number}", types, queries))
+    return Workload(_rows(random, types, partition, group, queries), partition, group, tuple(queries))
+
+
+def workloads() -> st.SearchStrategy[Workload]:
+    """Random workloads that hypothesis can shrink."""
+    return st.randoms(use_true_random=False).map(workload)
+
+
+_QUANTIFIERS: tuple[tuple[int, int | None], ...] = ((1, None), (1, None), (0, None), (0, 1))
+
+
+def random_pattern(random: Random, names: tuple[str, ...], depth: int) -> Pattern:
+    """A random pattern over ``names``, of at most ``depth`` nested operators."""
+    if depth == 0:
+        return Variable(random.choice(names))
+    kind = random.choice(("sequence", "sequence", "alternation", "repeat", "repeat", "repeat"))
+    if kind == "repeat":
+        return Repeat(random_pattern(random, names, depth - 1), *random.choice(_QUANTIFIERS))
+    depths = (random.choice((0, depth - 1, depth - 1)) for _ in range(random.choice((2, 2, 2, 3))))
+    parts = tuple(random_pattern(random, names, inner) for inner in depths)
+    return Sequence(parts) if kind == "sequence" else Alternation(parts)
+
+
+def _query(random: Random, name: str, types: tuple[str, ...], earlier: list[Query]) -> Query:
+    """A query that often has its beginning, or all but its aggregates, in common with an earlier one."""
+    known: dict[str, EventClass]
+    old = random.choice(earlier) if earlier and random.random() < 0.5 else None
+    if old is not None:
+        known = dict(old.classes)
+        pattern = random.choice((old.pattern, old.pattern, Repeat(old.pattern, 1, None)))
+        if random.random() < 0.5:
+            pattern = Sequence((pattern, Repeat(random_pattern(random, tuple(known), 1), *random.choice(_QUANTIFIERS))))
+    else:
+        known = _classes(random, types)
+        pattern = random_pattern(random, tuple(known), random.choice((1, 2, 2, 3)))
+    used = variables(pattern)
+    window = old.window if old is not None and random.random() < 0.6 else _window(random)
+    aggregates = dict.fromkeys(_aggregate(random, used) for _ in range(random.randint(1, 4)))
+    return Query(name, pattern, tuple((v, known[v]) for v in used), tuple(aggregates), window)
+
+
+def _classes(random: Random, types: tuple[str, ...]) -> dict[str, EventClass]:
+    """Variables to choose from: types, types with conditions, or several variables per type."""
+    kind = random.choice(("types", "types", "conditions", "defined"))
+    if kind == "types":
+        return {name: typed_class(name) for name in types}
+    if kind == "conditions":
+        return {name: typed_class(name, _maybe(random, 0.4, random.choice(CONDITIONS).sql)) for name in types}
+    return {
+        f"X{number}": defined_class(random.choice(types[:2]), _maybe(random, 0.5, random.choice(CONDITIONS).sql))
+        for number in range(random.randint(2, 3))
+    }
+
+
+def _window(random: Random) -> Window | None:
+    within, slide = random.randint(4, 30), random.randint(1, 9)
+    overlapping, gaps = Window(within, slide), Window(random.randint(1, slide), slide)
+    return random.choice((None, None, Window(within, within), overlapping, overlapping, gaps))
+
+
+def _aggregate(random: Random, names: tuple[str, ...]) -> Aggregate:
+    function = random.choice(list(Function))
+    variable = random.choice(names)
+    if function is Function.COUNT and random.random() < 0.6:
+        return Aggregate(function, _maybe(random, 0.5, variable))
+    text = random.choice(_SUMMED if function in (Function.SUM, Function.AVG) else tuple(ATTRIBUTES))
+    return Aggregate(function, variable, Attribute(text, ATTRIBUTES[text]))
+
+
+def _rows(
+    random: Random,
+    types: tuple[str, ...],
+    partition: tuple[str, ...],
+    group: tuple[str, ...] | None,
+    queries: list[Query],
+) -> tuple[Row, ...]:
+    keys = tuple(dict.fromkeys((*partition, *(group or ()))))
+    nan = random.random() < 0.1
+    span = random.choice((7, 9, 12, 24))
+    start = random.choice((0, -span // 2, -100, 1000))
+    rows: list[Row] = []
+    sizes: dict[tuple[object, ...], int] = {}
+    words: dict[tuple[tuple[object, ...], str], int] = {}
+    all_keys = [_random_keys(random) for _ in range(random.choice((1, 2, 3)))]
+    few = random.random() < 0.05
+    for _ in range(random.randint(0, 2) if few else random.randint(7, (len(all_keys) + 1) * MAX_EVENTS)):
+        row = _row(random, random.choice(all_keys), types, start + random.randint(0, span), nan)
+        key = tuple(getattr(row, name) for name in keys)
+        sizes[key] = sizes.get(key, 0) + 1
+        grown = {
+            (key, query.name): words.get((key, query.name), 1) * (1 + sum(matches(row, ec) for _, ec in query.classes))
+            for query in queries
+        }
+        if sizes[key] <= MAX_EVENTS and max(grown.values()) <= MAX_WORDS:
+            words.update(grown)
+            rows.append(row)
+    return tuple(rows)
+
+
+_Keys: TypeAlias = tuple[int | None, str | None, str | None]
+
+
+def _random_keys(random: Random) -> _Keys:
+    return (
+        _maybe(random, 0.9, random.randint(1, 2)),
+        _maybe(random, 0.9, random.choice("xy")),
+        _maybe(random, 0.9, random.choice("gh")),
+    )
+
+
+def _row(random: Random, keys: _Keys, types: tuple[str, ...], time: int, nan: bool) -> Row:
+    days = random.randint(-4, 4)
+    part, sub, grp = keys
+    return Row(
+        part=part,
+        sub=sub,
+        grp=grp,
+        ts=_maybe(random, 0.97, time),
+        kind=_maybe(random, 0.97, random.choice(types)),
+        v=_maybe(random, 0.85, random.randint(-3, 6)),
+        w=math.nan if nan and random.random() < 0.2 else _maybe(random, 0.85, random.randint(-8, 12) / 4),
+        d=_maybe(random, 0.85, Decimal(random.randint(-500, 99999)).scaleb(-2)),
+        big=_maybe(random, 0.85, Decimal(days).scaleb(36) + random.randint(-3, 3)),
+        day=_maybe(random, 0.85, date(1970, 1, 1) + timedelta(days=days)),
+        at=_maybe(random, 0.85, datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=days)),
+    )
+
+
+def _maybe(random: Random, chance: float, value: _T) -> _T | None:
+    return value if random.random() < chance else None
