@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from planner.kernel_plan import Arithmetic, Encoding, Field, field_columns
@@ -13,6 +13,7 @@ STUCK = (10**38 >> 64) + 1
 """High word from which a count is above 10^38; counts that reach it stay there."""
 
 _LOW_HALF = 0xFFFFFFFF
+_NO_SCALE = -(1 << 62)
 
 
 def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[Field]) -> DataFrame:
@@ -20,9 +21,9 @@ def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[F
 
     Counts are added in 32-bit halves, which cannot overflow for fewer than 2^31 partial rows.
     """
-    keys = [*groups, "bank", "window"]
-    sums: list[Column] = []
-    results: list[Column] = [F.col(key) for key in keys]
+    keys = [*groups, "bank", "`window`"]
+    sums: list[str] = []
+    results: list[str] = list(keys)
     for number, (field, names) in enumerate(zip(fields, field_columns(fields), strict=True)):
         match field.arithmetic:
             case Arithmetic.EXACT:
@@ -30,43 +31,41 @@ def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[F
             case Arithmetic.NUMBER:
                 parts, values = _number(names, number)
             case Arithmetic.EXTREME:
-                extreme = F.min if field.encoding is Encoding.LEAST else F.max
-                parts, values = [extreme(names[0]).alias(names[0])], [F.col(names[0])]
+                extreme = "min" if field.encoding is Encoding.LEAST else "max"
+                parts, values = [f"{extreme}({names[0]}) AS {names[0]}"], [names[0]]
         sums += parts
         results += values
-    return partial.groupBy(*keys).agg(*sums).select(*results)
+    return partial.groupBy(*keys).agg(*map(F.expr, sums)).selectExpr(*results)
 
 
-def _exact(names: tuple[str, ...], number: int) -> tuple[list[Column], list[Column]]:
+def _exact(names: tuple[str, ...], number: int) -> tuple[list[str], list[str]]:
     high, low = names
     top, upper, lower = (f"{part}_{number}" for part in ("top", "upper", "lower"))
     parts = [
-        F.try_sum(high).alias(top),
-        F.sum(F.shiftrightunsigned(low, 32)).alias(upper),
-        F.sum(F.col(low).bitwiseAND(F.lit(_LOW_HALF))).alias(lower),
+        f"try_sum({high}) AS {top}",
+        f"sum(shiftrightunsigned({low}, 32)) AS {upper}",
+        f"sum({low} & {_LOW_HALF}L) AS {lower}",
     ]
-    carried = F.col(upper) + F.shiftrightunsigned(lower, 32)
-    stuck = F.lit(STUCK).cast("long")
-    total = F.least(F.coalesce(F.try_add(F.col(top), F.shiftrightunsigned(carried, 32)), stuck), stuck)
-    words = F.shiftleft(carried, 32).bitwiseOR(F.col(lower).bitwiseAND(F.lit(_LOW_HALF)))
-    return parts, [total.alias(high), words.alias(low)]
+    carried = f"({upper} + shiftrightunsigned({lower}, 32))"
+    total = f"least(coalesce(try_add({top}, shiftrightunsigned({carried}, 32)), {STUCK}L), {STUCK}L)"
+    return parts, [f"{total} AS {high}", f"shiftleft({carried}, 32) | ({lower} & {_LOW_HALF}L) AS {low}"]
 
 
-def _number(names: tuple[str, ...], number: int) -> tuple[list[Column], list[Column]]:
+def _number(names: tuple[str, ...], number: int) -> tuple[list[str], list[str]]:
     """Scaled doubles: those with scale 0, nearly all, are summed as they are, others relative to the greatest."""
     value, scale = names
     plain, others = f"plain_{number}", f"others_{number}"
     parts = [
-        F.sum(F.when(F.col(scale) == 0, F.col(value)).otherwise(F.lit(0.0))).alias(plain),
-        F.collect_list(F.when(F.col(scale) != 0, F.struct(F.col(scale).alias("s"), F.col(value).alias("v")))).alias(others),
+        f"sum(CASE WHEN {scale} = 0 THEN {value} ELSE 0D END) AS {plain}",
+        f"collect_list(CASE WHEN {scale} <> 0 THEN struct({scale} AS s, {value} AS v) END) AS {others}",
     ]
-    greatest = f"greatest(array_max(transform({others}, x -> x.s)), IF({plain} = 0, -4611686018427387904L, 0L))"
+    greatest = f"greatest(array_max(transform({others}, x -> x.s)), IF({plain} = 0, {_NO_SCALE}L, 0L))"
     total = (
-        f"aggregate({others}, {plain} * power(2D, 512D * (0L - top)), (sum, x) -> sum + x.v * power(2D, 512D * (x.s - top)))"
+        f"aggregate({others}, {plain} * power(2D, 512D * (0L - top)), "
+        "(total, x) -> total + x.v * power(2D, 512D * (x.s - top)))"
     )
-    empty = F.expr(f"size({others}) = 0")
-    combined = F.expr(f"aggregate(array({greatest}), 0D, (unused, top) -> {total})")
+    combined = f"aggregate(array({greatest}), 0D, (unused, top) -> {total})"
     return parts, [
-        F.when(empty, F.col(plain)).otherwise(combined).alias(value),
-        F.when(empty, F.lit(0).cast("long")).otherwise(F.expr(greatest)).alias(scale),
+        f"CASE WHEN size({others}) = 0 THEN {plain} ELSE {combined} END AS {value}",
+        f"CASE WHEN size({others}) = 0 THEN 0L ELSE {greatest} END AS {scale}",
     ]

@@ -6,8 +6,6 @@ from enum import Enum
 from typing import Any
 
 from pyspark.errors import ParseException
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ByteType,
     DataType,
@@ -70,20 +68,19 @@ def window(
     return Window(length, length if slide is None else _length(parser, sql, "SLIDE", slide, kind))
 
 
-def bound(index: Column, unit: int, offset: int, kind: TimeKind, type_: DataType) -> Column:
-    """``index · unit + offset``, a moment in units of the kernel, as a value of the time's own type."""
-    moment = index * F.lit(unit).cast("long") + F.lit(offset).cast("long")
+def bound(index: str, unit: int, offset: int, kind: TimeKind, type_: DataType) -> str:
+    """SQL for ``index · unit + offset``, a moment in units of the kernel, as a value of the time's own type."""
+    moment = f"({index} * {unit}L + {offset}L)"
     match kind:
         case TimeKind.TIMESTAMP:
-            return F.timestamp_micros(moment)
+            return f"timestamp_micros({moment})"
         case TimeKind.TIMESTAMP_NTZ:
-            return F.expr("TIMESTAMP_NTZ'1970-01-01 00:00:00'") + F.make_dt_interval(
-                days=F.floor(moment / F.lit(_DAY)).cast("int"), secs=(moment % _DAY).cast("decimal(18,6)") / 1_000_000
-            )
+            days, rest = f"CAST({moment} DIV {_DAY}L AS INT)", f"CAST({moment} % {_DAY}L AS DECIMAL(18,6)) / 1000000"
+            return f"(TIMESTAMP_NTZ'1970-01-01 00:00:00' + make_dt_interval({days}, 0, 0, {rest}))"
         case TimeKind.DATE:
-            return F.date_from_unix_date(moment.cast("int"))
+            return f"date_from_unix_date(CAST({moment} AS INT))"
         case TimeKind.INTEGRAL:
-            return moment.cast(type_)
+            return f"CAST({moment} AS {type_.simpleString()})"
 
 
 def _length(parser: Any, sql: str, clause: str, expression: Expression, kind: TimeKind) -> int:

@@ -50,12 +50,6 @@ def spark_error(gateway: Any, error: PlanningError, sql: str) -> Py4JJavaError:
     return Py4JJavaError("", java_exception=exception)
 
 
-def original(error: CapturedException) -> Py4JJavaError | CapturedException:
-    """The Java exception that PySpark captured, to hand it back to the JVM."""
-    origin = getattr(error, "_origin", None)
-    return error if origin is None else Py4JJavaError("", java_exception=origin)
-
-
 def reason(error: CapturedException) -> str:
     """What Spark says is wrong, in one line, without its class and the excerpt of the statement."""
     text = str(error.getMessage() if hasattr(error, "getMessage") else error)

@@ -7,12 +7,9 @@ per key → sorted by key and time → kernel → one row per group, bank and wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import or_
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import DoubleType, FloatType, IntegerType, LongType, StringType, StructField, StructType
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DoubleType, FloatType, IntegerType, LongType, StructField, StructType
 
 from planner.kernel_plan import (
     CLASSES_PER_WORD,
@@ -28,6 +25,7 @@ from planner.query import EventClass
 from sparkext import settings
 from sparkext.binding import BoundQuery, Key
 from sparkext.combine import combine_groups
+from sparkext.sql_text import string
 from udfs.run import pool_kernel
 
 BYTES_PER_TASK = 64 << 20
@@ -73,21 +71,22 @@ def _events(query: BoundQuery, texts: Mapping[str, str], plan: KernelPlan) -> tu
     keys |= {f"partition_{place}": _key(key) for place, key in enumerate(query.sorted_partitions)}
     words = {f"classes_{word}": _word(plan, word, texts) for word in range(class_words(len(plan.classes)))}
     attributes = {f"attribute_{place}": _attribute(column, texts) for place, column in enumerate(plan.columns)}
-    columns = {**keys, _TIME: F.expr(query.time), **words, **attributes}
-    source = query.source.where(F.expr(query.time).isNotNull())
+    columns = {**keys, _TIME: query.time, **words, **attributes}
+    usable = [f"({query.time}) IS NOT NULL"]
     types = _only_types(plan.classes)
     if types is not None:
-        source = source.where(F.expr(texts[types[0]]).cast("string").isin(*types[1]))
-    events = source.select(*(column.alias(name) for name, column in columns.items()))
-    return events.where(reduce(or_, (F.col(name) != 0 for name in words))), list(keys)
+        usable.append(f"CAST({texts[types[0]]} AS STRING) IN ({', '.join(map(string, types[1]))})")
+    source = query.source.where(" AND ".join(usable))
+    events = source.selectExpr(*(f"{text} AS {name}" for name, text in columns.items()))
+    return events.where(" OR ".join(f"{name} <> 0" for name in words)), list(keys)
 
 
-def _key(key: Key) -> Column:
+def _key(key: Key) -> str:
     """A key expression; NaN and zeros of floating keys are made one, as Spark's own grouping does."""
-    value = F.expr(key.text)
     if isinstance(key.type, DoubleType | FloatType):
-        return F.when(F.isnan(value), F.lit(float("nan")).cast(key.type)).otherwise(value + F.lit(0.0).cast(key.type))
-    return value
+        kind = key.type.simpleString()
+        return f"CASE WHEN isnan({key.text}) THEN CAST('NaN' AS {kind}) ELSE ({key.text}) + CAST(0 AS {kind}) END"
+    return key.text
 
 
 def _only_types(classes: Sequence[EventClass]) -> tuple[str, list[str]] | None:
@@ -97,38 +96,35 @@ def _only_types(classes: Sequence[EventClass]) -> tuple[str, list[str]] | None:
     return None if only is None else (only, sorted({event.type for event in classes if event.type is not None}))
 
 
-def _word(plan: KernelPlan, word: int, texts: Mapping[str, str]) -> Column:
+def _word(plan: KernelPlan, word: int, texts: Mapping[str, str]) -> str:
     """Bits of the classes that an event is of, ``CLASSES_PER_WORD`` to a word.
 
     Conditions of one type are evaluated for events of that type only.
     """
     first = word * CLASSES_PER_WORD
-    by_type: dict[str, dict[str, list[Column]]] = {}
-    bits: list[Column] = []
+    by_type: dict[str, dict[str, list[str]]] = {}
+    bits: list[str] = []
     for place, event in enumerate(plan.classes[first : first + CLASSES_PER_WORD]):
-        bit = F.lit(1 << place).cast("long")
+        bit = f"{1 << place}L"
         if event.condition is not None:
-            bit = F.when(F.expr(texts[event.condition]), bit).otherwise(F.lit(0).cast("long"))
+            bit = f"CASE WHEN {texts[event.condition]} THEN {bit} ELSE 0L END"
         if event.type_by is None or event.type is None:
             bits.append(bit)
         else:
             by_type.setdefault(event.type_by, {}).setdefault(event.type, []).append(bit)
     for text, types in by_type.items():
-        kind = F.expr(texts[text]).cast("string")
-        chosen = F
-        for name, of_type in types.items():
-            chosen = chosen.when(kind == F.lit(name), reduce(Column.bitwiseOR, of_type))  # type: ignore[union-attr,assignment]
-        bits.append(chosen.otherwise(F.lit(0).cast("long")))  # type: ignore[attr-defined]
-    return reduce(Column.bitwiseOR, bits)
+        cases = " ".join(f"WHEN {string(name)} THEN {' | '.join(of_type)}" for name, of_type in types.items())
+        bits.append(f"CASE CAST({texts[text]} AS STRING) {cases} ELSE 0L END")
+    return " | ".join(bits)
 
 
-def _attribute(column: EventColumn, texts: Mapping[str, str]) -> Column:
-    value = F.expr(texts[column.attribute.text])
+def _attribute(column: EventColumn, texts: Mapping[str, str]) -> str:
+    value = texts[column.attribute.text]
     match column.encoding:
         case Encoding.NUMBER:
-            return value.cast("double")
+            return f"CAST({value} AS DOUBLE)"
         case Encoding.PRESENT:
-            return value.isNotNull()
+            return f"({value}) IS NOT NULL"
         case Encoding.LEAST | Encoding.GREATEST:
             return value
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, SparkSession
 
 from planner.kernel_plan import Arithmetic, Field, QueryResult, field_columns
 from planner.query import Aggregate, Function, Window
@@ -13,9 +12,11 @@ from sparkext.binding import BoundQuery, aggregate_name
 from sparkext.event_time import bound
 from sparkext.pipeline import group_column
 from sparkext.source import check_expressions
+from sparkext.sql_text import identifier, string
 
 _UNPLANNED = "[TREND_NOT_PLANNED] This trend query has not been planned; query it through spark.sql or spark.table."
 _LIMIT_HIGH, _LIMIT_LOW = divmod(10**38, 1 << 64)
+_WORD = f"{1 << 64}BD"
 
 
 def query_result(
@@ -29,27 +30,20 @@ def query_result(
         place: Where the query's results are.
         query: The query.
         ansi: Whether a count of more than 38 digits fails the statement, or is NULL.
-
-    Raises:
-        pyspark.errors.AnalysisException: A measure is no expression over aggregates and columns.
     """
     names = field_columns(fields)
     presence = names[place.presence]
-    found = F.col(presence[0]) != 0
+    found = f"{presence[0]} <> 0"
     if fields[place.presence].arithmetic is Arithmetic.EXACT:
-        found = found | (F.col(presence[1]) != 0)
-    rows = pool.where((F.col("bank") == place.bank) & found)
-
-    places = query.sorted_groups
-    columns = [F.col(group_column(places.index(key))).alias(key.name) for key in query.groups]
-    bounds: list[Column] = []
-    if query.query.window is not None:
-        bounds = window_bounds(query, query.query.window, F.col("window"))
-        columns += bounds
+        found += f" OR {presence[1]} <> 0"
+    groups = query.sorted_groups
+    columns = [f"{group_column(groups.index(key))} AS {identifier(key.name)}" for key in query.groups]
+    bounds = window_bounds(query, "`window`")
+    columns += _named_bounds(bounds)
     for index, (aggregate, value) in enumerate(zip(query.query.aggregates, place.values, strict=True)):
-        column = _value(aggregate, [names[field] for field in value], _overflow(query, index, bounds, ansi))
-        columns.append(column.alias(aggregate_name(index)))
-    return _with_measures(rows.select(*columns), query)
+        held = [names[field] for field in value]
+        columns.append(f"{_value(aggregate, held, _overflow(query, index, bounds, ansi))} AS {aggregate_name(index)}")
+    return _with_measures(pool.where(f"bank = {place.bank} AND ({found})").selectExpr(*columns), query)
 
 
 def stand_in(spark: SparkSession, query: BoundQuery) -> DataFrame:
@@ -58,83 +52,81 @@ def stand_in(spark: SparkSession, query: BoundQuery) -> DataFrame:
     Raises:
         PlanningError: A measure is no scalar expression over aggregates and result columns.
     """
-    columns = [F.lit(None).cast(key.type).alias(key.name) for key in query.groups]
-    if query.query.window is not None:
-        columns += window_bounds(query, query.query.window, F.col("id"))
+    columns = [f"CAST(NULL AS {key.type.simpleString()}) AS {identifier(key.name)}" for key in query.groups]
+    columns += _named_bounds(window_bounds(query, "id"))
     for index, aggregate in enumerate(query.query.aggregates):
-        columns.append(F.lit(None).cast(_type(aggregate)).alias(aggregate_name(index)))
-    rows = spark.range(1).where(F.raise_error(F.lit(_UNPLANNED)).cast("boolean")).select(*columns)
+        columns.append(f"CAST(NULL AS {_type(aggregate)}) AS {aggregate_name(index)}")
+    shown = ", ".join(columns) or "id"
+    rows = spark.sql(f"SELECT {shown} FROM range(1) WHERE CAST(raise_error({string(_UNPLANNED)}) AS BOOLEAN)")
     check_expressions(rows, [("MEASURES", measure.expression) for measure in query.measures])
     return _with_measures(rows, query)
 
 
-def window_bounds(query: BoundQuery, window: Window, index: Column) -> list[Column]:
-    """``window_start`` and ``window_end`` of the windows numbered ``index``, in the type of the event time."""
-    start, end = (
-        bound(index, window.slide, offset, query.time_kind, query.time_type) for offset in (0, window.within)
-    )
-    return [start.alias("window_start"), end.alias("window_end")]
+def window_bounds(query: BoundQuery, index: str) -> tuple[str, ...]:
+    """SQL for the start and the end of the windows numbered ``index``; nothing for an unbounded window."""
+    window: Window | None = query.query.window
+    if window is None:
+        return ()
+    kind, type_ = query.time_kind, query.time_type
+    return tuple(bound(index, window.slide, offset, kind, type_) for offset in (0, window.within))
+
+
+def _named_bounds(bounds: tuple[str, ...]) -> list[str]:
+    return [f"{bound_} AS {name}" for bound_, name in zip(bounds, ("window_start", "window_end"), strict=False)]
 
 
 def _with_measures(rows: DataFrame, query: BoundQuery) -> DataFrame:
-    outputs = [_quoted(key.name) for key in query.groups]
+    outputs = [identifier(key.name) for key in query.groups]
     if query.query.window is not None:
-        outputs += [F.col("window_start"), F.col("window_end")]
-    return rows.select(*outputs, *(F.expr(m.expression.text).alias(m.name) for m in query.measures))
+        outputs += ["window_start", "window_end"]
+    return rows.selectExpr(*outputs, *(f"{m.expression.text} AS {identifier(m.name)}" for m in query.measures))
 
 
 def _type(aggregate: Aggregate) -> str:
     match aggregate.function:
         case Function.COUNT:
-            return "decimal(38,0)"
+            return "DECIMAL(38,0)"
         case Function.SUM | Function.AVG:
-            return "double"
+            return "DOUBLE"
         case Function.MIN | Function.MAX:
             assert aggregate.attribute is not None
             return aggregate.attribute.type
 
 
-def _value(aggregate: Aggregate, names: list[tuple[str, ...]], overflow: Column) -> Column:
+def _value(aggregate: Aggregate, names: list[tuple[str, ...]], overflow: str) -> str:
     match aggregate.function:
         case Function.COUNT:
             return _exact(*names[0], overflow)
         case Function.SUM:
-            return F.when(F.col(names[1][0]) != 0, _scaled(F.col(names[0][0]), F.col(names[0][1])))
+            return f"CASE WHEN {names[1][0]} <> 0 THEN {_scaled(*names[0])} END"
         case Function.AVG:
             total, count = names
-            mean = _scaled(F.col(total[0]) / F.col(count[0]), F.col(total[1]) - F.col(count[1]))
-            return F.when(F.col(count[0]) != 0, mean)
+            mean = _scaled(f"({total[0]} / {count[0]})", f"({total[1]} - {count[1]})")
+            return f"CASE WHEN {count[0]} <> 0 THEN {mean} END"
         case Function.MIN | Function.MAX:
-            return F.col(names[0][0])
+            return names[0][0]
 
 
-def _exact(high: str, low: str, overflow: Column) -> Column:
+def _exact(high: str, low: str, overflow: str) -> str:
     """The 128-bit count as DECIMAL(38,0)."""
-    top, bottom = F.col(high), F.col(low)
-    small = bottom.cast("decimal(20,0)")
-    unsigned = F.when(bottom >= 0, small).otherwise((small + _decimal(1 << 64)).cast("decimal(20,0)"))
-    beyond = (top > _LIMIT_HIGH) | ((top == _LIMIT_HIGH) & ((bottom < 0) | (bottom >= _LIMIT_LOW)))
-    value = (
-        F.when((top == 0) & (bottom >= 0), bottom.cast("decimal(38,0)"))
-        .when(beyond, overflow)
-        .otherwise((top.cast("decimal(20,0)") * _decimal(1 << 64) + unsigned).cast("decimal(38,0)"))
+    signed = f"CAST({low} AS DECIMAL(20,0))"
+    unsigned = f"CASE WHEN {low} >= 0 THEN {signed} ELSE {signed} + {_WORD} END"
+    beyond = f"{high} > {_LIMIT_HIGH} OR {high} = {_LIMIT_HIGH} AND ({low} < 0 OR {low} >= {_LIMIT_LOW})"
+    return (
+        f"CASE WHEN {high} = 0 AND {low} >= 0 THEN CAST({low} AS DECIMAL(38,0)) WHEN {beyond} THEN {overflow} "
+        f"ELSE CAST(CAST({high} AS DECIMAL(20,0)) * {_WORD} + {unsigned} AS DECIMAL(38,0)) END"
     )
-    return value.cast("decimal(38,0)")
 
 
-def _decimal(value: int) -> Column:
-    return F.lit(str(value)).cast("decimal(20,0)")
-
-
-def _scaled(number: Column, scale: Column) -> Column:
+def _scaled(number: str, scale: str) -> str:
     """``number · 2^(512·scale)``, in two steps so that only the result can overflow."""
-    step = F.pow(F.lit(2.0), F.lit(256.0) * scale)
-    return F.when(scale == 0, number).otherwise(number * step * step)
+    step = f"power(2D, 256D * {scale})"
+    return f"CASE WHEN {scale} = 0 THEN {number} ELSE {number} * {step} * {step} END"
 
 
-def _overflow(query: BoundQuery, index: int, bounds: list[Column], ansi: bool) -> Column:
+def _overflow(query: BoundQuery, index: int, bounds: tuple[str, ...], ansi: bool) -> str:
     if not ansi:
-        return F.lit(None).cast("decimal(38,0)")
+        return "CAST(NULL AS DECIMAL(38,0))"
     measures = ", ".join(m.name for m in query.measures if re.search(rf"\b{aggregate_name(index)}\b", m.expression.text))
     text = (
         f"[TREND_COUNT_OVERFLOW] {query.query.aggregates[index]} of measure '{measures}' of query "
@@ -144,12 +136,9 @@ def _overflow(query: BoundQuery, index: int, bounds: list[Column], ansi: bool) -
         ". Use APPROX_COUNT or LOG10_COUNT, a narrower window or a stricter pattern; "
         "with spark.sql.ansi.enabled=false it is NULL. SQLSTATE: 22003"
     )
-    place = [F.lit(" in its one unbounded window")]
+    place = [string(" in its one unbounded window")]
     if bounds:
-        start, end = (moment.cast("string") for moment in bounds)
-        place = [F.lit(" in the window from "), start, F.lit(" to "), end]
-    return F.raise_error(F.concat(F.lit(text), *place, F.lit(hint))).cast("decimal(38,0)")
-
-
-def _quoted(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")
+        start, end = (f"CAST({moment} AS STRING)" for moment in bounds)
+        place = [string(" in the window from "), start, string(" to "), end]
+    message = ", ".join([string(text), *place, string(hint)])
+    return f"CAST(raise_error(concat({message})) AS DECIMAL(38,0))"

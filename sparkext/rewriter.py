@@ -68,13 +68,20 @@ def _with_stand_ins(workload: Workload, sql: str, tokens: list[Token], spans: Se
             source_at = (span.start, before[-1].end)
             use = Use(sql, clause, _source_query(edits, span, source_at), source_at, before[-1].name)
             registered.append(workload.register(use, view, number if len(spans) > 1 else None))
-            edits.replace(span.start, span.end, registered[-1])
+            edits.replace(span.start, span.end, _in_place_of(sql[span.start : span.end], registered[-1]))
         if view is None or view.read_at_once:
             workload.plan(registered)
     except BaseException:
         workload.abandon(registered)
         raise
     return edits.result()
+
+
+def _in_place_of(written: str, name: str) -> str:
+    """``name`` with blanks and line ends after it, so that what follows keeps its line and column."""
+    lines = written.split("\n")
+    tail = "\n" * (len(lines) - 1) + " " * len(lines[-1]) if len(lines) > 1 else ""
+    return name + " " * (len(written) - len(name) - len(tail)) + tail
 
 
 def _source_query(edits: Edits, span: Span, source_at: tuple[int, int]) -> str:

@@ -8,28 +8,58 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import replace
 from random import Random
 
 from tests.enumerator import enumerate_results
 from tests.harness import PLANNERS, difference, pool_results
-from tests.workloads import workload
+from tests.workloads import Workload, workload
 
 
 def mismatches(seed: int) -> list[str]:
     """What differs for the workload of ``seed``, per planner and query."""
-    random = Random(seed)
-    drawn = workload(random)
+    return [f"seed {seed}, {problem}" for problem in problems(workload(Random(seed)), seed)]
+
+
+def problems(drawn: Workload, seed: int) -> list[str]:
+    """What differs between the enumerator and the kernel, whose batches are cut as ``seed`` says."""
     events = drawn.events()
     expected = [enumerate_results(query, events) for query in drawn.queries]
     found: list[str] = []
     for name, planner in PLANNERS.items():
         if name == "split" and len(drawn.queries) == 1:
             continue
+        random = Random(seed)
         results = pool_results(drawn.queries, events, planner(random), random)
         for query, one, other in zip(drawn.queries, expected, results, strict=True):
             if (problem := difference(one, other)) is not None:
-                found.append(f"seed {seed}, {name}, {query.name} {query.pattern}: {problem}")
+                found.append(f"{name}, {query.name} {query.pattern}: {problem}")
     return found
+
+
+def smallest(drawn: Workload, seed: int) -> Workload:
+    """A part of a workload with problems that has problems still, but no row or query too many."""
+    for field in ("queries", "rows"):
+        place = 0
+        while place < len(getattr(drawn, field)):
+            items = getattr(drawn, field)
+            less = replace(drawn, **{field: items[:place] + items[place + 1 :]})
+            if problems(less, seed):
+                drawn = less
+            else:
+                place += 1
+    return drawn
+
+
+def report(seed: int) -> None:
+    """Print the problems of a seed, and the least part of its workload that shows some."""
+    print(*mismatches(seed), sep="\n")
+    drawn = smallest(workload(Random(seed)), seed)
+    print(f"  the least of it: {problems(drawn, seed)}")
+    for row in drawn.rows:
+        print(f"    {row}")
+    for query in drawn.queries:
+        print("    " + drawn.sql(query, query.name).replace("\n", " "), flush=True)
 
 
 def main() -> int:
@@ -41,10 +71,9 @@ def main() -> int:
     begin = time.perf_counter()
     bad = 0
     for seed in range(arguments.seed, arguments.seed + arguments.pools):
-        problems = mismatches(seed)
-        bad += bool(problems)
-        for problem in problems:
-            print(problem, flush=True)
+        if mismatches(seed):
+            bad += 1
+            report(seed)
     seconds = time.perf_counter() - begin
     print(f"{arguments.pools} pools in {seconds:.1f} s, {arguments.pools / seconds:.1f} per second, {bad} mismatches")
     return 1 if bad else 0

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from planner.pattern import Alternation, Pattern, Repeat, Sequence, Variable, variables
-from planner.pattern_grammar import lexemes, parse_pattern
-from planner.query import Aggregate, Attribute, EventClass, Function, Query, Window
+from planner.pattern import Alternation, Repeat, Sequence, Variable
+from planner.query import Aggregate, Function, Query, Window
 from tests.enumerator import Event, Results, accepts, enumerate_results
 from tests.harness import PLANNERS, difference, pool_results
 from tests.pools import COUNT, V, W, query
 from tests.workloads import typed_class
+
 
 def event(kind: str, time: int | None, part: object = 1, group: object = 1, **values: Any) -> Event:
     """An event whose ``kind`` is one letter per type that it is of."""

@@ -185,8 +185,8 @@ def workload(random: Random) -> Workload:
 
 
 def workloads() -> st.SearchStrategy[Workload]:
-    """Random workloads that hypothesis can shrink."""
-    return st.randoms(use_true_random=False).map(workload)
+    """Random workloads: half of them hypothesis can shrink, the others are of more kinds."""
+    return st.one_of(st.randoms(use_true_random=False), st.integers(0, 1 << 32).map(Random)).map(workload)
 
 
 _QUANTIFIERS: tuple[tuple[int, int | None], ...] = ((1, None), (1, None), (0, None), (0, 1))

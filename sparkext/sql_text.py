@@ -1,0 +1,17 @@
+"""Pieces of SQL that sparkext itself writes, for expressions that Spark evaluates."""
+
+from __future__ import annotations
+
+import base64
+
+
+def identifier(name: str) -> str:
+    """``name`` in backticks."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def string(text: str) -> str:
+    """A string constant; encoded where its quotes would depend on ``escapedStringLiterals``."""
+    if "'" not in text and "\\" not in text:
+        return f"'{text}'"
+    return f"decode(unbase64('{base64.b64encode(text.encode()).decode()}'), 'UTF-8')"

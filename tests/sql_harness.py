@@ -1,0 +1,132 @@
+"""Runs pools of queries through ``spark.sql``, as a user would, and reads their results back."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from pyspark.sql import Row, SparkSession
+
+import sparkext
+from planner.query import Function, Query
+from tests.enumerator import Results, enumerate_results
+from tests.harness import difference
+from tests.workloads import SCHEMA, Workload, workload
+
+
+def start_session() -> SparkSession:
+    """A small enabled session on this machine."""
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sparkext.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.warehouse.dir", "/tmp/sparkext-test-warehouse")
+    )
+    plain = builder.getOrCreate()
+    plain.sparkContext.setLogLevel("OFF")
+    return sparkext.enable(plain)
+
+
+def can_be_written(drawn: Workload) -> bool:
+    """Whether the workload can be said in SQL, where an empty GROUP BY cannot."""
+    return drawn.group != () or drawn.partition == ()
+
+
+def register(spark: SparkSession, drawn: Workload, prefix: str) -> list[str]:
+    """Make the rows a view and each query a view over it; returns the names of the latter."""
+    relation = f"{prefix}_rows"
+    spark.createDataFrame(drawn.records(), SCHEMA).createOrReplaceTempView(relation)
+    names = [f"{prefix}_{query.name}" for query in drawn.queries]
+    for name, query in zip(names, drawn.queries, strict=True):
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS {drawn.sql(query, relation)}")
+    return names
+
+
+def pool_rows(spark: SparkSession, drawn: Workload, prefix: str, order: random.Random) -> list[list[Row]]:
+    """Per query the rows that its view has, asked for in random order."""
+    names = register(spark, drawn, prefix)
+    places = list(range(len(names)))
+    order.shuffle(places)
+    found = {place: spark.table(names[place]).collect() for place in places}
+    for name in [*names, f"{prefix}_rows"]:
+        spark.catalog.dropTempView(name)
+    return [found[place] for place in range(len(names))]
+
+
+def as_results(drawn: Workload, query: Query, rows: Sequence[Row]) -> Results:
+    """Rows of a view in the enumerator's form: per group key and window, the aggregates.
+
+    Raises:
+        AssertionError: A group and window has two rows, or its bounds are not those of a window.
+    """
+    keys = len(drawn.partition if drawn.group is None else drawn.group)
+    results: Results = {}
+    for row in rows:
+        values = list(row)
+        group, rest = tuple(values[:keys]), values[keys:]
+        window = None
+        if query.window is not None:
+            start, end, *rest = rest
+            window, remainder = divmod(start, query.window.slide)
+            assert remainder == 0
+            assert end == start + query.window.within
+        place = (group, 0 if window is None else window)
+        assert place not in results
+        results[place] = [_value(query, i, value) for i, value in enumerate(rest)]
+    return results
+
+
+def mismatches(spark: SparkSession, seed: int) -> list[str]:
+    """What ``spark.sql`` and the enumerator disagree on, for the random pool of ``seed``."""
+    chance = random.Random(seed)
+    drawn = workload(chance)
+    if not can_be_written(drawn):
+        return []
+    events = drawn.events()
+    problems: list[str] = []
+    for query, rows in zip(drawn.queries, pool_rows(spark, drawn, f"w{seed}", chance), strict=True):
+        problem = difference(enumerate_results(query, events), as_results(drawn, query, rows))
+        if problem is not None:
+            problems.append(f"seed {seed}, {drawn.sql(query, 'rows')}: {problem}")
+    return problems
+
+
+def _value(query: Query, place: int, value: Any) -> Any:
+    """A value as the enumerator gives it: counts as int, moments with their time zone."""
+    if isinstance(value, datetime):
+        return value.astimezone(timezone.utc)
+    return int(value) if query.aggregates[place].function is Function.COUNT and value is not None else value
+
+
+def main() -> int:
+    """Run many random pools and say how many went wrong."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--pools", type=int, default=300)
+    parser.add_argument("--first", type=int, default=0)
+    asked = parser.parse_args()
+    spark = start_session()
+    begin = time.perf_counter()
+    wrong = run = 0
+    seed = asked.first
+    while run < asked.pools:
+        if can_be_written(workload(random.Random(seed))):
+            run += 1
+            for problem in mismatches(spark, seed):
+                wrong += 1
+                print(problem, flush=True)
+        seed += 1
+    seconds = time.perf_counter() - begin
+    print(f"{run} pools through spark.sql in {seconds:.0f} s, {run / seconds:.2f} a second: {wrong} mismatches")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
