@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from planner.kernel_plan import Encoding, KernelPlan, Layout, class_words
 from udfs.order_keys import as_int64, encode, validity
-from udfs.program import Flags, Floats, Ints, Words
+from udfs.program import Flags, Floats, Ints
 
 
 class Batch(NamedTuple):
@@ -34,7 +34,7 @@ class Batch(NamedTuple):
     valid: Flags
     numbers: Floats
     key_high: Ints
-    key_low: Words
+    key_low: Ints
 
 
 class BatchReader:
@@ -88,13 +88,13 @@ class BatchReader:
             changes[1:] |= null[1:] != null[:-1]
         return changes
 
-    def _attributes(self, arrays: list[pa.Array], rows: int) -> tuple[Flags, Floats, Ints, Words]:
+    def _attributes(self, arrays: list[pa.Array], rows: int) -> tuple[Flags, Floats, Ints, Ints]:
         plan = self._plan.columns
         valid = np.empty((len(plan), rows), np.uint8)
         numbers = np.empty((len(plan), rows), np.float64)
         extremes = any(column.encoding in (Encoding.LEAST, Encoding.GREATEST) for column in plan)
         key_high = np.empty((len(plan) if extremes else 0, rows), np.int64)
-        key_low = np.empty((len(plan) if extremes else 0, rows), np.uint64)
+        key_low = np.empty((len(plan) if extremes else 0, rows), np.int64)
         for place, (column, array) in enumerate(zip(plan, arrays, strict=True)):
             match column.encoding:
                 case Encoding.PRESENT:

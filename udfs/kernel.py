@@ -4,6 +4,9 @@ An event adds to every cell of its classes what it starts, the totals of the sou
 contributes itself (GRETA's propagation, summed up per state instead of per event). Totals exclude
 events of the same time, since these are never in one trend; they wait in ``State.pending``. A cell has
 one lane per window; windows that end before an event are written out and their lanes cleared.
+
+Functions here take plain arrays, not the named tuples of `udfs.program`: a call costs numba's reference
+counting some nanoseconds for every array in its arguments, so the event loop itself makes none.
 """
 
 from __future__ import annotations
@@ -13,10 +16,13 @@ from numba import njit
 
 from planner.kernel_plan import CLASSES_PER_WORD
 from udfs.numbers import add_exact, add_scaled, is_before, scaled
-from udfs.program import EXACT, NO_KEY_HIGH, NO_KEY_LOW, NUMBER
+from udfs.program import EXACT, NO_KEY, NUMBER
 
-_NO_HIGH = np.int64(NO_KEY_HIGH)
-_NO_LOW = np.uint64(NO_KEY_LOW)
+_NO_HIGH, _NO_LOW = np.int64(NO_KEY[0]), np.int64(NO_KEY[1])
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+_BIT_PLACES = np.array(
+    [p for _, p in sorted(((((1 << p) * 0x03F79D71B4CB0A89) % (1 << 64)) >> 58, p) for p in range(64))], np.int64
+)
 
 
 @njit(cache=True)
@@ -24,9 +30,9 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
     """Process the events of ``batch`` from ``row`` on.
 
     Args:
-        program: `Program`.
-        state: `State`; changed.
-        output: `Output`; rows are added.
+        program: `udfs.program.Program`.
+        state: `udfs.program.State`; changed.
+        output: `udfs.program.Output`; rows are added.
         batch: `udfs.batches.Batch`.
         row: Where to start.
         combine: Whether rows of the same group, bank and window are added up.
@@ -34,27 +40,106 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
     Returns:
         The row to go on with after the output was flushed; the number of rows when all were processed.
     """
-    cursor = state.cursor
-    rows = len(batch.time)
-    room = len(output.group) - _rows_at_once(program)
+    windows, blanks = program.windows, program.blanks
+    updates, update_ends, sources = program.updates, program.update_ends, program.sources
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
+    event_high, event_low, event_number = state.event.high, state.event.low, state.event.number
+    waiting_high, waiting_low, waiting_number = state.pending.high, state.pending.low, state.pending.number
+    opened, dirty, is_dirty, cursor = state.open, state.dirty, state.is_dirty, state.cursor
+    times, new_key, new_group, classes = batch.time, batch.new_key, batch.new_group, batch.classes
+    valid, numbers, key_high, key_low = batch.valid, batch.numbers, batch.key_high, batch.key_low
+    rows = len(times)
+    room = len(output.group) - _rows_at_once(windows, program.bank_ends)
+    matched = np.empty(classes.shape[1] * CLASSES_PER_WORD, np.int64)
+
     while row < rows:
         if cursor[3] > room:
             return row
-        time = batch.time[row]
-        if batch.new_key[row]:
-            if cursor[0]:
-                end_key(program, state, output, combine)
-            cursor[0] = 1
-            cursor[4] += np.int64(batch.new_group[row])
-            _enter(program, state, output, time, combine, True)
-        elif time != cursor[1]:
+        time = times[row]
+        first = new_key[row] != 0
+        if first or time != cursor[1]:
             if cursor[2]:
-                _settle(program, state)
-            _enter(program, state, output, time, combine, False)
-        cursor[1] = time
-        alone = cursor[2] == 0 and row + 1 < rows and (batch.new_key[row + 1] or batch.time[row + 1] != time)
-        _match(program, state, batch, row)
-        _add(program, state, batch, row, alone)
+                _settle(updates, blanks, windows, opened, dirty, is_dirty, cursor, high, low, number, waiting_high, waiting_low, waiting_number)  # fmt: skip
+            if first or time >= cursor[5]:
+                if first and cursor[0]:
+                    _close_all(program, state, output, combine)
+                cursor[4] += np.int64(new_group[row])
+                _enter(program, state, output, time, combine, first)
+                cursor[0] = 1
+            cursor[1] = time
+
+        found = 0
+        for word in range(classes.shape[1]):
+            bits = classes[row, word]
+            while bits:
+                place = np.uint64(bits & -bits) * _DE_BRUIJN >> np.uint64(58)
+                matched[found] = word * CLASSES_PER_WORD + _BIT_PLACES[place]
+                found += 1
+                bits &= bits - 1
+
+        # What the event adds to each cell of its classes, from totals of earlier events only.
+        for m in range(found):
+            for u in range(update_ends[matched[m]], update_ends[matched[m] + 1]):
+                kind, window, at = updates[u, 0], updates[u, 1], updates[u, 2]
+                begin, end = updates[u, 4], updates[u, 5]
+                count, column = updates[u, 6], updates[u, 8]
+                counts = count >= 0 and (column < 0 or valid[column, row] != 0)
+                lane_begin, lane_end = opened[window, 3], opened[window, 4]
+                if kind == EXACT:
+                    start = updates[u, 3]
+                    for lane in range(lane_begin, lane_end):
+                        sum_high, sum_low = np.int64(0), start
+                        for s in range(begin, end):
+                            there = sources[s] + lane
+                            sum_high, sum_low = add_exact(sum_high, sum_low, high[there], low[there])
+                        if counts:
+                            there = count + lane
+                            sum_high, sum_low = add_exact(sum_high, sum_low, event_high[there], event_low[there])
+                        event_high[at + lane] = sum_high
+                        event_low[at + lane] = sum_low
+                elif kind == NUMBER:
+                    start_number = np.float64(updates[u, 3])
+                    value, value_scale = 1.0, np.int64(0)
+                    if counts and updates[u, 9]:
+                        value, value_scale = scaled(numbers[column, row], np.int64(0))
+                    for lane in range(lane_begin, lane_end):
+                        total, scale = start_number, np.int64(0)
+                        for s in range(begin, end):
+                            there = sources[s] + lane
+                            total, scale = add_scaled(total, scale, number[there], low[there])
+                        there = count + lane
+                        if counts and event_number[there] != 0.0:
+                            more, more_scale = scaled(value * event_number[there], value_scale + event_low[there])
+                            total, scale = add_scaled(total, scale, more, more_scale)
+                        event_number[at + lane] = total
+                        event_low[at + lane] = scale
+                else:
+                    for lane in range(lane_begin, lane_end):
+                        least_high, least_low = _NO_HIGH, _NO_LOW
+                        for s in range(begin, end):
+                            there = sources[s] + lane
+                            if is_before(high[there], low[there], least_high, least_low):
+                                least_high, least_low = high[there], low[there]
+                        there = count + lane
+                        if counts and _is_some(updates[u, 7], event_high[there], event_low[there], event_number[there]):
+                            if is_before(key_high[column, row], key_low[column, row], least_high, least_low):
+                                least_high, least_low = key_high[column, row], key_low[column, row]
+                        event_high[at + lane] = least_high
+                        event_low[at + lane] = least_low
+
+        alone = cursor[2] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
+        for m in range(found):
+            for u in range(update_ends[matched[m]], update_ends[matched[m] + 1]):
+                kind, window, at = updates[u, 0], updates[u, 1], updates[u, 2]
+                lane_begin, lane_end = at + opened[window, 3], at + opened[window, 4]
+                if alone:
+                    _add(kind, lane_begin, lane_end, high, low, number, event_high, event_low, event_number)
+                else:
+                    if not is_dirty[u]:
+                        is_dirty[u] = 1
+                        dirty[cursor[2]] = u
+                        cursor[2] += 1
+                    _add(kind, lane_begin, lane_end, waiting_high, waiting_low, waiting_number, event_high, event_low, event_number)  # fmt: skip
         row += 1
     return row
 
@@ -63,34 +148,73 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
 def end_key(program, state, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all windows of the key under way."""
     if state.cursor[2]:
-        _settle(program, state)
-    for window in range(len(program.windows)):
-        _close(program, state, output, window, state.open[window, 2] + 1, combine)
+        totals, pending = state.totals, state.pending
+        _settle(program.updates, program.blanks, program.windows, state.open, state.dirty, state.is_dirty, state.cursor, totals.high, totals.low, totals.number, pending.high, pending.low, pending.number)  # fmt: skip
+    _close_all(program, state, output, combine)
     state.cursor[0] = 0
 
 
+@njit(cache=True, inline="always")
+def _is_some(kind, high, low, number):  # type: ignore[no-untyped-def]
+    """Whether a count of trends is not zero."""
+    return (high | low) != 0 if kind == EXACT else number != 0.0
+
+
+@njit(cache=True, inline="always")
+def _add(kind, begin, end, high, low, number, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
+    """Add one cell's lanes at ``begin``..``end`` to the same lanes of other totals."""
+    if kind == EXACT:
+        for at in range(begin, end):
+            high[at], low[at] = add_exact(high[at], low[at], more_high[at], more_low[at])
+    elif kind == NUMBER:
+        for at in range(begin, end):
+            number[at], low[at] = add_scaled(number[at], low[at], more_number[at], more_low[at])
+    else:
+        for at in range(begin, end):
+            if is_before(more_high[at], more_low[at], high[at], low[at]):
+                high[at], low[at] = more_high[at], more_low[at]
+
+
 @njit(cache=True)
-def _rows_at_once(program):  # type: ignore[no-untyped-def]
+def _settle(updates, blanks, windows, opened, dirty, is_dirty, cursor, high, low, number, waiting_high, waiting_low, waiting_number):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Move what is pending into the totals."""
+    for place in range(cursor[2]):
+        u = dirty[place]
+        is_dirty[u] = 0
+        kind, window, at = updates[u, 0], updates[u, 1], updates[u, 2]
+        begin, end = at + opened[window, 3], at + opened[window, 4]
+        _add(kind, begin, end, high, low, number, waiting_high, waiting_low, waiting_number)
+        cell = windows[window, 3] + (at - windows[window, 5]) // windows[window, 2]
+        for there in range(begin, end):
+            waiting_high[there] = blanks[cell, 0]
+            waiting_low[there] = blanks[cell, 1]
+    cursor[2] = 0
+
+
+@njit(cache=True)
+def _rows_at_once(windows, bank_ends):  # type: ignore[no-untyped-def]
     """The most rows that one event can cause to be written."""
     total = 0
-    for window in range(len(program.windows)):
-        live = (program.windows[window, 2] + 1) // 2
-        total += live * (program.bank_ends[window + 1] - program.bank_ends[window])
+    for window in range(len(windows)):
+        total += (windows[window, 2] + 1) // 2 * (bank_ends[window + 1] - bank_ends[window])
     return total
 
 
 @njit(cache=True)
 def _enter(program, state, output, time, combine, first):  # type: ignore[no-untyped-def]
     """Close the windows that end at or before ``time`` and open those that it is in."""
+    steady = np.iinfo(np.int64).max
     for w in range(len(program.windows)):
         within, slide, lanes = program.windows[w, 0], program.windows[w, 1], program.windows[w, 2]
         opened = state.open[w]
-        if within == 0:
-            newest = np.int64(0)
-            oldest = np.int64(0)
-        else:
+        newest = np.int64(0)
+        oldest = np.int64(0)
+        if within:
             newest = time // slide
             oldest = newest - (within - 1 - (time - newest * slide)) // slide
+            steady = min(steady, (newest + 1) * slide)
+            if oldest <= newest:
+                steady = min(steady, oldest * slide + within)
         if first:
             opened[0] = oldest
             opened[1] = oldest
@@ -98,116 +222,86 @@ def _enter(program, state, output, time, combine, first):  # type: ignore[no-unt
         elif opened[1] < oldest:
             _close(program, state, output, w, oldest, combine)
         if newest - opened[0] >= lanes:
-            _shift(program, state, w, oldest)
+            _shift(program.windows[w], program.blanks, opened, state.totals.high, state.totals.low, oldest)
         opened[2] = max(opened[2], newest)
         opened[3] = oldest - opened[0]
         opened[4] = newest - opened[0] + 1
+    state.cursor[5] = steady
 
 
 @njit(cache=True)
-def _shift(program, state, w, oldest):  # type: ignore[no-untyped-def]
-    """Move the open windows of ``w`` so that ``oldest`` is in lane 0."""
-    lanes = program.windows[w, 2]
-    opened = state.open[w]
+def _shift(window, blanks, opened, high, low, oldest):  # type: ignore[no-untyped-def]
+    """Move the open windows so that ``oldest`` is in lane 0."""
+    lanes = window[2]
     by = oldest - opened[0]
     used = max(np.int64(0), opened[2] - oldest + 1)
-    totals = state.totals
-    for cell in range(program.windows[w, 4]):
-        at = program.windows[w, 3] + cell * lanes
-        for lane in range(used):
-            totals.exact_high[at + lane] = totals.exact_high[at + by + lane]
-            totals.exact_low[at + lane] = totals.exact_low[at + by + lane]
-        for lane in range(used, lanes):
-            totals.exact_high[at + lane] = 0
-            totals.exact_low[at + lane] = 0
-    for cell in range(program.windows[w, 6]):
-        at = program.windows[w, 5] + cell * lanes
-        for lane in range(used):
-            totals.number[at + lane] = totals.number[at + by + lane]
-            totals.scale[at + lane] = totals.scale[at + by + lane]
-        for lane in range(used, lanes):
-            totals.number[at + lane] = 0.0
-            totals.scale[at + lane] = 0
-    for cell in range(program.windows[w, 8]):
-        at = program.windows[w, 7] + cell * lanes
-        for lane in range(used):
-            totals.key_high[at + lane] = totals.key_high[at + by + lane]
-            totals.key_low[at + lane] = totals.key_low[at + by + lane]
-        for lane in range(used, lanes):
-            totals.key_high[at + lane] = _NO_HIGH
-            totals.key_low[at + lane] = _NO_LOW
+    at = window[5]
+    for cell in range(window[3], window[4]):
+        for lane in range(at, at + used):
+            high[lane] = high[lane + by]
+            low[lane] = low[lane + by]
+        for lane in range(at + used, at + lanes):
+            high[lane] = blanks[cell, 0]
+            low[lane] = blanks[cell, 1]
+        at += lanes
     opened[0] = oldest
+
+
+@njit(cache=True)
+def _close_all(program, state, output, combine):  # type: ignore[no-untyped-def]
+    """Write out and clear all open windows."""
+    for window in range(len(program.windows)):
+        _close(program, state, output, window, state.open[window, 2] + 1, combine)
 
 
 @njit(cache=True)
 def _close(program, state, output, w, until, combine):  # type: ignore[no-untyped-def]
     """Write out and clear the open windows of ``w`` below ``until``."""
-    opened = state.open[w]
-    lanes = program.windows[w, 2]
-    totals = state.totals
-    last = min(opened[2], until - 1)
-    for index in range(opened[1], last + 1):
+    windows, blanks, banks = program.windows, program.blanks, program.banks
+    slots, slot_sources = program.slots, program.slot_sources
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
+    words, floats, opened = output.words, output.floats, state.open[w]
+    lanes = windows[w, 2]
+    for index in range(opened[1], min(opened[2], until - 1) + 1):
         lane = index - opened[0]
         for bank in range(program.bank_ends[w], program.bank_ends[w + 1]):
-            _write(program, state, output, bank, index, lane, combine)
-        for cell in range(program.windows[w, 4]):
-            at = program.windows[w, 3] + cell * lanes + lane
-            totals.exact_high[at] = 0
-            totals.exact_low[at] = 0
-        for cell in range(program.windows[w, 6]):
-            at = program.windows[w, 5] + cell * lanes + lane
-            totals.number[at] = 0.0
-            totals.scale[at] = 0
-        for cell in range(program.windows[w, 8]):
-            at = program.windows[w, 7] + cell * lanes + lane
-            totals.key_high[at] = _NO_HIGH
-            totals.key_low[at] = _NO_LOW
+            begin, end = banks[bank, 1], banks[bank, 2]
+            found = False
+            for slot in range(begin, end):
+                kind = slots[slot, 0]
+                for source in range(slots[slot, 1], slots[slot, 2]):
+                    at = slot_sources[source] + lane
+                    found = found or (kind == EXACT and (high[at] | low[at]) != 0) or (kind == NUMBER and number[at] != 0.0)
+                if found:
+                    break
+            if not found:
+                continue
+            row = _row(program.blank_row, state.cursor, output, banks[bank, 0], index, combine)
+            for slot in range(begin, end):
+                kind, word, place = slots[slot, 0], slots[slot, 3], slots[slot, 4]
+                for source in range(slots[slot, 1], slots[slot, 2]):
+                    at = slot_sources[source] + lane
+                    if kind == EXACT:
+                        words[row, word], words[row, word + 1] = add_exact(
+                            words[row, word], words[row, word + 1], high[at], low[at]
+                        )
+                    elif kind == NUMBER:
+                        floats[row, place], words[row, word] = add_scaled(
+                            floats[row, place], words[row, word], number[at], low[at]
+                        )
+                    elif is_before(high[at], low[at], words[row, word], words[row, word + 1]):
+                        words[row, word], words[row, word + 1] = high[at], low[at]
+        at = windows[w, 5] + lane
+        for cell in range(windows[w, 3], windows[w, 4]):
+            high[at] = blanks[cell, 0]
+            low[at] = blanks[cell, 1]
+            at += lanes
     opened[1] = max(opened[1], until)
 
 
 @njit(cache=True)
-def _write(program, state, output, bank, index, lane, combine):  # type: ignore[no-untyped-def]
-    """Write the totals of one window and bank as a row, unless there is no trend."""
-    totals = state.totals
-    begin, end = program.banks[bank, 1], program.banks[bank, 2]
-    found = False
-    for slot in range(begin, end):
-        kind = program.slots[slot, 0]
-        for source in range(program.slots[slot, 1], program.slots[slot, 2]):
-            at = program.slot_sources[source] + lane
-            if kind == EXACT:
-                found = found or (totals.exact_high[at] | totals.exact_low[at]) != 0
-            elif kind == NUMBER:
-                found = found or totals.number[at] != 0.0
-        if found:
-            break
-    if not found:
-        return
-    row = _row(program, state, output, program.banks[bank, 0], index, combine)
-    words = output.words[row]
-    for slot in range(begin, end):
-        kind, word, place = program.slots[slot, 0], program.slots[slot, 3], program.slots[slot, 4]
-        for source in range(program.slots[slot, 1], program.slots[slot, 2]):
-            at = program.slot_sources[source] + lane
-            if kind == EXACT:
-                high, low = add_exact(
-                    np.uint64(words[word]), np.uint64(words[word + 1]), totals.exact_high[at], totals.exact_low[at]
-                )
-                words[word] = np.int64(high)
-                words[word + 1] = np.int64(low)
-            elif kind == NUMBER:
-                number, scale = add_scaled(output.floats[row, place], words[word], totals.number[at], totals.scale[at])
-                output.floats[row, place] = number
-                words[word] = scale
-            elif is_before(totals.key_high[at], totals.key_low[at], words[word], np.uint64(words[word + 1])):
-                words[word] = totals.key_high[at]
-                words[word + 1] = np.int64(totals.key_low[at])
-
-
-@njit(cache=True)
-def _row(program, state, output, bank, index, combine):  # type: ignore[no-untyped-def]
+def _row(blank_row, cursor, output, bank, index, combine):  # type: ignore[no-untyped-def]
     """The output row of a group, bank and window: the one there is when combining, else a new one."""
-    cursor = state.cursor
     group = cursor[4]
     row = cursor[3]
     if combine:
@@ -222,160 +316,7 @@ def _row(program, state, output, bank, index, combine):  # type: ignore[no-untyp
     output.group[row] = group
     output.bank[row] = bank
     output.window[row] = index
-    output.words[row, :] = program.blank
+    output.words[row, :] = blank_row
     output.floats[row, :] = 0.0
     cursor[3] = row + 1
     return row
-
-
-@njit(cache=True)
-def _match(program, state, batch, row):  # type: ignore[no-untyped-def]
-    """Compute what the event adds to each cell of its classes, into ``state.event``."""
-    for word in range(batch.classes.shape[1]):
-        bits = batch.classes[row, word]
-        base = word * CLASSES_PER_WORD
-        while bits:
-            event = base + _lowest_bit(bits)
-            bits &= bits - 1
-            for update in range(program.update_ends[event], program.update_ends[event + 1]):
-                kind = program.updates[update, 0]
-                if kind == EXACT:
-                    _match_exact(program, state, batch, row, update)
-                elif kind == NUMBER:
-                    _match_number(program, state, batch, row, update)
-                else:
-                    _match_extreme(program, state, batch, row, update)
-
-
-@njit(cache=True, inline="always")
-def _lowest_bit(bits):  # type: ignore[no-untyped-def]
-    place = 0
-    while not (bits >> place) & 1:
-        place += 1
-    return place
-
-
-@njit(cache=True)
-def _match_exact(program, state, batch, row, update):  # type: ignore[no-untyped-def]
-    fields = program.updates[update]
-    window, at, start, count, column = fields[1], fields[2], fields[3], fields[6], fields[8]
-    totals, event = state.totals, state.event
-    counts = count >= 0 and (column < 0 or batch.valid[column, row] != 0)
-    for lane in range(state.open[window, 3], state.open[window, 4]):
-        high, low = np.uint64(0), np.uint64(start)
-        for source in range(fields[4], fields[5]):
-            there = program.sources[source] + lane
-            high, low = add_exact(high, low, totals.exact_high[there], totals.exact_low[there])
-        if counts:
-            high, low = add_exact(high, low, event.exact_high[count + lane], event.exact_low[count + lane])
-        event.exact_high[at + lane] = high
-        event.exact_low[at + lane] = low
-
-
-@njit(cache=True)
-def _match_number(program, state, batch, row, update):  # type: ignore[no-untyped-def]
-    fields = program.updates[update]
-    window, at, start, count, column = fields[1], fields[2], fields[3], fields[6], fields[8]
-    totals, event = state.totals, state.event
-    counts = count >= 0 and batch.valid[column, row] != 0
-    value, value_scale = 1.0, np.int64(0)
-    if counts and fields[9]:
-        value, value_scale = scaled(batch.numbers[column, row], np.int64(0))
-    for lane in range(state.open[window, 3], state.open[window, 4]):
-        number, scale = np.float64(start), np.int64(0)
-        for source in range(fields[4], fields[5]):
-            there = program.sources[source] + lane
-            number, scale = add_scaled(number, scale, totals.number[there], totals.scale[there])
-        if counts and event.number[count + lane] != 0.0:
-            more, more_scale = scaled(value * event.number[count + lane], value_scale + event.scale[count + lane])
-            number, scale = add_scaled(number, scale, more, more_scale)
-        event.number[at + lane] = number
-        event.scale[at + lane] = scale
-
-
-@njit(cache=True)
-def _match_extreme(program, state, batch, row, update):  # type: ignore[no-untyped-def]
-    fields = program.updates[update]
-    window, at, count, column = fields[1], fields[2], fields[6], fields[8]
-    totals, event = state.totals, state.event
-    counts = count >= 0 and batch.valid[column, row] != 0
-    for lane in range(state.open[window, 3], state.open[window, 4]):
-        high, low = _NO_HIGH, _NO_LOW
-        for source in range(fields[4], fields[5]):
-            there = program.sources[source] + lane
-            if is_before(totals.key_high[there], totals.key_low[there], high, low):
-                high, low = totals.key_high[there], totals.key_low[there]
-        if counts:
-            if fields[7] == EXACT:
-                there = count + lane
-                trends = (event.exact_high[there] | event.exact_low[there]) != 0
-            else:
-                trends = event.number[count + lane] != 0.0
-            if trends and is_before(batch.key_high[column, row], batch.key_low[column, row], high, low):
-                high, low = batch.key_high[column, row], batch.key_low[column, row]
-        event.key_high[at + lane] = high
-        event.key_low[at + lane] = low
-
-
-@njit(cache=True)
-def _add(program, state, batch, row, alone):  # type: ignore[no-untyped-def]
-    """Add what `_match` computed: to the totals when no other event has this time, else to pending."""
-    for word in range(batch.classes.shape[1]):
-        bits = batch.classes[row, word]
-        base = word * CLASSES_PER_WORD
-        while bits:
-            event = base + _lowest_bit(bits)
-            bits &= bits - 1
-            for update in range(program.update_ends[event], program.update_ends[event + 1]):
-                if alone:
-                    _accumulate(program, state, update, state.event, state.totals)
-                else:
-                    if not state.is_dirty[update]:
-                        state.is_dirty[update] = 1
-                        state.dirty[state.cursor[2]] = update
-                        state.cursor[2] += 1
-                    _accumulate(program, state, update, state.event, state.pending)
-
-
-@njit(cache=True)
-def _settle(program, state):  # type: ignore[no-untyped-def]
-    """Move what is pending into the totals."""
-    pending = state.pending
-    for place in range(state.cursor[2]):
-        update = state.dirty[place]
-        state.is_dirty[update] = 0
-        _accumulate(program, state, update, pending, state.totals)
-        kind, window, at = program.updates[update, 0], program.updates[update, 1], program.updates[update, 2]
-        for there in range(at + state.open[window, 3], at + state.open[window, 4]):
-            if kind == EXACT:
-                pending.exact_high[there] = 0
-                pending.exact_low[there] = 0
-            elif kind == NUMBER:
-                pending.number[there] = 0.0
-                pending.scale[there] = 0
-            else:
-                pending.key_high[there] = _NO_HIGH
-                pending.key_low[there] = _NO_LOW
-    state.cursor[2] = 0
-
-
-@njit(cache=True, inline="always")
-def _accumulate(program, state, update, more, into):  # type: ignore[no-untyped-def]
-    """Add the cell of ``update`` in ``more`` to the same cell in ``into``, over the latest time's lanes."""
-    kind, window, at = program.updates[update, 0], program.updates[update, 1], program.updates[update, 2]
-    begin, end = at + state.open[window, 3], at + state.open[window, 4]
-    if kind == EXACT:
-        for there in range(begin, end):
-            into.exact_high[there], into.exact_low[there] = add_exact(
-                into.exact_high[there], into.exact_low[there], more.exact_high[there], more.exact_low[there]
-            )
-    elif kind == NUMBER:
-        for there in range(begin, end):
-            into.number[there], into.scale[there] = add_scaled(
-                into.number[there], into.scale[there], more.number[there], more.scale[there]
-            )
-    else:
-        for there in range(begin, end):
-            if is_before(more.key_high[there], more.key_low[there], into.key_high[there], into.key_low[there]):
-                into.key_high[there] = more.key_high[there]
-                into.key_low[there] = more.key_low[there]

@@ -1,13 +1,16 @@
-"""Arithmetic of totals, one value at a time: 128-bit counts, scaled doubles, order keys."""
+"""Arithmetic of totals, one value at a time: 128-bit counts, scaled doubles, order keys.
+
+128-bit values are two int64 words, of which the low one holds unsigned bits.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-LIMIT_HIGH = np.uint64((10**38 >> 64) + 1)
-"""High word at which a 128-bit count sticks: such a count is above 10^38, and the sum of two high
-words below it does not wrap."""
+LIMIT_HIGH = np.int64((10**38 >> 64) + 1)
+"""High word at which a count sticks: such a count is above 10^38. The sum of two high words up to it
+fits in 64 bits without a sign."""
 
 _STEP = 512
 _BIG = 2.0**256
@@ -20,12 +23,10 @@ NOT_FINITE = np.int64(1 << 40)
 
 @njit(cache=True, inline="always")
 def add_exact(high, low, more_high, more_low):  # type: ignore[no-untyped-def]
-    """Sum of two 128-bit counts, as (high, low). Sticks once its high word reaches ``LIMIT_HIGH``."""
-    total = low + more_low
-    high = high + more_high
-    if total < low:
-        high += np.uint64(1)
-    return min(high, LIMIT_HIGH), total
+    """Sum of two counts, as (high, low). Sticks once its high word reaches ``LIMIT_HIGH``."""
+    total = np.uint64(low) + np.uint64(more_low)
+    carried = np.uint64(high) + np.uint64(more_high) + np.uint64(total < np.uint64(low))
+    return np.int64(min(carried, np.uint64(LIMIT_HIGH))), np.int64(total)
 
 
 @njit(cache=True)
@@ -47,18 +48,18 @@ def scaled(number, scale):  # type: ignore[no-untyped-def]
     return number, np.int64(scale)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def add_scaled(number, scale, more, more_scale):  # type: ignore[no-untyped-def]
     """Sum of two scaled doubles, as (number, scale)."""
-    if more == 0.0:
-        return number, scale
-    if number == 0.0:
-        return more, more_scale
     if scale == more_scale:
         total = number + more
         if _SMALL <= abs(total) < _BIG:
             return total, scale
         return scaled(total, scale)
+    if more == 0.0:
+        return number, scale
+    if number == 0.0:
+        return more, more_scale
     if scale < more_scale:
         number, more = more, number
         scale, more_scale = more_scale, scale
@@ -70,4 +71,4 @@ def add_scaled(number, scale, more, more_scale):  # type: ignore[no-untyped-def]
 @njit(cache=True, inline="always")
 def is_before(high, low, other_high, other_low):  # type: ignore[no-untyped-def]
     """Whether one order key is less than another."""
-    return high < other_high or (high == other_high and low < other_low)
+    return high < other_high or (high == other_high and np.uint64(low) < np.uint64(other_low))

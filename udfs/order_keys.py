@@ -1,4 +1,4 @@
-"""Order keys: 128-bit integers (high signed, low unsigned) that sort as the values of a type do.
+"""Order keys: 128-bit integers (high signed, low unsigned bits in an int64) that sort as the values of a type do.
 
 Integers, dates and timestamps are their own high word; doubles have their bits made monotone (NaN is
 greatest, as in Spark); decimals use both words. For GREATEST the order is reversed.
@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from udfs.program import NO_KEY_HIGH, NO_KEY_LOW, Flags, Ints, Words
+from udfs.program import NO_KEY, Flags, Ints
 
 _MAGNITUDE = np.int64(np.iinfo(np.int64).max)
 
 
-def encode(values: pa.Array, reverse: bool) -> tuple[Ints, Words]:
+def encode(values: pa.Array, reverse: bool) -> tuple[Ints, Ints]:
     """Order keys of ``values``; those of NULLs mean nothing.
 
     Raises:
@@ -23,10 +23,10 @@ def encode(values: pa.Array, reverse: bool) -> tuple[Ints, Words]:
     """
     kind = values.type
     if pa.types.is_decimal(kind):
-        words = np.frombuffer(_decimal128(values).buffers()[1], np.uint64).reshape(-1, 2)
+        words = np.frombuffer(_decimal128(values).buffers()[1], np.int64).reshape(-1, 2)
         words = words[values.offset : values.offset + len(values)]
-        high, low = words[:, 1].astype(np.int64), words[:, 0]
-        return (~high, ~low) if reverse else (high, low.copy())
+        high, low = words[:, 1].copy(), words[:, 0].copy()
+        return (~high, ~low) if reverse else (high, low)
     if pa.types.is_floating(kind):
         numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0
         bits = np.where(np.isnan(numbers), np.nan, numbers).view(np.int64)
@@ -35,18 +35,18 @@ def encode(values: pa.Array, reverse: bool) -> tuple[Ints, Words]:
         high = as_int64(values)
     else:
         raise TypeError(f"no order keys for {kind}")
-    return (~high if reverse else high), np.zeros(len(values), np.uint64)
+    return (~high if reverse else high), np.zeros(len(values), np.int64)
 
 
-def decode(high: Ints, low: Words, kind: pa.DataType, reverse: bool) -> pa.Array:
+def decode(high: Ints, low: Ints, kind: pa.DataType, reverse: bool) -> pa.Array:
     """Values of type ``kind`` that the order keys stand for; NULL for "no value"."""
-    missing = (high == NO_KEY_HIGH) & (low == NO_KEY_LOW)
+    missing = (high == NO_KEY[0]) & (low == NO_KEY[1])
     if reverse:
         high = ~high
     if pa.types.is_decimal(kind):
-        words = np.empty((len(high), 2), np.uint64)
+        words = np.empty((len(high), 2), np.int64)
         words[:, 0] = ~low if reverse else low
-        words[:, 1] = high.view(np.uint64)
+        words[:, 1] = high
         valid = pa.py_buffer(np.packbits(~missing, bitorder="little"))
         exact = pa.decimal128(kind.precision, kind.scale)
         return pa.Array.from_buffers(exact, len(high), [valid, pa.py_buffer(words)], int(missing.sum())).cast(kind)

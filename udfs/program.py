@@ -11,25 +11,24 @@ from numpy.typing import NDArray
 from planner.kernel_plan import Arithmetic, Cell, Field, KernelPlan
 
 Ints: TypeAlias = NDArray[np.int64]
-Words: TypeAlias = NDArray[np.uint64]
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.uint8]
 
 EXACT, NUMBER, EXTREME = (kind.value for kind in (Arithmetic.EXACT, Arithmetic.NUMBER, Arithmetic.EXTREME))
 
-NO_KEY_HIGH = np.iinfo(np.int64).max
-NO_KEY_LOW = np.iinfo(np.uint64).max
-"""Order key of "no value": greater than the key of any value."""
+NO_KEY = (np.iinfo(np.int64).max, -1)
+"""Order key of "no value", as (high, low): greater than the key of any value."""
 
 
 class Program(NamedTuple):
     """What to compute. All arrays are int64 and C-contiguous.
 
-    Offsets point at lane 0 of a cell in the state array of its arithmetic.
+    An offset points at lane 0 of a cell in the arrays of `Totals`.
 
     Attributes:
-        windows: Per window: within (0: unbounded), slide, lanes of a cell, then offset and number of
-            the cells of each arithmetic. Shape (windows, 9).
+        windows: Per window: within (0: unbounded), slide, lanes of a cell, number of its first cell and
+            of the cell after its last, offset of its first cell. Shape (windows, 6).
+        blanks: Per cell, ordered by window, the two words of an empty total. Shape (cells, 2).
         updates: One row per cell: arithmetic, window, offset, start, begin and end in ``sources``,
             offset and arithmetic of the count (-1: contributes nothing), column (-1: none), weighted.
             Ordered by event class. Shape (cells, 10).
@@ -40,10 +39,11 @@ class Program(NamedTuple):
         slots: Arithmetic, begin and end in ``slot_sources``, place in the row's words, place in the
             row's floats (-1: none). Shape (slots, 5).
         slot_sources: Offsets of the cells whose totals make a slot.
-        blank: The words of a row in which nothing was found. Shape (words,).
+        blank_row: The words of a row in which nothing was found. Shape (words,).
     """
 
     windows: Ints
+    blanks: Ints
     updates: Ints
     update_ends: Ints
     sources: Ints
@@ -51,18 +51,17 @@ class Program(NamedTuple):
     banks: Ints
     slots: Ints
     slot_sources: Ints
-    blank: Ints
+    blank_row: Ints
 
 
 class Totals(NamedTuple):
-    """Totals of all cells and lanes: 128-bit counts, scaled doubles, and 128-bit order keys."""
+    """Two 64-bit words per cell and lane: a count (high, low), a scaled double (number, scale), or an
+    order key (high, low). ``number`` is the memory of ``high``, read as doubles.
+    """
 
-    exact_high: Words
-    exact_low: Words
+    high: Ints
+    low: Ints
     number: Floats
-    scale: Ints
-    key_high: Ints
-    key_low: Words
 
 
 class State(NamedTuple):
@@ -72,12 +71,13 @@ class State(NamedTuple):
         totals: Of events before the latest time.
         event: Of the event at hand; scratch.
         pending: Of events at the latest time, which are not before each other.
-        open: Per window: index of the window in lane 0, first and last open window, first and last
-            lane that the latest time is in. Shape (windows, 5).
+        open: Per window: index of the window in lane 0, first and last open window, first lane that
+            the latest time is in and the lane after the last. Shape (windows, 5).
         dirty: Rows of ``Program.updates`` that have something pending. Shape (cells,).
         is_dirty: Whether a row is in ``dirty``. Shape (cells,).
         cursor: Whether a key is under way, the latest time, number of dirty rows, number of rows in
-            the output, ordinal of the output group. Shape (5,).
+            the output, ordinal of the output group, first time at which windows open or close.
+            Shape (6,).
     """
 
     totals: Totals
@@ -133,19 +133,19 @@ def field_places(fields: Sequence[Field]) -> tuple[list[FieldPlace], int, int]:
 
 def assemble(plan: KernelPlan) -> Program:
     """Lay a kernel plan out in flat arrays."""
-    lanes = [1 if window is None else 2 * window.live for window in plan.windows]
     offsets = [0] * len(plan.cells)
-    sizes = dict.fromkeys(Arithmetic, 0)
     windows: list[list[int]] = []
+    blanks: list[tuple[int, int]] = []
+    size = 0
     for number, window in enumerate(plan.windows):
-        row = [0 if window is None else window.within, 1 if window is None else window.slide, lanes[number]]
-        for arithmetic in Arithmetic:
-            mine = [i for i, c in enumerate(plan.cells) if (c.window, c.arithmetic) == (number, arithmetic)]
-            row += [sizes[arithmetic], len(mine)]
-            for place, cell in enumerate(mine):
-                offsets[cell] = sizes[arithmetic] + place * lanes[number]
-            sizes[arithmetic] += len(mine) * lanes[number]
-        windows.append(row)
+        lanes = 1 if window is None else 2 * window.live
+        mine = [place for place, cell in enumerate(plan.cells) if cell.window == number]
+        within, slide = (0, 1) if window is None else (window.within, window.slide)
+        windows.append([within, slide, lanes, len(blanks), len(blanks) + len(mine), size])
+        for place in mine:
+            offsets[place] = size
+            size += lanes
+            blanks.append(NO_KEY if plan.cells[place].arithmetic is Arithmetic.EXTREME else (0, 0))
 
     updates: list[list[int]] = []
     update_ends = [0]
@@ -173,13 +173,13 @@ def assemble(plan: KernelPlan) -> Program:
                     slots.append([kind, begin, len(slot_sources), *places[slot.field]])
         bank_ends.append(len(banks))
 
-    blank = np.zeros(words, np.int64)
+    blank_row = np.zeros(words, np.int64)
     for field, place in zip(plan.fields, places, strict=True):
         if field.arithmetic is Arithmetic.EXTREME:
-            blank[place.word] = NO_KEY_HIGH
-            blank[place.word + 1] = -1
+            blank_row[place.word : place.word + 2] = NO_KEY
     return Program(
-        windows=_table(windows, 9),
+        windows=_table(windows, 6),
+        blanks=_table(blanks, 2),
         updates=_table(updates, 10),
         update_ends=np.array(update_ends, np.int64),
         sources=np.array(sources, np.int64),
@@ -187,7 +187,7 @@ def assemble(plan: KernelPlan) -> Program:
         banks=_table(banks, 3),
         slots=_table(slots, 5),
         slot_sources=np.array(slot_sources, np.int64),
-        blank=blank,
+        blank_row=blank_row,
     )
 
 
@@ -201,7 +201,7 @@ def new_state(program: Program) -> State:
         open=np.zeros((len(program.windows), 5), np.int64),
         dirty=np.zeros(cells, np.int64),
         is_dirty=np.zeros(cells, np.uint8),
-        cursor=np.array([0, 0, 0, 0, -1], np.int64),
+        cursor=np.array([0, 0, 0, 0, -1, 0], np.int64),
     )
 
 
@@ -222,7 +222,6 @@ def new_output(plan: KernelPlan, rows: int) -> Output:
 
 
 def _update(cells: Sequence[Cell], cell: Cell, offsets: list[int], number: int, begin: int) -> list[int]:
-    counted = cell.count is not None
     return [
         cell.arithmetic.value,
         cell.window,
@@ -232,22 +231,15 @@ def _update(cells: Sequence[Cell], cell: Cell, offsets: list[int], number: int, 
         begin + len(cell.sources),
         offsets[cell.count] if cell.count is not None else -1,
         cells[cell.count].arithmetic.value if cell.count is not None else -1,
-        cell.column if counted and cell.column is not None else -1,
+        cell.column if cell.count is not None and cell.column is not None else -1,
         int(cell.weighted),
     ]
 
 
 def _totals(program: Program) -> Totals:
-    # The cells of the last window come last.
-    sizes = [program.windows[-1, 3 + 2 * k] + program.windows[-1, 4 + 2 * k] * program.windows[-1, 2] for k in range(3)]
-    return Totals(
-        exact_high=np.zeros(sizes[EXACT], np.uint64),
-        exact_low=np.zeros(sizes[EXACT], np.uint64),
-        number=np.zeros(sizes[NUMBER], np.float64),
-        scale=np.zeros(sizes[NUMBER], np.int64),
-        key_high=np.full(sizes[EXTREME], NO_KEY_HIGH, np.int64),
-        key_low=np.full(sizes[EXTREME], NO_KEY_LOW, np.uint64),
-    )
+    lanes = np.repeat(program.windows[:, 2], program.windows[:, 4] - program.windows[:, 3])
+    high, low = np.repeat(program.blanks[:, 0], lanes), np.repeat(program.blanks[:, 1], lanes)
+    return Totals(high, low, high.view(np.float64))
 
 
 def _table(rows: Iterable[Sequence[int]], width: int) -> Ints:

@@ -96,7 +96,7 @@ class PoolRun:
                 arrays += [pa.array(word), pa.array(low)]
             else:
                 kind = self._types[str(field.type)]
-                arrays.append(decode(word, low.view(np.uint64), kind, field.encoding is Encoding.GREATEST))
+                arrays.append(decode(word, low, kind, field.encoding is Encoding.GREATEST))
         if known is not None and known.num_columns:
             self._groups = [known.slice(int(cursor[4]))]
         cursor[3] = cursor[4] = 0
