@@ -11,6 +11,9 @@ class PlanningError(Exception):
         start: Offset of the first offending character in the user's text.
         end: Offset just past the last offending character.
         parameters: Values for the placeholders of the condition's message.
+
+    Attributes:
+        text: What the offsets refer to, when it is not the text that is being read but an earlier one.
     """
 
     def __init__(self, condition: str, start: int, end: int, **parameters: str) -> None:
@@ -20,3 +23,4 @@ class PlanningError(Exception):
         self.start = start
         self.end = end
         self.parameters = parameters
+        self.text: str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame
 from pyspark.sql import types as t
@@ -12,7 +12,7 @@ from pyspark.sql.types import DataType
 
 from planner.automaton import MAX_STATES, AutomatonTooLargeError, automaton
 from planner.errors import PlanningError
-from planner.pattern import variables
+from planner.pattern import Pattern, variables
 from planner.query import Aggregate, Attribute, EventClass, Function, Query, Window
 from sparkext import event_time
 from sparkext.clause import Clause, Item
@@ -39,6 +39,11 @@ _KEYS = (
     t.TimestampNTZType,
     t.DayTimeIntervalType,
 )
+
+
+Computation: TypeAlias = tuple[
+    Pattern, tuple[tuple[str, EventClass], ...], tuple[Aggregate, ...], Window | None
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,11 @@ class BoundQuery:
     time_type: DataType
     expressions: dict[str, str]
     measures: tuple[Measure, ...]
+
+    @property
+    def computation(self) -> Computation:
+        """What a pool computes for the query, whatever it is called and however its measures are written."""
+        return self.query.pattern, self.query.classes, self.query.aggregates, self.query.window
 
     @property
     def sorted_groups(self) -> tuple[Key, ...]:

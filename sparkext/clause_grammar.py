@@ -105,11 +105,22 @@ def _sections(tokens: Sequence[Token]) -> dict[str, _Section]:
 
 def _section_at(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
     """The words of the section that starts at ``at``; empty when none does."""
+    words = _section_words(tokens, at)
+    if not words or at == 0:
+        return words
+    following = tokens[at + len(words)] if at + len(words) < len(tokens) else None
+    if tokens[at - 1].is_symbol(".") or (words == ("PATTERN",) and not (following and following.is_symbol("("))):
+        return ()  # a column of that name
+    if tokens[at - 1].word == "AS" and (
+        following is None or following.is_symbol(",") or _section_words(tokens, at + len(words))
+    ):
+        return ()  # the name of a measure
+    return words
+
+
+def _section_words(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
     for words in (*_SECTIONS, *_FOREIGN):
         if tuple(token.word for token in tokens[at : at + len(words)]) == words:
-            following = tokens[at + len(words)] if at + len(words) < len(tokens) else None
-            if words == ("PATTERN",) and at > 0 and not (following is not None and following.is_symbol("(")):
-                continue  # a column of that name
             return words
     return ()
 

@@ -16,8 +16,15 @@ _LOW_HALF = 0xFFFFFFFF
 _NO_SCALE = -(1 << 62)
 
 
-def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[Field]) -> DataFrame:
+def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[Field], tasks: int) -> DataFrame:
     """One row per group, bank and window, with the same columns as ``partial``.
+
+    Args:
+        partial: At most one row per group, bank, window and flush of a task.
+        groups: Names of the group columns.
+        fields: Output fields of the pool.
+        tasks: Number of partitions of the result. It is kept and read as often as there are views, so
+            Spark's default of 200 would make every read start 200 tasks.
 
     Counts are added in 32-bit halves, which cannot overflow for fewer than 2^31 partial rows.
     """
@@ -35,7 +42,7 @@ def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[F
                 parts, values = [f"{extreme}({names[0]}) AS {names[0]}"], [names[0]]
         sums += parts
         results += values
-    return partial.groupBy(*keys).agg(*map(F.expr, sums)).selectExpr(*results)
+    return partial.repartition(tasks, *keys).groupBy(*keys).agg(*map(F.expr, sums)).selectExpr(*results)
 
 
 def _exact(names: tuple[str, ...], number: int) -> tuple[list[str], list[str]]:

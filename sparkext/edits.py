@@ -17,6 +17,21 @@ class Edits:
         kept = [span for span in self._spans if not (start <= span[0] and span[1] <= end)]
         self._spans = sorted([*kept, (start, end, replacement)])
 
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """Where in ``text`` that stands which is at ``start``..``end`` of the whole result."""
+        return self._origin(start, False), self._origin(end, True)
+
+    def _origin(self, offset: int, is_end: bool) -> int:
+        shift = 0
+        for first, last, replacement in self._spans:
+            grown = len(replacement) - (last - first)
+            if offset + shift < first + is_end:
+                break
+            if offset + shift < last + grown + is_end:
+                return last if is_end else first
+            shift -= grown
+        return offset + shift
+
     def result(self, start: int = 0, end: int | None = None) -> str:
         """``text[start:end]`` with the replacements inside it made."""
         end = len(self.text) if end is None else end

@@ -38,16 +38,36 @@ def spark_error(gateway: Any, error: PlanningError, sql: str) -> Py4JJavaError:
     some = jvm.scala.Option.apply
     before = sql[: error.start]
     line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1)
-    place = [some(line), some(column), some(_utf16(before)), some(max(_utf16(before), _utf16(sql[: error.end]) - 1)), some(sql)]
-    origin_class = jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.trees.Origin")
-    parameters = origin_class.getDeclaredConstructors()[0].getParameterCount()
-    origin = jvm.org.apache.spark.sql.catalyst.trees.Origin(*place, *[some(None)] * (parameters - len(place)))
+    start, end = _utf16(before), _utf16(sql[: error.end])
+    origin = _origin(jvm, some(line), some(column), some(start), some(max(start, end - 1)), some(sql))
     contexts = gateway.new_array(jvm.org.apache.spark.QueryContext, 1)
     contexts[0] = origin.context()
     exception = jvm.org.apache.spark.sql.catalyst.parser.ParseException(
         some(sql), origin, error.condition, jvm.PythonUtils.toScalaMap(error.parameters), contexts
     )
     return Py4JJavaError("", java_exception=exception)
+
+
+def own_error(gateway: Any, exception: Any, sql: str) -> Py4JJavaError:
+    """What to raise from a method that the JVM called, so that the JVM throws ``exception``, which is its own.
+
+    Spark's parser throws some AnalysisExceptions that it does not declare; they become ParseExceptions.
+    """
+    jvm = gateway.jvm
+    if exception.getClass().getSimpleName() in ("AnalysisException", "ExtendedAnalysisException"):
+        parameters = jvm.PythonUtils.toScalaMap(exception.getMessageParameters())
+        origin = _origin(jvm, exception.line(), exception.startPosition())
+        exception = jvm.org.apache.spark.sql.catalyst.parser.ParseException(
+            jvm.scala.Option.apply(sql), origin, exception.getCondition(), parameters, exception.getQueryContext()
+        )
+    return Py4JJavaError("", java_exception=exception)
+
+
+def _origin(jvm: Any, *place: Any) -> Any:
+    """A place in a statement; versions of Spark differ in what else an Origin has."""
+    origin_class = jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.trees.Origin")
+    missing = origin_class.getDeclaredConstructors()[0].getParameterCount() - len(place)
+    return jvm.org.apache.spark.sql.catalyst.trees.Origin(*place, *[jvm.scala.Option.apply(None)] * missing)
 
 
 def reason(error: CapturedException) -> str:

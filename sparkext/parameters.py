@@ -15,8 +15,8 @@ from sparkext.recognise import find_clauses
 from sparkext.tokens import Token, tokenize
 
 
-def fill_in(sql: str, context: Any) -> tuple[str, Any]:
-    """``sql`` with the markers in its clauses replaced, and the context that fits what is left.
+def fill_in(sql: str, context: Any) -> tuple[Edits, Any]:
+    """The replacement of the markers in the clauses of ``sql``, and the context that fits what is left.
 
     Args:
         sql: The user's statement.
@@ -28,10 +28,10 @@ def fill_in(sql: str, context: Any) -> tuple[str, Any]:
     try:
         tokens = tokenize(sql)
     except TokenError:
-        return sql, context
+        return Edits(sql), context
     spans = [(tokens[span.body].start, tokens[span.body_end].start) for span in find_clauses(tokens) if span.body < span.body_end]
     if not spans:
-        return sql, context
+        return Edits(sql), context
     named = context is not None and context.getClass().getSimpleName() == "NamedParameterContext"
     values = context.params() if context is not None else None
     edits = Edits(sql)
@@ -53,7 +53,7 @@ def fill_in(sql: str, context: Any) -> tuple[str, Any]:
             edits.replace(token.start, tokens[at + 1].end, str(values.apply(name).sql()))
     if values is not None and not named and len(kept) < position:
         context = context.copy(_only(values, kept))
-    return edits.result(), context
+    return edits, context
 
 
 def _is_quantifier(tokens: list[Token], at: int) -> bool:

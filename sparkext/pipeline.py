@@ -55,14 +55,15 @@ def run_pool(spark: SparkSession, queries: Sequence[BoundQuery], plan: KernelPla
         texts.update(query.expressions)
     layout = Layout(len(first.groups), len(first.partitions))
     events, keys = _events(first, texts, plan)
+    tasks = _tasks(spark, first.source)
     if keys:
-        events = events.repartition(_tasks(spark, first.source), *keys).sortWithinPartitions(*keys, _TIME)
+        events = events.repartition(tasks, *keys).sortWithinPartitions(*keys, _TIME)
     else:
         events = events.repartition(1).sortWithinPartitions(_TIME)
     partial = events.mapInArrow(pool_kernel(plan, layout), _schema(events, layout, plan))
     if not layout.other_keys:
         return partial
-    return combine_groups(partial, [group_column(place) for place in range(layout.group_keys)], plan.fields)
+    return combine_groups(partial, [group_column(place) for place in range(layout.group_keys)], plan.fields, tasks)
 
 
 def _events(query: BoundQuery, texts: Mapping[str, str], plan: KernelPlan) -> tuple[DataFrame, list[str]]:

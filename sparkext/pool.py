@@ -16,7 +16,7 @@ from planner.prefixes import share_equal_prefixes
 from planner.sharing import SharingPlan
 from planner.template import Template, template
 from sparkext import settings
-from sparkext.binding import BoundQuery
+from sparkext.binding import BoundQuery, Computation
 from sparkext.pipeline import run_pool
 
 log = logging.getLogger(__name__)
@@ -33,6 +33,7 @@ class Run:
         plan: For the kernel.
         results: Of all of them; computed when something reads it.
         persisted: Whether the results are kept once computed.
+        places: Numbers of the queries, by what is computed for them.
     """
 
     queries: tuple[BoundQuery, ...]
@@ -41,11 +42,11 @@ class Run:
     plan: KernelPlan
     results: DataFrame
     persisted: bool
+    places: dict[Computation, int]
 
     def place(self, query: BoundQuery) -> int | None:
         """Number of a query here that is computed as ``query`` is; None when there is none."""
-        wanted = _computation(query)
-        return next((i for i, known in enumerate(self.queries) if _computation(known) == wanted), None)
+        return self.places.get(query.computation)
 
     def is_computed(self) -> bool:
         """Whether the results have been computed and are still kept."""
@@ -83,8 +84,8 @@ class Pool:
             return False
         return bool(self._keyed.sameSemantics(_keyed(query)))
 
-    def run_for(self, query: BoundQuery, live: Sequence[BoundQuery]) -> Run:
-        """The run that computes ``query``; makes one if need be.
+    def find(self, query: BoundQuery, live: Sequence[BoundQuery]) -> Run | None:
+        """The run that computes ``query``; None when one is yet to be made.
 
         Args:
             query: One of ``live``.
@@ -93,21 +94,30 @@ class Pool:
         Raises:
             PlanningError: A setting has an unknown value.
         """
-        keeps = settings.choice(self._spark, settings.CACHE) == "auto" and len(live) > 1
-        computed = [run for run in self.runs if run.is_computed()]
+        computed, missing, keep = self._missing(query, live)
         for run in computed:
             if run.place(query) is not None:
                 return run
-        missing = [q for q in live if all(run.place(q) is None for run in computed)] if keeps else [query]
         for run in self.runs:
-            if run not in computed and run.persisted == keeps and all(run.place(q) is not None for q in missing):
+            if run not in computed and run.persisted == keep and all(run.place(q) is not None for q in missing):
                 return run
+        return None
+
+    def make(self, query: BoundQuery, live: Sequence[BoundQuery]) -> Run:
+        """A new run for ``query`` and all others that no computed run holds; it replaces runs not computed yet."""
+        computed, missing, keep = self._missing(query, live)
         for run in self.runs:
             if run not in computed:
                 run.release()
-        run = self._plan(missing, keeps)
-        self.runs = [*computed, run]
-        return run
+        self.runs = [*computed, self._plan(missing, keep)]
+        return self.runs[-1]
+
+    def _missing(self, query: BoundQuery, live: Sequence[BoundQuery]) -> tuple[list[Run], list[BoundQuery], bool]:
+        """Runs that have been computed, queries that a new run would serve, and whether it would be kept."""
+        keep = settings.choice(self._spark, settings.CACHE) == "auto" and len(live) > 1
+        computed = [run for run in self.runs if run.is_computed()]
+        missing = [q for q in live if all(run.place(q) is None for run in computed)] if keep else [query]
+        return computed, missing, keep
 
     def keep_only(self, live: Sequence[BoundQuery]) -> None:
         """Release runs that none of ``live`` asks for."""
@@ -121,10 +131,7 @@ class Pool:
         self.keep_only(())
 
     def _plan(self, queries: Sequence[BoundQuery], keep: bool) -> Run:
-        distinct: list[BoundQuery] = []
-        for query in queries:
-            if all(_computation(query) != _computation(known) for known in distinct):
-                distinct.append(query)
+        distinct = list({query.computation: query for query in reversed(queries)}.values())[::-1]
         machine = template([query.query for query in distinct])
         sharing = share_equal_prefixes(machine)
         plan = compile_plan(machine, sharing)
@@ -132,15 +139,10 @@ class Pool:
         results = run_pool(self._spark, distinct, plan)
         if keep:
             results = results.persist(StorageLevel.MEMORY_AND_DISK)
-        return Run(tuple(distinct), machine, sharing, plan, results, keep)
+        places = {query.computation: place for place, query in enumerate(distinct)}
+        return Run(tuple(distinct), machine, sharing, plan, results, keep, places)
 
 
 def _keyed(query: BoundQuery) -> DataFrame:
     keys = [*query.sorted_groups, *query.sorted_partitions]
     return query.source.select(*(F.expr(key.text) for key in keys), F.expr(query.time))
-
-
-def _computation(query: BoundQuery) -> tuple[object, ...]:
-    """What a pool computes for a query, whatever it is called and however its measures are written."""
-    asked = query.query
-    return asked.pattern, asked.classes, asked.aggregates, asked.window

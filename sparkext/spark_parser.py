@@ -14,9 +14,10 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from planner.errors import PlanningError
-from sparkext.jvm_errors import spark_error
+from sparkext.edits import Edits
+from sparkext.jvm_errors import own_error, spark_error
 from sparkext.parameters import fill_in
-from sparkext.rewriter import rewrite_query, rewrite_statement
+from sparkext.rewriter import refers_to_trends, rewrite_query, rewrite_statement
 from sparkext.workload import Workload
 
 log = logging.getLogger(__name__)
@@ -35,20 +36,22 @@ class TrendParser:
     def parsePlan(self, sql: str) -> Any:  # noqa: N802
         """A statement, as Spark before 4.1 and some commands pass it on."""
         with self._entered(sql) as nested:
-            text = self._query(sql) if nested else rewrite_statement(self.workload, fill_in(sql, None)[0])
+            text = self._query(sql) if nested else self._statement(fill_in(sql, None)[0])
             return self._delegate.parsePlan(text)
 
     def parsePlanWithParameters(self, sql: str, context: Any) -> Any:  # noqa: N802
         """A statement with parameters, possibly none."""
         with self._entered(sql) as nested:
-            text, rest = (self._query(sql), context) if nested else fill_in(sql, context)
-            text = text if nested else rewrite_statement(self.workload, text)
-            return self._delegate.parsePlanWithParameters(text, rest)
+            if nested:
+                return self._delegate.parsePlanWithParameters(self._query(sql), context)
+            filled, rest = fill_in(sql, context)
+            return self._delegate.parsePlanWithParameters(self._statement(filled), rest)
 
     def parseQuery(self, sql: str) -> Any:  # noqa: N802
         """The text of a view that a statement refers to."""
         with self._entered(sql):
-            return self._delegate.parseQuery(self._query(sql))
+            text = sql if refers_to_trends(sql) and self._is_view_dropped() else self._query(sql)
+            return self._delegate.parseQuery(text)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if not name.startswith("parse") and name != "splitStatements":
@@ -68,8 +71,24 @@ class TrendParser:
                 self._workload = Workload(SparkSession(self._context, self._session))
             return self._workload
 
+    def _statement(self, filled: Edits) -> str:
+        try:
+            return rewrite_statement(self.workload, filled.result())
+        except PlanningError as error:
+            if error.text is None:
+                error.start, error.end = filled.origin(error.start, error.end)
+            raise
+
     def _query(self, sql: str) -> str:
         return rewrite_query(self.workload, sql)
+
+    def _is_view_dropped(self) -> bool:
+        """Whether Spark looks at a view only to drop it, which must work when its source is gone."""
+        jvm = self._context._jvm
+        calls = jvm.java.io.StringWriter()
+        jvm.java.lang.Throwable().printStackTrace(jvm.java.io.PrintWriter(calls))
+        text = calls.toString()
+        return any(name in text for name in ("dropTempView", "dropGlobalTempView", "DropTempViewCommand"))
 
     @contextmanager
     def _entered(self, sql: str) -> Iterator[bool]:
@@ -82,16 +101,17 @@ class TrendParser:
         try:
             yield _inside.depth > 1
         except PlanningError as error:
-            raise spark_error(self._context._gateway, error, sql) from None
+            raise spark_error(self._context._gateway, error, sql if error.text is None else error.text) from None
         except CapturedException as error:
             # PySpark wraps what the JVM threw; give the JVM its own exception back.
             origin = getattr(error, "_origin", None)
-            raise error if origin is None else Py4JJavaError("", java_exception=origin) from None
+            raise error if origin is None else own_error(self._context._gateway, origin, sql) from None
         except Py4JJavaError:
             raise
         except Exception as error:
             log.exception("sparkext failed on a statement")
-            problem = PlanningError("TREND_INTERNAL_ERROR", 0, len(sql), reason=f"{type(error).__name__}: {error}")
+            reason = f"{type(error).__name__}: {error}".split("\n", 1)[0]
+            problem = PlanningError("TREND_INTERNAL_ERROR", 0, len(sql), reason=reason)
             raise spark_error(self._context._gateway, problem, sql) from None
         finally:
             _inside.depth -= 1
@@ -127,7 +147,12 @@ def _not_inside(_: logging.LogRecord) -> bool:
     return _inside.depth == 0
 
 
-# PySpark logs errors of SQL when they reach Python. Those that pass through here on their way to the
-# user are logged once, where the user sees them.
+def _not_on_its_way(record: logging.LogRecord) -> bool:
+    return record.exc_info is None or not isinstance(record.exc_info[1], Py4JJavaError)
+
+
+# PySpark logs errors of SQL when they reach Python, and Py4J when they leave it. Those that pass through
+# here on their way to the user are logged once, where the user sees them.
 for _name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
     PySparkLogger.getLogger(_name).addFilter(_not_inside)
+logging.getLogger("py4j.clientserver").addFilter(_not_on_its_way)

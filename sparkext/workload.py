@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
+from planner.errors import PlanningError
 from sparkext.binding import BoundQuery, bind
 from sparkext.clause import Clause
 from sparkext.pool import Pool, Run
@@ -137,10 +138,8 @@ class Workload:
             wanted = [self._queries[relation] for relation in relations if relation in self._queries]
             for query in wanted:
                 self._follow_source(query)
-            if any(query.shown is None or query.shown not in query.pool.runs for query in wanted):
-                self.collect()
             for query in wanted:
-                self._show(query)
+                self._show(query, self._run(query))
 
     def queries(self) -> list[TrendQuery]:
         """The queries that views refer to, in order of registration, all planned."""
@@ -184,17 +183,27 @@ class Workload:
 
     def _follow_source(self, query: TrendQuery) -> None:
         """Bind the query anew when its relation is not what it was."""
-        source = read_source(self.spark, query.use.source, *query.use.source_at)
-        if source.sameSemantics(query.bound.source):
-            return
-        log.info("the source of %s has changed", query.bound.query.name)
-        query.bound = self._bind(query.use, query.bound.query.name)
+        try:
+            source = read_source(self.spark, query.use.source, *query.use.source_at)
+            if source.sameSemantics(query.bound.source):
+                return
+            log.info("the source of %s has changed", query.bound.query.name)
+            query.bound = self._bind(query.use, query.bound.query.name)
+        except PlanningError as error:
+            error.text = query.use.sql
+            raise
         query.pool = self._pool_of(query.bound)
         query.shown = None
 
-    def _show(self, query: TrendQuery) -> None:
+    def _run(self, query: TrendQuery) -> Run:
+        found = query.pool.find(query.bound, self._live(query.pool))
+        if found is not None:
+            return found
+        self.collect()
+        return query.pool.make(query.bound, self._live(query.pool))
+
+    def _show(self, query: TrendQuery, run: Run) -> None:
         ansi = str(self.spark.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"
-        run = query.pool.run_for(query.bound, self._live(query.pool))
         if query.shown is run and query.ansi == ansi:
             return
         place = run.place(query.bound)

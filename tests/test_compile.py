@@ -57,12 +57,14 @@ def test_classes_used_several_times_have_several_states() -> None:
 
 
 def test_equal_prefixes_are_found_by_class_start_window_and_history() -> None:
-    pool = [query("A B C"), query("A B D"), query("A+ B"), query("A B", window=Window(5, 5))]
-    first, second, third, fourth = equal_prefixes(template(pool))
+    pool = [query("A B C"), query("A B D"), query("A+ B"), query("A B", window=Window(5, 5)), query("A? B")]
+    first, second, third, fourth, fifth = equal_prefixes(template(pool))
     assert first[:2] == second[:2]
     assert first[2] != second[2]
     assert not set(third) & {*first, *second}
     assert not set(fourth) & {*first, *second, *third}
+    assert fifth[0] == first[0], "A starts both"
+    assert fifth[1] != first[1], "B starts one of them"
 
 
 def test_sharing_plans_cover_every_transition_and_query() -> None:

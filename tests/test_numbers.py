@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from udfs.numbers import LIMIT_HIGH, NOT_FINITE, add_exact, add_scaled, is_before, scaled
@@ -15,16 +16,21 @@ LIMIT = int(LIMIT_HIGH) << 64
 WORD = (1 << 64) - 1
 
 counts = st.integers(0, LIMIT + WORD) | st.sampled_from([0, 1, WORD, WORD + 1, 10**38, LIMIT - 1, LIMIT])
+unhurried = settings(deadline=None)
+"""The first call of a function compiles it."""
+
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 scales = st.integers(-40, 40)
 
 
-def words(count: int) -> tuple[np.uint64, np.uint64]:
-    return np.uint64(count >> 64), np.uint64(count & WORD)
+def words(count: int) -> tuple[np.int64, np.int64]:
+    """Two words of 64 bits, the high one with its sign."""
+    low = count & WORD
+    return np.int64(count >> 64), np.int64(low if low < 1 << 63 else low - (1 << 64))
 
 
-def joined(high: np.uint64, low: np.uint64) -> int:
-    return (int(high) << 64) + int(low)
+def joined(high: Any, low: Any) -> int:
+    return (int(high) << 64) + (int(low) & WORD)
 
 
 def exact(number: float, scale: int) -> Fraction:
@@ -32,20 +38,23 @@ def exact(number: float, scale: int) -> Fraction:
 
 
 @given(counts, counts)
+@unhurried
 def test_sums_of_counts_are_exact_until_they_stick(one: int, other: int) -> None:
     found = joined(*add_exact(*words(one), *words(other)))
     assert found == one + other if one + other < LIMIT else found >= LIMIT
 
 
 @given(st.lists(counts, max_size=8))
+@unhurried
 def test_counts_that_stick_stay_above_38_digits(several: list[int]) -> None:
     high, low = words(0)
     for count in several:
-        high, low = map(np.uint64, add_exact(high, low, *words(count)))
+        high, low = add_exact(high, low, *words(count))
     assert joined(high, low) == sum(several) if sum(several) < LIMIT else high == LIMIT_HIGH
 
 
 @given(numbers, scales)
+@unhurried
 def test_scaling_keeps_the_number(number: float, scale: int) -> None:
     found, its_scale = scaled(number, scale)
     assert exact(found, its_scale) == exact(number, scale)
@@ -60,6 +69,7 @@ def test_scaling_of_what_is_not_finite() -> None:
 
 
 @given(numbers, scales, numbers, scales)
+@unhurried
 def test_sums_of_scaled_doubles(one: float, one_scale: int, other: float, other_scale: int) -> None:
     one, one_scale = scaled(one, one_scale)
     other, other_scale = scaled(other, other_scale)
@@ -82,8 +92,6 @@ def test_what_is_not_finite_outweighs_every_number() -> None:
 
 
 @given(st.integers(-(1 << 127), (1 << 127) - 1), st.integers(-(1 << 127), (1 << 127) - 1))
+@unhurried
 def test_order_of_keys(one: int, other: int) -> None:
-    def key(number: int) -> tuple[np.int64, np.uint64]:
-        return np.int64(number >> 64), np.uint64(number & WORD)
-
-    assert bool(is_before(*key(one), *key(other))) == (one < other)
+    assert bool(is_before(*words(one), *words(other))) == (one < other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import PlanningError
@@ -59,6 +59,7 @@ def flat(pattern: Pattern) -> Pattern:
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 4))
+@settings(deadline=None)
 def test_canonical_text_is_read_back_as_the_same_tree(random: Random, depth: int) -> None:
     pattern = flat(random_pattern(random, ("A", "b", "C_1"), depth))
     assert parse(str(pattern)) == pattern

@@ -210,7 +210,7 @@ def _query(random: Random, name: str, types: tuple[str, ...], earlier: list[Quer
     old = random.choice(earlier) if earlier and random.random() < 0.5 else None
     if old is not None:
         known = dict(old.classes)
-        pattern = random.choice((old.pattern, old.pattern, Repeat(old.pattern, 1, None)))
+        pattern = random.choice((old.pattern, _varied(random, old.pattern), Repeat(old.pattern, 1, None)))
         if random.random() < 0.5:
             pattern = Sequence((pattern, Repeat(random_pattern(random, tuple(known), 1), *random.choice(_QUANTIFIERS))))
     else:
@@ -220,6 +220,19 @@ def _query(random: Random, name: str, types: tuple[str, ...], earlier: list[Quer
     window = old.window if old is not None and random.random() < 0.6 else _window(random)
     aggregates = dict.fromkeys(_aggregate(random, used) for _ in range(random.randint(1, 4)))
     return Query(name, pattern, tuple((v, known[v]) for v in used), tuple(aggregates), window)
+
+
+def _varied(random: Random, pattern: Pattern) -> Pattern:
+    """``pattern`` with one of its operators changed or added."""
+    match pattern:
+        case Variable():
+            return Repeat(pattern, *random.choice(_QUANTIFIERS))
+        case Repeat(operand):
+            return random.choice((operand, Repeat(operand, *random.choice(_QUANTIFIERS))))
+        case Sequence(parts) | Alternation(parts):
+            place = random.randrange(len(parts))
+            kind = type(pattern)
+            return kind((*parts[:place], _varied(random, parts[place]), *parts[place + 1 :]))
 
 
 def _classes(random: Random, types: tuple[str, ...]) -> dict[str, EventClass]:

@@ -19,6 +19,11 @@ from udfs.numbers import add_exact, add_scaled, is_before, scaled
 from udfs.program import EXACT, NO_KEY, NUMBER
 
 _NO_HIGH, _NO_LOW = np.int64(NO_KEY[0]), np.int64(NO_KEY[1])
+_NARROW = np.int64(1 << 52)
+_TINY, _HUGE = 2.0**-200, 2.0**200
+"""While all counts of a key are below ``_NARROW`` one word holds them, and while all numbers are below
+``_HUGE`` they need no scale: plain additions, which the compiler turns into vector instructions. A sum
+over a thousand such counts, `MAX_STATES`, still fits in a word, and a product of two such numbers in a double."""
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _BIT_PLACES = np.array(
     [p for _, p in sorted(((((1 << p) * 0x03F79D71B4CB0A89) % (1 << 64)) >> 58, p) for p in range(64))], np.int64
@@ -63,6 +68,8 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
             if first or time >= cursor[5]:
                 if first and cursor[0]:
                     _close_all(program, state, output, combine)
+                if first:
+                    cursor[6] = cursor[7] = 0
                 cursor[4] += np.int64(new_group[row])
                 _enter(program, state, output, time, combine, first)
                 cursor[0] = 1
@@ -85,7 +92,19 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
                 count, column = updates[u, 6], updates[u, 8]
                 counts = count >= 0 and (column < 0 or valid[column, row] != 0)
                 lane_begin, lane_end = opened[window, 3], opened[window, 4]
-                if kind == EXACT:
+                if kind == EXACT and not cursor[6]:
+                    start, most = updates[u, 3], np.int64(0)
+                    for lane in range(lane_begin, lane_end):
+                        sum_low = start
+                        for s in range(begin, end):
+                            sum_low += low[sources[s] + lane]
+                        if counts:
+                            sum_low += event_low[count + lane]
+                        event_high[at + lane] = 0
+                        event_low[at + lane] = sum_low
+                        most = max(most, sum_low)
+                    cursor[6] |= most >= _NARROW
+                elif kind == EXACT:
                     start = updates[u, 3]
                     for lane in range(lane_begin, lane_end):
                         sum_high, sum_low = np.int64(0), start
@@ -101,7 +120,23 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
                     start_number = np.float64(updates[u, 3])
                     value, value_scale = 1.0, np.int64(0)
                     if counts and updates[u, 9]:
-                        value, value_scale = scaled(numbers[column, row], np.int64(0))
+                        value = numbers[column, row]
+                        cursor[7] |= not (value == 0.0 or _TINY <= abs(value) < _HUGE)
+                    if not cursor[7]:
+                        largest = 0.0
+                        for lane in range(lane_begin, lane_end):
+                            total = start_number
+                            for s in range(begin, end):
+                                total += number[sources[s] + lane]
+                            if counts:
+                                total += value * event_number[count + lane]
+                            event_number[at + lane] = total
+                            event_low[at + lane] = 0
+                            largest = max(largest, abs(total))
+                        cursor[7] |= largest >= _HUGE
+                        continue
+                    if counts and updates[u, 9]:
+                        value, value_scale = scaled(value, np.int64(0))
                     for lane in range(lane_begin, lane_end):
                         total, scale = start_number, np.int64(0)
                         for s in range(begin, end):
@@ -133,13 +168,13 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
                 kind, window, at = updates[u, 0], updates[u, 1], updates[u, 2]
                 lane_begin, lane_end = at + opened[window, 3], at + opened[window, 4]
                 if alone:
-                    _add(kind, lane_begin, lane_end, high, low, number, event_high, event_low, event_number)
+                    _add(kind, lane_begin, lane_end, cursor, high, low, number, event_high, event_low, event_number)
                 else:
                     if not is_dirty[u]:
                         is_dirty[u] = 1
                         dirty[cursor[2]] = u
                         cursor[2] += 1
-                    _add(kind, lane_begin, lane_end, waiting_high, waiting_low, waiting_number, event_high, event_low, event_number)  # fmt: skip
+                    _add(kind, lane_begin, lane_end, cursor, waiting_high, waiting_low, waiting_number, event_high, event_low, event_number)  # fmt: skip
         row += 1
     return row
 
@@ -161,11 +196,23 @@ def _is_some(kind, high, low, number):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, inline="always")
-def _add(kind, begin, end, high, low, number, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
+def _add(kind, begin, end, cursor, high, low, number, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
     """Add one cell's lanes at ``begin``..``end`` to the same lanes of other totals."""
-    if kind == EXACT:
+    if kind == EXACT and not cursor[6]:
+        most = np.int64(0)
+        for at in range(begin, end):
+            low[at] += more_low[at]
+            most = max(most, low[at])
+        cursor[6] |= most >= _NARROW
+    elif kind == EXACT:
         for at in range(begin, end):
             high[at], low[at] = add_exact(high[at], low[at], more_high[at], more_low[at])
+    elif kind == NUMBER and not cursor[7]:
+        largest = 0.0
+        for at in range(begin, end):
+            number[at] += more_number[at]
+            largest = max(largest, abs(number[at]))
+        cursor[7] |= largest >= _HUGE
     elif kind == NUMBER:
         for at in range(begin, end):
             number[at], low[at] = add_scaled(number[at], low[at], more_number[at], more_low[at])
@@ -183,7 +230,7 @@ def _settle(updates, blanks, windows, opened, dirty, is_dirty, cursor, high, low
         is_dirty[u] = 0
         kind, window, at = updates[u, 0], updates[u, 1], updates[u, 2]
         begin, end = at + opened[window, 3], at + opened[window, 4]
-        _add(kind, begin, end, high, low, number, waiting_high, waiting_low, waiting_number)
+        _add(kind, begin, end, cursor, high, low, number, waiting_high, waiting_low, waiting_number)
         cell = windows[window, 3] + (at - windows[window, 5]) // windows[window, 2]
         for there in range(begin, end):
             waiting_high[there] = blanks[cell, 0]

@@ -76,8 +76,9 @@ class State(NamedTuple):
         dirty: Rows of ``Program.updates`` that have something pending. Shape (cells,).
         is_dirty: Whether a row is in ``dirty``. Shape (cells,).
         cursor: Whether a key is under way, the latest time, number of dirty rows, number of rows in
-            the output, ordinal of the output group, first time at which windows open or close.
-            Shape (6,).
+            the output, ordinal of the output group, first time at which windows open or close,
+            whether counts of this key may need both words, whether its numbers may need scales.
+            Shape (8,).
     """
 
     totals: Totals
@@ -201,7 +202,7 @@ def new_state(program: Program) -> State:
         open=np.zeros((len(program.windows), 5), np.int64),
         dirty=np.zeros(cells, np.int64),
         is_dirty=np.zeros(cells, np.uint8),
-        cursor=np.array([0, 0, 0, 0, -1, 0], np.int64),
+        cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0], np.int64),
     )
 
 

@@ -1,0 +1,60 @@
+# `make help` lists the targets. VENV says where the virtual environment is, PYTHON which Python makes it.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format wheel notebook clean
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+WITH_JAVA = home=$$($(BIN)/python -m examples.java) && JAVA_HOME="$$home"
+
+demo: $(VENV)/.demo ## Trend queries over the flights that left New York in 2013
+	@$(BIN)/python -m examples.flights
+
+test: $(VENV)/.dev ## All tests; `make test ARGS="-m 'not spark'"` for those without Spark
+	@$(WITH_JAVA) $(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.dev ## ruff and mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict
+	$(BIN)/mypy --strict -p examples
+
+format: $(VENV)/.dev ## Lay the code out as `make lint` wants it
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+wheel: $(VENV)/.dev ## dist/sparkext-*.whl
+	@rm -rf build
+	$(BIN)/python -m build --wheel
+
+notebook: $(VENV)/.notebook ## Run examples/flights.ipynb from top to bottom and keep what it prints
+	@$(WITH_JAVA) $(BIN)/python -m examples.notebook
+
+clean: ## Remove what the other targets made, but for the virtual environment
+	rm -rf build dist data spark-warehouse metastore_db derby.log .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# One file per set of packages says that it is installed and newer than pyproject.toml.
+$(VENV)/.demo: EXTRAS = demo
+$(VENV)/.dev: EXTRAS = dev
+$(VENV)/.notebook: EXTRAS = demo,notebook
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.notebook: pyproject.toml | $(BIN)/python
+	@echo "Installing sparkext[$(EXTRAS)] in $(VENV); the first time this takes a minute or two."
+	@$(PIP) --editable ".[$(EXTRAS)]"
+	@touch $@
+
+$(BIN)/python:
+	@for python in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.10; do \
+	  if $$python -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then \
+	    echo "Making a virtual environment in $(VENV) with $$($$python --version)."; \
+	    $$python -m venv "$(VENV)" && exit 0; \
+	    rm -rf "$(VENV)"; \
+	    echo "That failed. On Debian and Ubuntu, 'apt-get install python3-venv' provides what is missing." >&2; \
+	    exit 1; \
+	  fi; \
+	done; \
+	echo "Python 3.10 or later is needed; none was found. 'make $(MAKECMDGOALS) PYTHON=/path/to/python3' names one." >&2; \
+	exit 1

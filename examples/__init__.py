@@ -1,0 +1,1 @@
+"""What ``make demo`` and the notebook run. Not part of the installed package."""

