@@ -42,7 +42,7 @@ def compile_plan(template: Template, plan: SharingPlan) -> KernelPlan:
     index = {node: place for place, node in enumerate(nodes)}
     before = [_sources(template.automata[node.query], node, index) for node in nodes]
     blocks = refine((_key(template, merged, node) for node in nodes), before)
-    cell_of = {node: block for node, block in zip(nodes, blocks, strict=True)}
+    cell_of = dict(zip(nodes, blocks, strict=True))
     return _Compiler(template).plan(nodes, before, blocks, cell_of)
 
 
@@ -97,7 +97,7 @@ class _Compiler:
             self._cell(nodes[place], tuple(blocks[source] for source in before[place]), cell_of)
             for place in representatives.values()
         )
-        fields, banks, results = self._banks(cells, cell_of)
+        fields, banks, results = self._banks(cell_of)
         return KernelPlan(
             classes=tuple(self._classes),
             columns=tuple(self._columns),
@@ -128,9 +128,7 @@ class _Compiler:
             weighted=contributes and component.weighted,
         )
 
-    def _banks(
-        self, cells: tuple[Cell, ...], cell_of: dict[_Node, int]
-    ) -> tuple[tuple[Field, ...], tuple[Bank, ...], tuple[QueryResult, ...]]:
+    def _banks(self, cell_of: dict[_Node, int]) -> tuple[tuple[Field, ...], tuple[Bank, ...], tuple[QueryResult, ...]]:
         """Fill banks with queries of the same window, in order, until `MAX_FIELDS` are in use."""
         open_banks: dict[int, int] = {}
         banks: list[_BankBuilder] = []
@@ -193,7 +191,9 @@ def _lay_out(
 ) -> tuple[tuple[Field, ...], tuple[Bank, ...], tuple[QueryResult, ...]]:
     """Give every slot its field: the i-th slot of a kind in each bank is the i-th field of that kind."""
     wanted = dict.fromkeys(place for builder in builders for place in builder.slots.values())
-    order = sorted(wanted, key=lambda place: (place[0].arithmetic.value, str(place[0].type), str(place[0].encoding), place[1]))
+    order = sorted(
+        wanted, key=lambda place: (place[0].arithmetic.value, str(place[0].type), str(place[0].encoding), place[1])
+    )
     field = {place: number for number, place in enumerate(order)}
     banks = tuple(
         Bank(b.window, tuple(Slot(field[place], cells) for (_, cells), place in b.slots.items())) for b in builders

@@ -20,7 +20,7 @@ def equal_prefixes(template: Template, plan: SharingPlan | None = None) -> tuple
         plan: When given, states are told apart also where it puts their queries in different Q-sets
             of a transition that leads to them.
     """
-    entered = _entered_in(template, plan)
+    entered = _entered_in(plan)
     keys: list[object] = []
     before: list[tuple[int, ...]] = []
     for number, machine in enumerate(template.automata):
@@ -60,7 +60,7 @@ def share_nothing(template: Template) -> SharingPlan:
     )
 
 
-def _entered_in(template: Template, plan: SharingPlan | None) -> dict[tuple[int, int], tuple[object, ...]]:
+def _entered_in(plan: SharingPlan | None) -> dict[tuple[int, int], tuple[object, ...]]:
     """Per query and state of the template, the Q-sets by which the query enters the state."""
     entered: dict[tuple[int, int], tuple[object, ...]] = {}
     for transition in () if plan is None else plan.transitions:

@@ -78,14 +78,14 @@ def template(queries: Sequence[Query]) -> Template:
     starts: list[list[int]] = [[] for _ in index]
     ends: list[list[int]] = [[] for _ in index]
     links: dict[tuple[int, int], list[int]] = {}
-    for number, (machine, row) in enumerate(zip(automata, places, strict=True)):
-        for state, place in enumerate(row):
+    for number, (machine, mine) in enumerate(zip(automata, places, strict=True)):
+        for state, place in enumerate(mine):
             if state in machine.starts:
                 starts[place].append(number)
             if state in machine.ends:
                 ends[place].append(number)
             for after in machine.follows[state]:
-                links.setdefault((place, row[after]), []).append(number)
+                links.setdefault((place, mine[after]), []).append(number)
     return Template(
         queries=tuple(queries),
         automata=automata,

@@ -27,8 +27,8 @@ from sparkext.expressions import (
 )
 from sparkext.source import check_expressions
 
-_NUMERIC = (t.NumericType,)
-_ORDERED = (t.NumericType, t.DateType, t.TimestampType, t.TimestampNTZType)
+_NUMERIC: tuple[type[DataType], ...] = (t.NumericType,)
+_ORDERED: tuple[type[DataType], ...] = (t.NumericType, t.DateType, t.TimestampType, t.TimestampNTZType)
 _KEYS = (
     t.NumericType,
     t.StringType,
@@ -41,9 +41,7 @@ _KEYS = (
 )
 
 
-Computation: TypeAlias = tuple[
-    Pattern, tuple[tuple[str, EventClass], ...], tuple[Aggregate, ...], Window | None
-]
+Computation: TypeAlias = tuple[Pattern, tuple[tuple[str, EventClass], ...], tuple[Aggregate, ...], Window | None]
 
 
 @dataclass(frozen=True, slots=True)

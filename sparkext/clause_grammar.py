@@ -24,7 +24,10 @@ _SECTIONS = (
 )
 _FOREIGN = {
     ("ONE", "ROW"): ("ONE ROW PER MATCH", "the result already has one row per group and window"),
-    ("ALL", "ROWS"): ("ALL ROWS PER MATCH", "trends are aggregated and never built, so their events cannot be returned"),
+    ("ALL", "ROWS"): (
+        "ALL ROWS PER MATCH",
+        "trends are aggregated and never built, so their events cannot be returned",
+    ),
     ("AFTER", "MATCH"): ("AFTER MATCH SKIP", "all trends count, however much they overlap"),
     ("SUBSET",): ("SUBSET", "an aggregate ranges over the events of one variable"),
 }
@@ -86,7 +89,10 @@ def _sections(tokens: Sequence[Token]) -> dict[str, _Section]:
         first = tokens[0]
         known = ", ".join(" ".join(words) for words in _SECTIONS)
         raise PlanningError(
-            "TREND_CLAUSE_SYNTAX", first.start, first.end, problem=f"found '{first.text}' where one of {known} was expected"
+            "TREND_CLAUSE_SYNTAX",
+            first.start,
+            first.end,
+            problem=f"found '{first.text}' where one of {known} was expected",
         )
     sections: dict[str, _Section] = {}
     for (at, words), (following, _) in zip(starts, [*starts[1:], (len(tokens), ())], strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from pyspark.errors import ParseException
+from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql.types import (
     ByteType,
     DataType,
@@ -47,9 +47,7 @@ def time_kind(kind: DataType) -> TimeKind | None:
     return TimeKind.INTEGRAL if isinstance(kind, _INTEGRAL) else None
 
 
-def window(
-    parser: Any, sql: str, within: Expression | None, slide: Expression | None, kind: TimeKind
-) -> Window | None:
+def window(parser: Any, sql: str, within: Expression | None, slide: Expression | None, kind: TimeKind) -> Window | None:
     """The windows that ``WITHIN … SLIDE …`` asks for.
 
     Args:
@@ -97,7 +95,7 @@ def _length(parser: Any, sql: str, clause: str, expression: Expression, kind: Ti
     try:
         literal = parser.parseExpression(spelled)
         constant = literal.resolved() and literal.foldable()
-    except ParseException as error:
+    except CapturedException as error:
         raise wrong(reason(error).rstrip("."), hint) from None
     if not constant:
         raise wrong(f"'{text}' is not a constant", hint)
@@ -116,6 +114,8 @@ def _length(parser: Any, sql: str, clause: str, expression: Expression, kind: Ti
         raise wrong("it must be positive", hint)
     if kind is TimeKind.DATE:
         if value % _DAY:
-            raise wrong("the ORDER BY expression is a DATE, so it must be whole days", "Example: WITHIN INTERVAL 7 DAYS.")
+            raise wrong(
+                "the ORDER BY expression is a DATE, so it must be whole days", "Example: WITHIN INTERVAL 7 DAYS."
+            )
         value //= _DAY
     return int(value)

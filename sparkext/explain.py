@@ -37,7 +37,15 @@ def trend_queries(queries: Sequence[TrendQuery]) -> list[tuple[str, str, str, st
             state = "computed" if query.shown is not None and query.shown.is_computed() else "planned"
             measures = ", ".join(map(str, bound.query.aggregates))
             rows.append(
-                (bound.query.name, f"pool {number}", _source(query), str(bound.query.pattern), _window(bound), measures, state)
+                (
+                    bound.query.name,
+                    f"pool {number}",
+                    _source(query),
+                    str(bound.query.pattern),
+                    _window(bound),
+                    measures,
+                    state,
+                )
             )
     return rows
 
@@ -57,7 +65,8 @@ def _pool(number: int, queries: Sequence[TrendQuery], runs: Sequence[Run]) -> li
     first = queries[0].bound
     keys = ", ".join(key.canonical for key in first.partitions) or "none"
     lines = [
-        f"Pool {number}: {_count(len(queries), 'query', 'queries')}, {_count(len(runs), 'pass', 'passes')} over the source",
+        f"Pool {number}: {_count(len(queries), 'query', 'queries')}, "
+        f"{_count(len(runs), 'pass', 'passes')} over the source",
         f"  source: {_source(queries[0])}",
         f"  group by: {', '.join(key.canonical for key in first.groups) or 'none'}; other keys: {keys}; "
         f"time: {first.time_canonical}",
@@ -66,7 +75,10 @@ def _pool(number: int, queries: Sequence[TrendQuery], runs: Sequence[Run]) -> li
         state = "computed" if run.is_computed() else "planned"
         kept = "results are kept" if run.persisted else "results are not kept"
         lines += ["", f"  Pass {place} ({state}, {kept})"]
-        names = {i: [q.bound.query.name for q in queries if q.shown is run and run.place(q.bound) == i] for i in range(len(run.queries))}
+        names = {
+            i: [q.bound.query.name for q in queries if q.shown is run and run.place(q.bound) == i]
+            for i in range(len(run.queries))
+        }
         lines += _queries(run, names)
         lines += _template(run)
         lines += _totals(run)
@@ -92,7 +104,7 @@ def _template(run: Run) -> list[str]:
             for label, numbers in (("starts", machine.starts[place]), ("ends", machine.ends[place]))
             if numbers
         ]
-        lines.append(f"    {str(state):<{width}}  {', '.join(marks)}".rstrip())
+        lines.append(f"    {state!s:<{width}}  {', '.join(marks)}".rstrip())
     lines.append("  Transitions (queries in one parenthesis share)")
     for transition in run.sharing.transitions:
         sets = ", ".join(_numbers(qset.queries) for qset in transition.qsets)
@@ -105,8 +117,8 @@ def _totals(run: Run) -> list[str]:
     shared = sum(len(t.qsets) for t in run.sharing.transitions)
     all_links = sum(len(t.queries) for t in run.template.transitions)
     return [
-        f"  Sharing: {run.sharing.optimizer} (equal prefixes merged): {all_links} transitions of queries are propagated "
-        f"as {shared}; {len(run.plan.cells)} running totals"
+        f"  Sharing: {run.sharing.optimizer} (equal prefixes merged): {all_links} transitions of queries are "
+        f"propagated as {shared}; {len(run.plan.cells)} running totals"
     ]
 
 

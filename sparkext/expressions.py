@@ -140,9 +140,7 @@ def _call(sql: str, function: Token, inner: Sequence[Token], end: int, names: Na
 
     def wrong(problem: str, *at: Token) -> PlanningError:
         first, last = (at[0], at[-1]) if at else (function, function)
-        return PlanningError(
-            "TREND_AGGREGATE_ARGUMENT", first.start, last.end, function=kind.value, problem=problem
-        )
+        return PlanningError("TREND_AGGREGATE_ARGUMENT", first.start, last.end, function=kind.value, problem=problem)
 
     if not inner:
         raise wrong("it has no argument")
@@ -171,7 +169,11 @@ def _call(sql: str, function: Token, inner: Sequence[Token], end: int, names: Na
         unknown = next((t for at, t in enumerate(inner) if _is_prefix(inner, at)), None)
         if unknown is not None:
             raise PlanningError(
-                "TREND_UNKNOWN_VARIABLE", unknown.start, unknown.end, name=unknown.name or "", known=", ".join(variables)
+                "TREND_UNKNOWN_VARIABLE",
+                unknown.start,
+                unknown.end,
+                name=unknown.name or "",
+                known=", ".join(variables),
             )
         raise wrong(f"say of which variable, as in {kind.value}({variables[0]}.column)", *inner)
     attribute = event_expression(sql, Expression(tuple(inner)), names, own)

@@ -29,7 +29,11 @@ def fill_in(sql: str, context: Any) -> tuple[Edits, Any]:
         tokens = tokenize(sql)
     except TokenError:
         return Edits(sql), context
-    spans = [(tokens[span.body].start, tokens[span.body_end].start) for span in find_clauses(tokens) if span.body < span.body_end]
+    spans = [
+        (tokens[span.body].start, tokens[span.body_end].start)
+        for span in find_clauses(tokens)
+        if span.body < span.body_end
+    ]
     if not spans:
         return Edits(sql), context
     named = context is not None and context.getClass().getSimpleName() == "NamedParameterContext"

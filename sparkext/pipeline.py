@@ -14,12 +14,14 @@ from pyspark.sql.types import DoubleType, FloatType, IntegerType, LongType, Stru
 from planner.kernel_plan import (
     CLASSES_PER_WORD,
     Arithmetic,
-    Column as EventColumn,
     Encoding,
     KernelPlan,
     Layout,
     class_words,
     field_columns,
+)
+from planner.kernel_plan import (
+    Column as EventColumn,
 )
 from planner.query import EventClass
 from sparkext import settings
@@ -162,5 +164,3 @@ def _schema(events: DataFrame, layout: Layout, plan: KernelPlan) -> StructType:
                 assert field.type is not None
                 fields.append(StructField(names[0], kinds[field.encoding, field.type]))
     return StructType(fields)
-
-

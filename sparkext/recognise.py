@@ -9,7 +9,21 @@ from planner.errors import PlanningError
 from sparkext.tokens import Kind, Token, depth_change, matching, split_at_commas
 
 _CLAUSE_WORDS = frozenset(
-    ("PARTITION", "GROUP", "ORDER", "TYPE", "MEASURES", "PATTERN", "DEFINE", "WITHIN", "SLIDE", "ONE", "ALL", "AFTER", "SUBSET")
+    (
+        "PARTITION",
+        "GROUP",
+        "ORDER",
+        "TYPE",
+        "MEASURES",
+        "PATTERN",
+        "DEFINE",
+        "WITHIN",
+        "SLIDE",
+        "ONE",
+        "ALL",
+        "AFTER",
+        "SUBSET",
+    )
 )
 _BEFORE_RELATION = frozenset(("FROM", "JOIN", "USING"))
 
@@ -69,7 +83,9 @@ def _span(tokens: Sequence[Token], at: int) -> Span:
         )
     first = _relation_start(tokens, at)
     if first == at:
-        raise PlanningError("TREND_CLAUSE_SYNTAX", word.start, word.end, problem="a relation must stand before MATCH_TREND")
+        raise PlanningError(
+            "TREND_CLAUSE_SYNTAX", word.start, word.end, problem="a relation must stand before MATCH_TREND"
+        )
     if tokens[first].word == "LATERAL":
         raise PlanningError("TREND_LATERAL", tokens[first].start, tokens[first].end)
     return Span(

@@ -96,7 +96,8 @@ def _type(aggregate: Aggregate) -> str:
 def _value(aggregate: Aggregate, names: list[tuple[str, ...]], overflow: str) -> str:
     match aggregate.function:
         case Function.COUNT:
-            return _exact(*names[0], overflow)
+            high, low = names[0]
+            return _exact(high, low, overflow)
         case Function.SUM:
             return f"CASE WHEN {names[1][0]} <> 0 THEN {_scaled(*names[0])} END"
         case Function.AVG:
@@ -127,7 +128,9 @@ def _scaled(number: str, scale: str) -> str:
 def _overflow(query: BoundQuery, index: int, bounds: tuple[str, ...], ansi: bool) -> str:
     if not ansi:
         return "CAST(NULL AS DECIMAL(38,0))"
-    measures = ", ".join(m.name for m in query.measures if re.search(rf"\b{aggregate_name(index)}\b", m.expression.text))
+    measures = ", ".join(
+        m.name for m in query.measures if re.search(rf"\b{aggregate_name(index)}\b", m.expression.text)
+    )
     text = (
         f"[TREND_COUNT_OVERFLOW] {query.query.aggregates[index]} of measure '{measures}' of query "
         f"'{query.query.name}' has more than 38 digits"

@@ -38,7 +38,7 @@ def enable(spark: SparkSession) -> SparkSession:
     gateway = context._gateway
     assert gateway is not None
     if context not in _builders:
-        ensure_callback_server_started(gateway)
+        ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
         gateway._callback_server.callback_server_parameters.propagate_java_exceptions = True
         install_conditions(gateway.jvm)
         _builders[context] = TrendParserBuilder(context)
@@ -56,13 +56,15 @@ def _use_this_python(context: SparkContext) -> None:
     Left to itself Spark starts the ``python3`` of PATH, unless the user has said otherwise.
     """
     chosen = "PYSPARK_PYTHON" in os.environ or context.getConf().contains("spark.pyspark.python")
-    if not chosen and context.master.startswith("local"):
+    if not chosen and (context.master or "").startswith("local"):
         context.pythonExec = sys.executable
 
 
 def _make_current(session: SparkSession) -> None:
     """Let `SparkSession.getActiveSession` and `builder.getOrCreate` find the session."""
-    sessions = session.sparkContext._jvm.org.apache.spark.sql.classic.SparkSession
+    jvm = session.sparkContext._jvm
+    assert jvm is not None
+    sessions = jvm.org.apache.spark.sql.classic.SparkSession
     sessions.setDefaultSession(session._jsparkSession)
     sessions.setActiveSession(session._jsparkSession)
     SparkSession._instantiatedSession = session

@@ -34,5 +34,7 @@ def partitions(spark: SparkSession) -> int | None:
     if value is None or value == "auto":
         return None
     if not value.isdigit() or int(value) == 0:
-        raise PlanningError("TREND_UNKNOWN_SETTING", 0, 0, name=PARTITIONS, value=value, known="auto, or a positive integer")
+        raise PlanningError(
+            "TREND_UNKNOWN_SETTING", 0, 0, name=PARTITIONS, value=value, known="auto, or a positive integer"
+        )
     return int(value)

@@ -24,7 +24,7 @@ def read_source(spark: SparkSession, text: str, start: int, end: int) -> DataFra
     """
     try:
         return spark.sql(text)
-    except AnalysisException as error:
+    except CapturedException as error:
         raise PlanningError("TREND_SOURCE", start, end, reason=reason(error)) from None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from sqlglot.dialects.spark import Spark
-from sqlglot.tokens import TokenType
+from sqlglot.tokens import TokenType  # type: ignore[attr-defined]
 
 
 class Kind(Enum):

@@ -114,7 +114,7 @@ def test_parameters_without_a_value(spark: SparkSession, plain: SparkSession, st
 
 
 UNTOUCHED = [
-    "SELECT  1  AS  `a  b` -- MATCH_TREND (\n , 'MATCH_TREND (PATTERN (A))' AS s /* MATCH_TREND (x */",
+    "SELECT  1  AS  `a  b` -- MATCH_TREND (\n , /* MATCH_TREND (x */ 'MATCH_TREND (PATTERN (A))' AS s",
     "SELECT /*+ COALESCE(1) */ id,\tid AS match_trend FROM range(2)",
     "select 'a' 'b' as `MATCH_TREND (`, \"two\" as d",
     "SELECT r'\\n' AS raw, '\\n' AS escaped, 'é😀' AS wide FROM range(1) AS match_trend",

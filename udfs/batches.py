@@ -110,6 +110,6 @@ class BatchReader:
 
 def _same(one: pa.Scalar, other: pa.Scalar) -> bool:
     if not one.is_valid or not other.is_valid:
-        return one.is_valid == other.is_valid
+        return bool(one.is_valid == other.is_valid)
     a, b = one.as_py(), other.as_py()
     return bool(a == b or (a != a and b != b))

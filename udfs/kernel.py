@@ -5,8 +5,9 @@ contributes itself (GRETA's propagation, summed up per state instead of per even
 events of the same time, since these are never in one trend; they wait in ``State.pending``. A cell has
 one lane per window; windows that end before an event are written out and their lanes cleared.
 
-Functions here take plain arrays, not the named tuples of `udfs.program`: a call costs numba's reference
-counting some nanoseconds for every array in its arguments, so the event loop itself makes none.
+The event loop is one function that calls nothing for an event but what numba inlines with few arguments: a
+call costs numba's reference counting some nanoseconds for every array in its arguments, and taken apart
+into one inlined function per arithmetic the loop takes half as long again (``docs/performance.md``).
 """
 
 from __future__ import annotations
@@ -45,16 +46,15 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
     Returns:
         The row to go on with after the output was flushed; the number of rows when all were processed.
     """
-    windows, blanks = program.windows, program.blanks
     updates, update_ends, sources = program.updates, program.update_ends, program.sources
     high, low, number = state.totals.high, state.totals.low, state.totals.number
     event_high, event_low, event_number = state.event.high, state.event.low, state.event.number
-    waiting_high, waiting_low, waiting_number = state.pending.high, state.pending.low, state.pending.number
+    later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
     opened, dirty, is_dirty, cursor = state.open, state.dirty, state.is_dirty, state.cursor
     times, new_key, new_group, classes = batch.time, batch.new_key, batch.new_group, batch.classes
     valid, numbers, key_high, key_low = batch.valid, batch.numbers, batch.key_high, batch.key_low
     rows = len(times)
-    room = len(output.group) - _rows_at_once(windows, program.bank_ends)
+    room = len(output.group) - _rows_at_once(program.windows, program.bank_ends)
     matched = np.empty(classes.shape[1] * CLASSES_PER_WORD, np.int64)
 
     while row < rows:
@@ -64,7 +64,7 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
         first = new_key[row] != 0
         if first or time != cursor[1]:
             if cursor[2]:
-                _settle(updates, blanks, windows, opened, dirty, is_dirty, cursor, high, low, number, waiting_high, waiting_low, waiting_number)  # fmt: skip
+                _settle(program, state)
             if first or time >= cursor[5]:
                 if first and cursor[0]:
                     _close_all(program, state, output, combine)
@@ -156,9 +156,12 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
                             if is_before(high[there], low[there], least_high, least_low):
                                 least_high, least_low = high[there], low[there]
                         there = count + lane
-                        if counts and _is_some(updates[u, 7], event_high[there], event_low[there], event_number[there]):
-                            if is_before(key_high[column, row], key_low[column, row], least_high, least_low):
-                                least_high, least_low = key_high[column, row], key_low[column, row]
+                        if (
+                            counts
+                            and is_before(key_high[column, row], key_low[column, row], least_high, least_low)
+                            and _is_some(updates[u, 7], event_high[there], event_low[there], event_number[there])
+                        ):
+                            least_high, least_low = key_high[column, row], key_low[column, row]
                         event_high[at + lane] = least_high
                         event_low[at + lane] = least_low
 
@@ -166,15 +169,26 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
         for m in range(found):
             for u in range(update_ends[matched[m]], update_ends[matched[m] + 1]):
                 kind, window, at = updates[u, 0], updates[u, 1], updates[u, 2]
-                lane_begin, lane_end = at + opened[window, 3], at + opened[window, 4]
+                begin, end = at + opened[window, 3], at + opened[window, 4]
                 if alone:
-                    _add(kind, lane_begin, lane_end, cursor, high, low, number, event_high, event_low, event_number)
+                    _add(kind, begin, end, cursor, high, low, number, event_high, event_low, event_number)
                 else:
                     if not is_dirty[u]:
                         is_dirty[u] = 1
                         dirty[cursor[2]] = u
                         cursor[2] += 1
-                    _add(kind, lane_begin, lane_end, cursor, waiting_high, waiting_low, waiting_number, event_high, event_low, event_number)  # fmt: skip
+                    _add(
+                        kind,
+                        begin,
+                        end,
+                        cursor,
+                        later_high,
+                        later_low,
+                        later_number,
+                        event_high,
+                        event_low,
+                        event_number,
+                    )
         row += 1
     return row
 
@@ -183,8 +197,7 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
 def end_key(program, state, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all windows of the key under way."""
     if state.cursor[2]:
-        totals, pending = state.totals, state.pending
-        _settle(program.updates, program.blanks, program.windows, state.open, state.dirty, state.is_dirty, state.cursor, totals.high, totals.low, totals.number, pending.high, pending.low, pending.number)  # fmt: skip
+        _settle(program, state)
     _close_all(program, state, output, combine)
     state.cursor[0] = 0
 
@@ -223,19 +236,22 @@ def _add(kind, begin, end, cursor, high, low, number, more_high, more_low, more_
 
 
 @njit(cache=True)
-def _settle(updates, blanks, windows, opened, dirty, is_dirty, cursor, high, low, number, waiting_high, waiting_low, waiting_number):  # type: ignore[no-untyped-def]  # fmt: skip
+def _settle(program, state):  # type: ignore[no-untyped-def]
     """Move what is pending into the totals."""
-    for place in range(cursor[2]):
-        u = dirty[place]
-        is_dirty[u] = 0
-        kind, window, at = updates[u, 0], updates[u, 1], updates[u, 2]
-        begin, end = at + opened[window, 3], at + opened[window, 4]
-        _add(kind, begin, end, cursor, high, low, number, waiting_high, waiting_low, waiting_number)
+    updates, windows, blanks = program.updates, program.windows, program.blanks
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
+    later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
+    for place in range(state.cursor[2]):
+        u = state.dirty[place]
+        state.is_dirty[u] = 0
+        window, at = updates[u, 1], updates[u, 2]
+        begin, end = at + state.open[window, 3], at + state.open[window, 4]
+        _add(updates[u, 0], begin, end, state.cursor, high, low, number, later_high, later_low, later_number)
         cell = windows[window, 3] + (at - windows[window, 5]) // windows[window, 2]
         for there in range(begin, end):
-            waiting_high[there] = blanks[cell, 0]
-            waiting_low[there] = blanks[cell, 1]
-    cursor[2] = 0
+            later_high[there] = blanks[cell, 0]
+            later_low[there] = blanks[cell, 1]
+    state.cursor[2] = 0
 
 
 @njit(cache=True)
@@ -318,7 +334,7 @@ def _close(program, state, output, w, until, combine):  # type: ignore[no-untype
                 kind = slots[slot, 0]
                 for source in range(slots[slot, 1], slots[slot, 2]):
                     at = slot_sources[source] + lane
-                    found = found or (kind == EXACT and (high[at] | low[at]) != 0) or (kind == NUMBER and number[at] != 0.0)
+                    found |= (kind == EXACT and (high[at] | low[at]) != 0) or (kind == NUMBER and number[at] != 0.0)
                 if found:
                     break
             if not found:

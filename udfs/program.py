@@ -175,9 +175,9 @@ def assemble(plan: KernelPlan) -> Program:
         bank_ends.append(len(banks))
 
     blank_row = np.zeros(words, np.int64)
-    for field, place in zip(plan.fields, places, strict=True):
+    for field, there in zip(plan.fields, places, strict=True):
         if field.arithmetic is Arithmetic.EXTREME:
-            blank_row[place.word : place.word + 2] = NO_KEY
+            blank_row[there.word : there.word + 2] = NO_KEY
     return Program(
         windows=_table(windows, 6),
         blanks=_table(blanks, 2),
