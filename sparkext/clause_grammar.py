@@ -32,6 +32,7 @@ _FOREIGN = {
     ("SUBSET",): ("SUBSET", "an aggregate ranges over the events of one variable"),
 }
 _REQUIRED = ("ORDER BY", "MEASURES", "PATTERN")
+_PATTERN_FORM = "the pattern stands in parentheses: PATTERN (A B+)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,9 @@ def parse_clause(tokens: Sequence[Token], keyword: Token) -> Clause:
         PlanningError: With the place of what is wrong.
     """
     sections = _sections(tokens)
+    bare = next((token for token in tokens if token.word == "PATTERN"), None)
+    if "PATTERN" not in sections and bare is not None:
+        raise PlanningError("TREND_CLAUSE_SYNTAX", bare.start, bare.end, problem=_PATTERN_FORM)
     for name in _REQUIRED:
         if name not in sections:
             raise PlanningError("TREND_CLAUSE_MISSING", keyword.start, keyword.end, clause=name)
@@ -95,7 +99,8 @@ def _sections(tokens: Sequence[Token]) -> dict[str, _Section]:
             problem=f"found '{first.text}' where one of {known} was expected",
         )
     sections: dict[str, _Section] = {}
-    for (at, words), (following, _) in zip(starts, [*starts[1:], (len(tokens), ())], strict=True):
+    ends = [*(at for at, _ in starts[1:]), len(tokens)]
+    for (at, words), following in zip(starts, ends, strict=False):
         name = " ".join(words)
         start, end = tokens[at].start, tokens[at + len(words) - 1].end
         if words in _FOREIGN:
@@ -134,7 +139,7 @@ def _section_words(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
 def _pattern_lexemes(section: _Section) -> list[Lexeme]:
     first, last = section.tokens[0], section.tokens[-1]
     if not first.is_symbol("(") or not last.is_symbol(")"):
-        raise section.error("the pattern stands in parentheses: PATTERN (A B+)", section.tokens)
+        raise section.error(_PATTERN_FORM, section.tokens)
     row: list[Lexeme] = []
     for token in section.tokens[1:-1]:
         if token.kind is Kind.QUOTED:

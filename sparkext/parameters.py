@@ -61,10 +61,7 @@ def fill_in(sql: str, context: Any) -> tuple[Edits, Any]:
 
 
 def _is_quantifier(tokens: list[Token], at: int) -> bool:
-    """Whether the ``?`` at ``at`` follows a variable or group in a pattern."""
-    before = tokens[at - 1] if at else None
-    if before is None or not (before.is_symbol(")") or before.name is not None):
-        return False
+    """Whether the ``?`` at ``at`` is in a pattern."""
     depth = 0
     for place in range(at - 1, -1, -1):
         if tokens[place].is_symbol(")"):

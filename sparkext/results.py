@@ -58,7 +58,8 @@ def stand_in(spark: SparkSession, query: BoundQuery) -> DataFrame:
         columns.append(f"CAST(NULL AS {_type(aggregate)}) AS {aggregate_name(index)}")
     shown = ", ".join(columns) or "id"
     rows = spark.sql(f"SELECT {shown} FROM range(1) WHERE CAST(raise_error({string(_UNPLANNED)}) AS BOOLEAN)")
-    check_expressions(rows, [("MEASURES", measure.expression) for measure in query.measures])
+    measures = [("MEASURES", measure.expression) for measure in query.measures]
+    check_expressions(rows, measures, "the result; attributes of events stand inside of aggregates")
     return _with_measures(rows, query)
 
 

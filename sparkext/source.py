@@ -28,12 +28,15 @@ def read_source(spark: SparkSession, text: str, start: int, end: int) -> DataFra
         raise PlanningError("TREND_SOURCE", start, end, reason=reason(error)) from None
 
 
-def check_expressions(source: DataFrame, wanted: Sequence[tuple[str, EventExpression]]) -> list[tuple[str, DataType]]:
+def check_expressions(
+    source: DataFrame, wanted: Sequence[tuple[str, EventExpression]], relation: str = "the relation before MATCH_TREND"
+) -> list[tuple[str, DataType]]:
     """Name and type that Spark gives each expression over the columns of ``source``.
 
     Args:
         source: Rows of events.
         wanted: Pairs of where an expression stands (``ORDER BY``) and the expression.
+        relation: What the user would call ``source``.
 
     Raises:
         PlanningError: ``TREND_UNKNOWN_COLUMN``, ``TREND_INVALID_EXPRESSION``,
@@ -42,20 +45,19 @@ def check_expressions(source: DataFrame, wanted: Sequence[tuple[str, EventExpres
     try:
         return _check(source, wanted)
     except (PlanningError, CapturedException):
-        if len(wanted) == 1:
-            raise
-        return [_check_one(source, where, expression) for where, expression in wanted]
+        return [_check_one(source, where, expression, relation) for where, expression in wanted]
 
 
-def _check_one(source: DataFrame, where: str, expression: EventExpression) -> tuple[str, DataType]:
+def _check_one(source: DataFrame, where: str, expression: EventExpression, relation: str) -> tuple[str, DataType]:
     try:
         return _check(source, [(where, expression)])[0]
     except CapturedException as error:
-        raise _placed(error, where, expression) from None
+        raise _placed(error, where, expression, relation) from None
 
 
 def _check(source: DataFrame, wanted: Sequence[tuple[str, EventExpression]]) -> list[tuple[str, DataType]]:
-    selected = source.select(*(F.expr(expression.text) for _, expression in wanted))
+    # In parentheses, so that "a b" is wrong and not an a that is called b.
+    selected = source.select(*(F.expr(f"({expression.text})") for _, expression in wanted))
     plan = selected._jdf.queryExecution().analyzed()
     first_where, first = wanted[0]
     if plan.getClass().getSimpleName() != "Project" or not plan.children().head().sameResult(_plan(source)):
@@ -77,18 +79,17 @@ def _plan(frame: DataFrame) -> Any:
     return frame._jdf.queryExecution().analyzed()
 
 
-def _placed(error: CapturedException, where: str, expression: EventExpression) -> PlanningError:
+def _placed(error: CapturedException, where: str, expression: EventExpression, relation: str) -> PlanningError:
     """Spark's error about a fragment, at its place in the user's statement."""
     start, end = expression.start, expression.end
     contexts = error.getQueryContext() if isinstance(error, AnalysisException) else []
     condition = (error.getCondition() if hasattr(error, "getCondition") else None) or ""
-    if contexts and 0 <= contexts[0].startIndex() <= contexts[0].stopIndex() < len(expression.text):
-        start, end = start + contexts[0].startIndex(), start + contexts[0].stopIndex() + 1
+    if contexts and 1 <= contexts[0].startIndex() <= contexts[0].stopIndex() <= len(expression.text):
+        start, end = start + contexts[0].startIndex() - 1, start + contexts[0].stopIndex()
     if condition.startswith("UNRESOLVED_COLUMN"):
         parameters = error.getMessageParameters() or {}
-        suggestion = parameters.get("proposal")
-        hint = f"Did you mean one of: {suggestion}?" if suggestion else "The relation has no columns like it."
-        return PlanningError(
-            "TREND_UNKNOWN_COLUMN", start, end, name=parameters.get("objectName", "?").replace("`", ""), hint=hint
-        )
+        name = parameters.get("objectName", "?").replace("`", "")
+        proposed = ", ".join(p for p in parameters.get("proposal", "").split(", ") if "__agg" not in p)
+        hint = f"Did you mean one of: {proposed}?" if proposed else "It has no columns like it."
+        return PlanningError("TREND_UNKNOWN_COLUMN", start, end, name=name, relation=relation, hint=hint)
     return PlanningError("TREND_INVALID_EXPRESSION", start, end, where=where, reason=reason(error))

@@ -7,6 +7,7 @@ import logging
 import re
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
@@ -136,8 +137,7 @@ class Workload:
         """
         with self._lock:
             wanted = [self._queries[relation] for relation in relations if relation in self._queries]
-            for query in wanted:
-                self._follow_source(query)
+            self._follow_sources(wanted)
             for query in wanted:
                 self._show(query, self._run(query))
 
@@ -181,12 +181,23 @@ class Workload:
     def _live(self, pool: Pool) -> list[BoundQuery]:
         return [query.bound for query in self._queries.values() if query.pool is pool]
 
-    def _follow_source(self, query: TrendQuery) -> None:
-        """Bind the query anew when its relation is not what it was."""
+    def _follow_sources(self, wanted: Iterable[TrendQuery]) -> None:
+        """Bind queries anew whose relations are not what they were, and with them their whole pools."""
+        for query in wanted:
+            left = query.pool
+            if not self._follow_source(query):
+                continue
+            for other in self._queries.values():
+                if other.pool is left:
+                    with suppress(PlanningError):  # it is reported when that query is asked for
+                        self._follow_source(other)
+
+    def _follow_source(self, query: TrendQuery) -> bool:
+        """Bind the query anew when its relation is not what it was; returns whether it was not."""
         try:
             source = read_source(self.spark, query.use.source, *query.use.source_at)
             if source.sameSemantics(query.bound.source):
-                return
+                return False
             log.info("the source of %s has changed", query.bound.query.name)
             query.bound = self._bind(query.use, query.bound.query.name)
         except PlanningError as error:
@@ -194,6 +205,7 @@ class Workload:
             raise
         query.pool = self._pool_of(query.bound)
         query.shown = None
+        return True
 
     def _run(self, query: TrendQuery) -> Run:
         found = query.pool.find(query.bound, self._live(query.pool))
