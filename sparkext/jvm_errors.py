@@ -42,8 +42,9 @@ def spark_error(gateway: Any, error: PlanningError, sql: str) -> Py4JJavaError:
     origin = _origin(jvm, some(line), some(column), some(start), some(max(start, end - 1)), some(sql))
     contexts = gateway.new_array(jvm.org.apache.spark.QueryContext, 1)
     contexts[0] = origin.context()
+    origins = [origin] * _origins_wanted(jvm)
     exception = jvm.org.apache.spark.sql.catalyst.parser.ParseException(
-        some(sql), origin, error.condition, jvm.PythonUtils.toScalaMap(error.parameters), contexts
+        some(sql), *origins, error.condition, jvm.PythonUtils.toScalaMap(error.parameters), contexts
     )
     return Py4JJavaError("", java_exception=exception)
 
@@ -79,3 +80,10 @@ def reason(error: CapturedException) -> str:
 def _utf16(text: str) -> int:
     """Length of ``text`` as Java counts it."""
     return len(text.encode("utf-16-le")) // 2
+
+
+def _origins_wanted(jvm: Any) -> int:
+    """How many places a ParseException is made with: Spark 4.0 wants a start and a stop, later ones one."""
+    kind = jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.parser.ParseException")
+    names = ([place.getSimpleName() for place in made.getParameterTypes()] for made in kind.getConstructors())
+    return max(row.count("Origin") for row in names)
