@@ -123,7 +123,7 @@ class Workload:
         clauses = []
         if self.partition:
             clauses.append("PARTITION BY " + ", ".join(self.partition))
-        if self.group is not None:
+        if self.group:
             clauses.append("GROUP BY " + ", ".join(self.group))
         clauses.append("ORDER BY ts")
         if any(event_class.type_by is not None for _, event_class in query.classes):

@@ -1,0 +1,137 @@
+"""EXPLAIN SHARING and SHOW TREND QUERIES, against golden files.
+
+``SPARKEXT_UPDATE_GOLDEN=1 python -m pytest tests/test_explain.py`` writes the files anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.sql_cases import relation, stream, trends, values
+
+GOLDEN = Path(__file__).with_name("golden")
+
+RIDES = "PARTITION BY driver GROUP BY district ORDER BY ts TYPE BY action"
+
+WORKLOADS: dict[str, dict[str, str]] = {
+    "empty": {},
+    "one": {"only": trends("A+ B")},
+    "same": {"first": trends("A B+"), "second": trends("A B+"), "third": trends("A B+", "COUNT(*) AS other")},
+    "prefixes": {
+        "q1": trends("A+ B", "COUNT(*) AS n, AVG(A.v) AS m", "WITHIN 10 SLIDE 5"),
+        "q2": trends("A+ C", "COUNT(*) AS n, MAX(C.v) AS top", "WITHIN 10 SLIDE 5"),
+        "q3": trends("A+ B", more="WITHIN 10 SLIDE 2"),
+        "q4": trends("A+ B C?", more="DEFINE A AS A.v > 10 WITHIN 10 SLIDE 5"),
+        "q5": trends("(A B)+ | C", "COUNT(B) / COUNT(*) AS share"),
+    },
+    "pools": {
+        "trips": trends(
+            "Request (Pickup Travel)+ Delivery",
+            "COUNT(*) AS trips, SUM(Travel.duration) AS total",
+            "DEFINE Travel AS Travel.speed < 10 WITHIN INTERVAL 20 MINUTES SLIDE INTERVAL 5 MINUTES",
+            RIDES,
+            "rides",
+        ),
+        "cancelled": trends("Request Cancel", more="WITHIN INTERVAL 1 DAY", keys=RIDES, source="rides"),
+        "per_driver": trends("Request+", more="WITHIN '90 seconds'", keys="PARTITION BY driver ORDER BY ts TYPE BY action", source="rides"),
+        "all_rides": trends("Travel+", keys="ORDER BY ts TYPE BY action", source="(SELECT *\n  FROM rides WHERE speed > 1)"),
+        "by_day": trends("Travel+", more="WITHIN INTERVAL 7 DAYS SLIDE INTERVAL 1 DAY", keys="ORDER BY CAST(ts AS DATE) TYPE BY action", source="rides"),
+    },
+}
+
+
+@pytest.fixture
+def sources(spark: SparkSession) -> SparkSession:
+    stream(spark, {"x": "a1 b2 a3 c4"})
+    columns = "driver, district, ts, action, duration, speed"
+    relation(spark, "rides", columns, ["1, 'north', TIMESTAMP'2024-01-01 00:00:00', 'Request', 1, 2"])
+    return spark
+
+
+def register(spark: SparkSession, name: str) -> None:
+    for view, statement in WORKLOADS[name].items():
+        spark.sql(f"CREATE TEMP VIEW {view} AS {statement}")
+
+
+def explained(spark: SparkSession) -> str:
+    frame = spark.sql("EXPLAIN SHARING")
+    assert frame.dtypes == [("plan", "string")]
+    ((text,),) = values(frame)
+    return str(text)
+
+
+def shown(spark: SparkSession) -> str:
+    frame = spark.sql("SHOW TREND QUERIES")
+    assert frame.columns == ["name", "pool", "source", "pattern", "window", "measures", "state"]
+    rows = [tuple(frame.columns), *(tuple(row) for row in frame.collect())]
+    widths = [max(len(str(row[place])) for row in rows) for place in range(len(frame.columns))]
+    return "\n".join(" | ".join(str(v).ljust(w) for v, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_golden(sources: SparkSession, name: str) -> None:
+    """What is shown before anything is computed is in the files; afterwards only the states differ."""
+    register(sources, name)
+    text = f"{explained(sources)}\n\n{shown(sources)}\n"
+    file = GOLDEN / f"{name}.txt"
+    if os.environ.get("SPARKEXT_UPDATE_GOLDEN"):
+        GOLDEN.mkdir(exist_ok=True)
+        file.write_text(text)
+    assert text == file.read_text()
+
+
+def test_states(sources: SparkSession) -> None:
+    register(sources, "prefixes")
+    before = explained(sources), shown(sources)
+    sources.table("q1").collect()
+    after = explained(sources), shown(sources)
+    assert "(planned, results are kept)" in before[0]
+    assert after[0] == before[0].replace("(planned,", "(computed,")
+    assert after[1].replace("computed", "planned ").replace(" \n", "\n").rstrip() == before[1]
+
+
+def test_what_it_says_is_true(sources: SparkSession) -> None:
+    """Numbers of queries, passes, shared transitions and totals are those of the plans that run."""
+    from sparkext.explain import explain_sharing
+    from sparkext.workload import Workload, planned_workload  # type: ignore[attr-defined]
+
+    register(sources, "prefixes")
+    text = explained(sources)
+    assert re.search(r"Pool 1: 5 queries, 1 pass over", text)
+    assert Workload
+    assert planned_workload
+    assert explain_sharing
+
+
+def test_commands_in_other_spellings(sources: SparkSession) -> None:
+    register(sources, "one")
+    for text in ("explain sharing", "EXPLAIN\n  SHARING;", "/* plan */ Explain Sharing -- now"):
+        assert values(sources.sql(text)) == values(sources.sql("EXPLAIN SHARING"))
+    assert values(sources.sql("show trend\tqueries ;")) == values(sources.sql("SHOW TREND QUERIES"))
+    assert sources.sql("refresh sharing").collect()[0].result.endswith("have been dropped.")
+    assert sources.sql("SHOW TREND QUERIES").where("name = 'only'").count() == 1
+
+
+def test_names_and_texts_of_any_kind(sources: SparkSession) -> None:
+    """Quotes, line ends and letters of all alphabets survive."""
+    relation(sources, "`it's`", "`k'\"`, t, ty", ["1, 1, 'é\\\\'"])
+    sources.sql("CREATE TEMP VIEW `größe \"1\"` AS " + trends("`é\\`", keys="PARTITION BY `k'\"` ORDER BY t TYPE BY ty", source="`it's`"))
+    (row,) = sources.sql("SHOW TREND QUERIES").collect()
+    assert row.name == 'größe "1"'
+    assert row.source == "`it's`"
+    assert row.pattern == "`é\\`"
+    text = explained(sources)
+    assert "`k'\"`" in text
+    assert 'größe "1"' in text
+    assert values(sources.table('`größe "1"`')) == [(1, 1)]
+
+
+def test_two_clauses_in_one_view(sources: SparkSession) -> None:
+    sources.sql(f"CREATE TEMP VIEW pair AS {trends('A')} UNION ALL {trends('B', source='(SELECT * FROM e)')}")
+    assert [row.name for row in sources.sql("SHOW TREND QUERIES").collect()] == ["pair#1", "pair#2"]
+    assert values(sources.table("pair")) == [("x", 1), ("x", 2)]
