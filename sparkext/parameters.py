@@ -25,6 +25,8 @@ def fill_in(sql: str, context: Any) -> tuple[Edits, Any]:
     Raises:
         PlanningError: ``TREND_PARAMETER`` for a marker without a value.
     """
+    if "match_trend" not in sql.lower():
+        return Edits(sql), context
     try:
         tokens = tokenize(sql)
     except TokenError:

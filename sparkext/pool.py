@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -20,6 +21,9 @@ from sparkext.binding import BoundQuery, Computation
 from sparkext.pipeline import run_pool
 
 log = logging.getLogger(__name__)
+
+KEPT = StorageLevel.MEMORY_AND_DISK
+"""How the results of a pool are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,11 +56,19 @@ class Run:
         """Whether the results have been computed and are still kept."""
         if not self.persisted:
             return False
-        frame = self.results._jdf
-        cached = frame.sparkSession().sharedState().cacheManager().lookupCachedData(frame)
+        cached = self._cached()
         return not cached.isEmpty() and bool(
             cached.get().cachedRepresentation().cacheBuilder().isCachedColumnBuffersLoaded()
         )
+
+    def keep(self) -> None:
+        """Have the results kept, also after the user has cleared Spark's cache."""
+        if self.persisted and self._cached().isEmpty():
+            self.results.persist(KEPT)
+
+    def _cached(self) -> Any:
+        frame = self.results._jdf
+        return frame.sparkSession().sharedState().cacheManager().lookupCachedData(frame)
 
     def release(self) -> None:
         """Give up what is kept."""
@@ -100,6 +112,7 @@ class Pool:
                 return run
         for run in self.runs:
             if run not in computed and run.persisted == keep and all(run.place(q) is not None for q in missing):
+                run.keep()
                 return run
         return None
 
@@ -138,7 +151,7 @@ class Pool:
         log.info("planned %d queries: %d states, %d cells", len(distinct), len(machine.states), len(plan.cells))
         results = run_pool(self._spark, distinct, plan)
         if keep:
-            results = results.persist(StorageLevel.MEMORY_AND_DISK)
+            results = results.persist(KEPT)
         places = {query.computation: place for place, query in enumerate(distinct)}
         return Run(tuple(distinct), machine, sharing, plan, results, keep, places)
 

@@ -17,7 +17,7 @@ from planner.errors import PlanningError
 from sparkext.edits import Edits
 from sparkext.jvm_errors import own_error, spark_error
 from sparkext.parameters import fill_in
-from sparkext.rewriter import refers_to_trends, rewrite_query, rewrite_statement
+from sparkext.rewriter import rewrite_query, rewrite_statement
 from sparkext.workload import Workload
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,12 @@ class TrendParser:
     def parseQuery(self, sql: str) -> Any:  # noqa: N802
         """The text of a view that a statement refers to."""
         with self._entered(sql):
-            text = sql if refers_to_trends(sql) and self._is_view_dropped() else self._query(sql)
+            try:
+                text = self._query(sql)
+            except PlanningError:
+                if not self._is_view_dropped():
+                    raise
+                text = sql
             return self._delegate.parseQuery(text)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

@@ -20,9 +20,7 @@ def clause(pattern: str, measures: str = "COUNT(*) AS n", more: str = "", keys: 
     return f"MATCH_TREND ({keys} MEASURES {measures} PATTERN ({pattern}) {more})"
 
 
-def trends(
-    pattern: str, measures: str = "COUNT(*) AS n", more: str = "", keys: str = KEYED, source: str = "e"
-) -> str:
+def trends(pattern: str, measures: str = "COUNT(*) AS n", more: str = "", keys: str = KEYED, source: str = "e") -> str:
     """A statement with the trends of ``pattern`` in the relation ``source``."""
     return f"SELECT * FROM {source} {clause(pattern, measures, more, keys)}"
 
@@ -92,8 +90,8 @@ def settings(spark: SparkSession, **confs: str) -> Iterator[None]:
     """Spark confs for some time, with ``_`` in their names in place of dots."""
     names = {name: name.replace("_", ".") for name in confs}
     before = {dotted: spark.conf.get(dotted, None) for dotted in names.values()}
-    for name, value in confs.items():
-        spark.conf.set(names[name], value)
+    for name, dotted in names.items():
+        spark.conf.set(dotted, confs[name])
     try:
         yield
     finally:

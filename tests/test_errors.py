@@ -236,6 +236,8 @@ CASES: dict[str, list[str]] = {
     ],
 }
 
+UNRESOLVED = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
+
 ELSEWHERE = {
     "TREND_UNKNOWN_SETTING": "test_settings_with_unknown_values",
     "TREND_INTERNAL_ERROR": "test_faults_are_reported_as_such",
@@ -254,7 +256,9 @@ def test_bad_statements(spark: SparkSession, condition: str, marked: str) -> Non
     assert message.startswith(f"[{condition}] ")
     assert f"SQLSTATE: {error.getSqlState()}" in message
     assert len(error.getSqlState() or "") == 5
-    assert condition in ("TREND_INVALID_EXPRESSION", "TREND_SOURCE") or len(message.splitlines()) > 1, "there is no hint"
+    assert condition in ("TREND_INVALID_EXPRESSION", "TREND_SOURCE") or len(message.splitlines()) > 1, (
+        "there is no hint"
+    )
     for word in ("Traceback", "Py4J", "sparkext_trend_", "__agg"):
         assert word not in message
     assert not re.search("<[a-z]+>", message)
@@ -272,12 +276,12 @@ def test_statements_that_fail_after_the_clause_leave_nothing(spark: SparkSession
     """Whatever Spark itself finds wrong: in the statement around the clause, or in the view to be made."""
     stream(spark, {"x": "a1 b2"})
     wrong = {
-        f"CREATE TEMP VIEW v AS SELECT nope FROM ({trends('A')})": "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+        f"CREATE TEMP VIEW v AS SELECT nope FROM ({trends('A')})": UNRESOLVED,
         f"CREATE TEMP VIEW e AS {trends('A')}": "TEMP_TABLE_OR_VIEW_ALREADY_EXISTS",
         f"CREATE TEMP VIEW v (a) AS {trends('A')}": "CREATE_VIEW_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS",
         f"{trends('A')} WHERE )": "PARSE_SYNTAX_ERROR",
         f"{trends('A')} AS a JOIN {trends('B')} AS b": "PARSE_SYNTAX_ERROR",
-        f"SELECT * FROM e {clause('A')} AS a JOIN e {clause('C+')} AS b ON a.zz = b.k": "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+        f"SELECT * FROM e {clause('A')} AS a JOIN e {clause('C+')} AS b ON a.zz = b.k": UNRESOLVED,
         f"SELECT * FROM e {clause('A')} AS a JOIN e {clause('C+', 'SUM(C.zz) AS n')} AS b": "TREND_UNKNOWN_COLUMN",
         f"INSERT INTO no_such_table {trends('A')}": "TABLE_OR_VIEW_NOT_FOUND",
     }
@@ -291,7 +295,9 @@ def test_a_failed_replacement_leaves_the_view_as_it_was(spark: SparkSession) -> 
     stream(spark, {"x": "a1 b2"})
     spark.sql(f"CREATE TEMP VIEW v AS {trends('A B')}")
     fails(spark, f"CREATE OR REPLACE TEMP VIEW v AS {trends('A', 'SUM(A.zz) AS s')}", "TREND_UNKNOWN_COLUMN")
-    fails(spark, f"CREATE OR REPLACE TEMP VIEW v AS SELECT zz FROM ({trends('A')})", "UNRESOLVED_COLUMN.WITH_SUGGESTION")
+    fails(
+        spark, f"CREATE OR REPLACE TEMP VIEW v AS SELECT zz FROM ({trends('A')})", "UNRESOLVED_COLUMN.WITH_SUGGESTION"
+    )
     assert values(spark.table("v")) == [("x", 1)]
     assert [row.pattern for row in spark.sql("SHOW TREND QUERIES").collect()] == ["A B"]
 

@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from sparkext import rewriter
+from sparkext.explain import explain_sharing
+from sparkext.workload import TrendQuery
 from tests.sql_cases import relation, stream, trends, values
 
 GOLDEN = Path(__file__).with_name("golden")
 
 RIDES = "PARTITION BY driver GROUP BY district ORDER BY ts TYPE BY action"
+DRIVERS = "PARTITION BY driver ORDER BY ts TYPE BY action"
+DAYS = "ORDER BY CAST(ts AS DATE) TYPE BY action"
+FAST = "(SELECT *\n  FROM rides WHERE speed > 1)"
 
 WORKLOADS: dict[str, dict[str, str]] = {
     "empty": {},
@@ -38,9 +45,19 @@ WORKLOADS: dict[str, dict[str, str]] = {
             "rides",
         ),
         "cancelled": trends("Request Cancel", more="WITHIN INTERVAL 1 DAY", keys=RIDES, source="rides"),
-        "per_driver": trends("Request+", more="WITHIN '90 seconds'", keys="PARTITION BY driver ORDER BY ts TYPE BY action", source="rides"),
-        "all_rides": trends("Travel+", keys="ORDER BY ts TYPE BY action", source="(SELECT *\n  FROM rides WHERE speed > 1)"),
-        "by_day": trends("Travel+", more="WITHIN INTERVAL 7 DAYS SLIDE INTERVAL 1 DAY", keys="ORDER BY CAST(ts AS DATE) TYPE BY action", source="rides"),
+        "per_driver": trends(
+            "Request+",
+            more="WITHIN '90 seconds'",
+            keys=DRIVERS,
+            source="rides",
+        ),
+        "all_rides": trends("Travel+", keys="ORDER BY ts TYPE BY action", source=FAST),
+        "by_day": trends(
+            "Travel+",
+            more="WITHIN INTERVAL 7 DAYS SLIDE INTERVAL 1 DAY",
+            keys=DAYS,
+            source="rides",
+        ),
     },
 }
 
@@ -95,17 +112,30 @@ def test_states(sources: SparkSession) -> None:
     assert after[1].replace("computed", "planned ").replace(" \n", "\n").rstrip() == before[1]
 
 
-def test_what_it_says_is_true(sources: SparkSession) -> None:
-    """Numbers of queries, passes, shared transitions and totals are those of the plans that run."""
-    from sparkext.explain import explain_sharing
-    from sparkext.workload import Workload, planned_workload  # type: ignore[attr-defined]
+def test_what_it_says_is_true(sources: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Transitions, Q-sets and totals are those of the plan that runs, and those that queries share are one."""
+    seen: list[TrendQuery] = []
 
+    def spy(queries: Sequence[TrendQuery]) -> str:
+        seen.extend(queries)
+        return explain_sharing(queries)
+
+    monkeypatch.setattr(rewriter, "explain_sharing", spy)
     register(sources, "prefixes")
     text = explained(sources)
-    assert re.search(r"Pool 1: 5 queries, 1 pass over", text)
-    assert Workload
-    assert planned_workload
-    assert explain_sharing
+    run = seen[0].shown
+    assert run is not None
+    assert all(query.shown is run for query in seen)
+    transitions = {arrow: sets for arrow, sets in re.findall(r"^    (\S.* -> \S[^:]*): (\(.*\))$", text, re.MULTILINE)}
+    assert len(transitions) == len(run.template.transitions)
+    numbers = [[set(part.split(",")) for part in re.findall(r"\(([\d,]+)\)", sets)] for sets in transitions.values()]
+    for sets in numbers:
+        assert len(set().union(*sets)) == sum(map(len, sets)), "a query is in two Q-sets of one transition"
+    found = re.search(r"(\d+) transitions of queries are propagated as (\d+); (\d+) running totals", text)
+    assert found is not None
+    total = sum(len(part) for sets in numbers for part in sets)
+    shared = sum(len(sets) for sets in numbers)
+    assert [int(number) for number in found.groups()] == [total, shared, len(run.plan.cells)]
 
 
 def test_commands_in_other_spellings(sources: SparkSession) -> None:
@@ -120,7 +150,10 @@ def test_commands_in_other_spellings(sources: SparkSession) -> None:
 def test_names_and_texts_of_any_kind(sources: SparkSession) -> None:
     """Quotes, line ends and letters of all alphabets survive."""
     relation(sources, "`it's`", "`k'\"`, t, ty", ["1, 1, 'é\\\\'"])
-    sources.sql("CREATE TEMP VIEW `größe \"1\"` AS " + trends("`é\\`", keys="PARTITION BY `k'\"` ORDER BY t TYPE BY ty", source="`it's`"))
+    sources.sql(
+        'CREATE TEMP VIEW `größe "1"` AS '
+        + trends("`é\\`", keys="PARTITION BY `k'\"` ORDER BY t TYPE BY ty", source="`it's`")
+    )
     (row,) = sources.sql("SHOW TREND QUERIES").collect()
     assert row.name == 'größe "1"'
     assert row.source == "`it's`"

@@ -55,7 +55,10 @@ def test_columns_come_in_order_and_have_their_types(spark: SparkSession) -> None
         spark,
         "typed",
         "k, g, t, ty, i, d, f, day, at, ntz",
-        ["1, 'x', 5, 'A', 7, 1.25BD, 2.5F, DATE'2024-01-02', TIMESTAMP'2024-01-02 03:04:05', TIMESTAMP_NTZ'2024-01-02 01:00:00'"],
+        [
+            "1, 'x', 5, 'A', 7, 1.25BD, 2.5F, DATE'2024-01-02', "
+            "TIMESTAMP'2024-01-02 03:04:05', TIMESTAMP_NTZ'2024-01-02 01:00:00'"
+        ],
     )
     frame = spark.sql(
         """SELECT * FROM typed MATCH_TREND (
@@ -123,10 +126,10 @@ def test_group_adds_up_over_partitions(spark: SparkSession) -> None:
             *("1, 'u', 11, 'A', 8D", "4, 'w', 3, 'A', NULL"),
         ],
     )
-    measures = "COUNT(*) AS n, COUNT(A) AS a, COUNT(A.v) AS av, SUM(A.v) AS s, AVG(A.v) AS m, MIN(A.v) AS lo, MAX(A.v) AS hi"
-    found = values(
-        spark.sql(trends("A+", measures, "WITHIN 10", "PARTITION BY p GROUP BY g ORDER BY t TYPE BY ty"))
+    measures = (
+        "COUNT(*) AS n, COUNT(A) AS a, COUNT(A.v) AS av, SUM(A.v) AS s, AVG(A.v) AS m, MIN(A.v) AS lo, MAX(A.v) AS hi"
     )
+    found = values(spark.sql(trends("A+", measures, "WITHIN 10", "PARTITION BY p GROUP BY g ORDER BY t TYPE BY ty")))
     assert found == [
         ("u", 0, 10, 5, 6, 5, 11.0, 2.2, 1.5, 4.0),
         ("u", 10, 20, 1, 1, 1, 8.0, 8.0, 8.0, 8.0),
@@ -155,13 +158,27 @@ def test_measures_are_expressions(spark: SparkSession) -> None:
         window_end - window_start AS span, CAST(COUNT(*) AS INT) + COUNT ( * ) AS twice, 'COUNT(*)' AS text,
         coalesce(SUM(B.v), 0) - /* not COUNT(A) */ SUM(A.v) AS gap, 7 AS seven, k IS NOT NULL AS has_key"""
     frame = spark.sql(trends("A+ B", measures, "WITHIN 10"))
-    assert frame.columns == ["k", "window_start", "window_end", "ratio", "word", "span", "twice", "text", "gap", "seven", "has_key"]
+    assert frame.columns == [
+        "k",
+        "window_start",
+        "window_end",
+        "ratio",
+        "word",
+        "span",
+        "twice",
+        "text",
+        "gap",
+        "seven",
+        "has_key",
+    ]
     assert values(frame) == [("x", 0, 10, Decimal(1), "X", 10, Decimal(8), "COUNT(*)", 50.0, 7, True)]
 
 
 def test_null_attributes_are_skipped(spark: SparkSession) -> None:
     relation(spark, "e", "k, t, ty, v", ["1, 1, 'A', NULL", "1, 2, 'A', 5", "2, 1, 'A', NULL"])
-    measures = "COUNT(*) AS n, COUNT(A) AS a, COUNT(A.v) AS av, SUM(A.v) AS s, AVG(A.v) AS m, MIN(A.v) AS lo, MAX(A.v) AS hi"
+    measures = (
+        "COUNT(*) AS n, COUNT(A) AS a, COUNT(A.v) AS av, SUM(A.v) AS s, AVG(A.v) AS m, MIN(A.v) AS lo, MAX(A.v) AS hi"
+    )
     assert values(spark.sql(trends("A+", measures))) == [
         (1, 3, 4, 2, 10.0, 5.0, 5, 5),
         (2, 1, 1, 0, None, None, None, None),
@@ -170,8 +187,15 @@ def test_null_attributes_are_skipped(spark: SparkSession) -> None:
 
 def test_nan_attributes_follow_spark(spark: SparkSession) -> None:
     """NaN is greatest, and makes sums NaN."""
-    relation(spark, "e", "k, t, ty, v", ["1, 1, 'A', CAST('NaN' AS DOUBLE)", "1, 2, 'A', 5D", "2, 1, 'A', 5D", "3, 1, 'A', CAST('NaN' AS DOUBLE)"])
-    found = values(spark.sql(trends("A+", "SUM(A.v) AS s, AVG(A.v) AS m, MIN(A.v) AS lo, MAX(A.v) AS hi, COUNT(A.v) AS c")))
+    relation(
+        spark,
+        "e",
+        "k, t, ty, v",
+        ["1, 1, 'A', CAST('NaN' AS DOUBLE)", "1, 2, 'A', 5D", "2, 1, 'A', 5D", "3, 1, 'A', CAST('NaN' AS DOUBLE)"],
+    )
+    found = values(
+        spark.sql(trends("A+", "SUM(A.v) AS s, AVG(A.v) AS m, MIN(A.v) AS lo, MAX(A.v) AS hi, COUNT(A.v) AS c"))
+    )
     assert str(found) == str(
         [
             (1, math.nan, math.nan, 5.0, math.nan, Decimal(4)),

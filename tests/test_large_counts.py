@@ -19,7 +19,8 @@ def runs(spark: SparkSession, lengths: list[int]) -> None:
     """A view in which the key (n, i) has n events of type A."""
     relation(spark, "lengths", "i, n", (f"{i}, {length}" for i, length in enumerate(lengths)))
     spark.sql(
-        "CREATE OR REPLACE TEMP VIEW e AS SELECT n AS k, i, n % 2 AS g, explode(sequence(1, n)) AS t, 'A' AS ty FROM lengths"
+        """CREATE OR REPLACE TEMP VIEW e AS
+        SELECT n AS k, i, n % 2 AS g, explode(sequence(1, n)) AS t, 'A' AS ty FROM lengths"""
     )
 
 
@@ -56,8 +57,8 @@ def test_overflow_is_null_without_ansi(spark: SparkSession) -> None:
 def test_overflow_fails_with_ansi(spark: SparkSession) -> None:
     """The error names the query, the measure and the window."""
     runs(spark, [127])
+    spark.sql(f"CREATE TEMP VIEW too_many AS SELECT * FROM e {clause('A+', 'COUNT(*) AS trips', 'WITHIN 500')}")
     with pytest.raises(PySparkException) as caught:
-        spark.sql(f"CREATE TEMP VIEW too_many AS SELECT * FROM e {clause('A+', 'COUNT(*) AS trips', 'WITHIN 500')}")
         spark.sql("SELECT * FROM too_many").collect()
     message = str(caught.value)
     for part in ("TREND_COUNT_OVERFLOW", "'too_many'", "'trips'", "from 0 to 500", "LOG10_COUNT", "ansi", "22003"):
@@ -98,7 +99,10 @@ def test_partitions_that_overflow_make_the_group_overflow(spark: SparkSession) -
     runs(spark, [5000, 5000, 5000, 3])
     keys = "PARTITION BY i GROUP BY g ORDER BY t TYPE BY ty"
     with settings(spark, spark_sql_ansi_enabled="false"):
-        assert values(spark.sql(trends("A+", "COUNT(*) AS n, COUNT(A) AS a", keys=keys))) == [(0, None, None), (1, 7, 12)]
+        assert values(spark.sql(trends("A+", "COUNT(*) AS n, COUNT(A) AS a", keys=keys))) == [
+            (0, None, None),
+            (1, 7, 12),
+        ]
 
 
 def test_averages_do_not_overflow(spark: SparkSession) -> None:

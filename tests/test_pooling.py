@@ -31,13 +31,15 @@ POOL = {
 """Ten queries on the same source and keys; q7 is q0 under another name."""
 
 
-@pytest.fixture
-def table(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(autouse=True)
+def table(spark: SparkSession, tmp_path: Path) -> Iterator[None]:
     """A table of one parquet file that the relation e reads."""
     stream(spark, EVENTS, "made")
-    spark.sql(f"CREATE TABLE pooled USING parquet LOCATION '{tmp_path}/pooled' AS SELECT /*+ COALESCE(1) */ * FROM made")
+    spark.sql(
+        f"CREATE TABLE pooled USING parquet LOCATION '{tmp_path}/pooled' AS SELECT /*+ COALESCE(1) */ * FROM made"
+    )
     spark.sql("CREATE TEMP VIEW e AS SELECT * FROM pooled")
-    yield "pooled"
+    yield
     spark.sql("DROP TABLE pooled")
 
 
@@ -71,7 +73,7 @@ def column(spark: SparkSession, name: str) -> list[str]:
     return [row[name] for row in spark.sql("SHOW TREND QUERIES").collect()]
 
 
-def test_ten_views_read_the_source_once(spark: SparkSession, table: str) -> None:
+def test_ten_views_read_the_source_once(spark: SparkSession) -> None:
     """In whatever order they are created and read, and however often."""
     expected = alone(spark)
     for seed in range(3):
@@ -87,9 +89,10 @@ def test_ten_views_read_the_source_once(spark: SparkSession, table: str) -> None
         assert set(column(spark, "state")) == {"computed"}
         for name in names:
             spark.sql(f"DROP VIEW {name}")
+        assert column(spark, "name") == []
 
 
-def test_the_plan_of_every_view_reads_the_same_results(spark: SparkSession, table: str) -> None:
+def test_the_plan_of_every_view_reads_the_same_results(spark: SparkSession) -> None:
     """One scan of the file, one exchange, one sort and one kernel, whose kept results all views read."""
     create(spark)
     kernels = set()
@@ -103,7 +106,7 @@ def test_the_plan_of_every_view_reads_the_same_results(spark: SparkSession, tabl
     assert len(kernels) == 1
 
 
-def test_one_statement_over_many_views_reads_the_source_once(spark: SparkSession, table: str) -> None:
+def test_one_statement_over_many_views_reads_the_source_once(spark: SparkSession) -> None:
     create(spark, ["q0", "q1", "q2"])
     before = rows_read(spark)
     united = spark.sql("SELECT k, n FROM q0 UNION ALL SELECT k, n FROM q1 UNION ALL SELECT k, n FROM q2")
@@ -111,7 +114,7 @@ def test_one_statement_over_many_views_reads_the_source_once(spark: SparkSession
     assert rows_read(spark) - before == ROWS
 
 
-def test_later_views_do_not_recompute_earlier_ones(spark: SparkSession, table: str) -> None:
+def test_later_views_do_not_recompute_earlier_ones(spark: SparkSession) -> None:
     create(spark, ["q0", "q1"])
     before = rows_read(spark)
     first = values(spark.table("q0"))
@@ -128,7 +131,7 @@ def test_later_views_do_not_recompute_earlier_ones(spark: SparkSession, table: s
     assert column(spark, "state") == ["computed"] * 4
 
 
-def test_a_query_that_is_known_under_another_name_costs_nothing(spark: SparkSession, table: str) -> None:
+def test_a_query_that_is_known_under_another_name_costs_nothing(spark: SparkSession) -> None:
     create(spark, ["q0", "q1"])
     values(spark.table("q0"))
     before = rows_read(spark)
@@ -139,7 +142,7 @@ def test_a_query_that_is_known_under_another_name_costs_nothing(spark: SparkSess
     assert column(spark, "state") == ["computed"] * 3
 
 
-def test_identical_queries_share_everything(spark: SparkSession, table: str) -> None:
+def test_identical_queries_share_everything(spark: SparkSession) -> None:
     create(spark, ["q0", "q7"])
     text = spark.sql("EXPLAIN SHARING").collect()[0].plan
     assert "Pool 1: 2 queries, 1 pass" in text
@@ -147,7 +150,7 @@ def test_identical_queries_share_everything(spark: SparkSession, table: str) -> 
     assert "(2)" not in text
 
 
-def test_what_makes_pools(spark: SparkSession, table: str) -> None:
+def test_what_makes_pools(spark: SparkSession) -> None:
     """Keys, time and relation do; patterns, conditions, windows, measures and how keys are written do not."""
     stream(spark, EVENTS, "other")
     spark.sql("CREATE TEMP VIEW same AS SELECT * FROM e")
@@ -176,7 +179,7 @@ def test_what_makes_pools(spark: SparkSession, table: str) -> None:
     assert values(spark.table("turned")) == sorted((v, k, n) for k, v, n in values(spark.table("turned_back")))
 
 
-def test_dropped_and_replaced_views_leave_the_workload(spark: SparkSession, table: str) -> None:
+def test_dropped_and_replaced_views_leave_the_workload(spark: SparkSession) -> None:
     create(spark, ["q0", "q1", "q2"])
     spark.sql("DROP VIEW q1")
     spark.catalog.dropTempView("q2")
@@ -189,7 +192,7 @@ def test_dropped_and_replaced_views_leave_the_workload(spark: SparkSession, tabl
     assert "No trend queries" in spark.sql("EXPLAIN SHARING").collect()[0].plan
 
 
-def test_views_over_views_keep_a_query_alive(spark: SparkSession, table: str) -> None:
+def test_views_over_views_keep_a_query_alive(spark: SparkSession) -> None:
     """A view that was made from a trend view reads that view, not its old text."""
     create(spark, ["q0"])
     spark.sql("CREATE TEMP VIEW over AS SELECT k, n FROM q0")
@@ -198,7 +201,7 @@ def test_views_over_views_keep_a_query_alive(spark: SparkSession, table: str) ->
     assert values(spark.table("over")) == [("x", 3), ("y", 2)]
 
 
-def test_a_data_frame_outlives_its_view(spark: SparkSession, table: str) -> None:
+def test_a_data_frame_outlives_its_view(spark: SparkSession) -> None:
     create(spark, ["q0", "q1"])
     frame = spark.table("q0")
     spark.sql("DROP VIEW q0")
@@ -207,7 +210,7 @@ def test_a_data_frame_outlives_its_view(spark: SparkSession, table: str) -> None
     assert values(frame) == [("x", 3), ("y", 1)]
 
 
-def test_nothing_is_kept_for_views_that_are_gone(spark: SparkSession, table: str) -> None:
+def test_nothing_is_kept_for_views_that_are_gone(spark: SparkSession) -> None:
     spark.sql("SHOW TREND QUERIES")
     before = cached_sets(spark)
     create(spark)
@@ -238,7 +241,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("cache", ["auto", "off"])
-def test_results_follow_a_table(spark: SparkSession, table: str, change: str, cache: str) -> None:
+def test_results_follow_a_table(spark: SparkSession, change: str, cache: str) -> None:
     """Whether views were read before the change, or only planned, or neither."""
     spark.conf.set("spark.sparkext.cache", cache)
     create(spark, ["q0", "q1", "q2"])
@@ -256,19 +259,20 @@ def test_results_follow_a_table(spark: SparkSession, table: str, change: str, ca
         assert after[name] == values(spark.sql(POOL[name])), name
 
 
-def test_results_follow_a_written_table(spark: SparkSession, table: str) -> None:
+def test_results_follow_a_written_table(spark: SparkSession) -> None:
     """Also when a data frame writes it, and when it is dropped and made anew."""
     create(spark, ["q0", "q1"])
     assert values(spark.table("q0")) == [("x", 3), ("y", 1)]
     spark.sql("SELECT 'x' AS k, 9 AS t, 'B' AS ty, 1D AS v").write.insertInto("pooled")
     assert values(spark.table("q0")) == [("x", 5), ("y", 1)]
     spark.sql("DROP TABLE pooled")
-    spark.sql("CREATE TABLE pooled USING parquet AS SELECT 'n' AS k, 1 AS t, 'A' AS ty, 1D AS v UNION ALL SELECT 'n', 2, 'B', 1D")
+    rows = "SELECT 'n' AS k, 1 AS t, 'A' AS ty, 1D AS v UNION ALL SELECT 'n', 2, 'B', 1D"
+    spark.sql(f"CREATE TABLE pooled USING parquet AS {rows}")
     assert values(spark.table("q0")) == [("n", 1)]
     assert values(spark.table("q1")) == [("n", 1, 1.0)]
 
 
-def test_refresh_sharing(spark: SparkSession, table: str) -> None:
+def test_refresh_sharing(spark: SparkSession) -> None:
     create(spark, ["q0", "q1"])
     first = values(spark.table("q0"))
     assert set(column(spark, "state")) == {"computed"}
@@ -280,7 +284,7 @@ def test_refresh_sharing(spark: SparkSession, table: str) -> None:
     assert rows_read(spark) - before == ROWS
 
 
-def test_cache_off(spark: SparkSession, table: str) -> None:
+def test_cache_off(spark: SparkSession) -> None:
     """Every read computes its query, and nothing is kept."""
     spark.sql("SHOW TREND QUERIES")
     cached = cached_sets(spark)
@@ -300,7 +304,7 @@ def test_cache_off(spark: SparkSession, table: str) -> None:
     assert set(column(spark, "state")) == {"computed"}
 
 
-def test_a_query_alone_is_not_kept(spark: SparkSession, table: str) -> None:
+def test_a_query_alone_is_not_kept(spark: SparkSession) -> None:
     spark.sql("SHOW TREND QUERIES")
     cached = cached_sets(spark)
     values(spark.sql(POOL["q0"]))
@@ -309,7 +313,7 @@ def test_a_query_alone_is_not_kept(spark: SparkSession, table: str) -> None:
     assert cached_sets(spark) == cached
 
 
-def test_clearing_the_cache_is_harmless(spark: SparkSession, table: str) -> None:
+def test_clearing_the_cache_is_harmless(spark: SparkSession) -> None:
     create(spark, ["q0", "q1"])
     first = values(spark.table("q0"))
     spark.catalog.clearCache()
@@ -324,7 +328,7 @@ def test_clearing_the_cache_is_harmless(spark: SparkSession, table: str) -> None
     assert rows_read(spark) - before <= ROWS
 
 
-def test_threads(spark: SparkSession, table: str) -> None:
+def test_threads(spark: SparkSession) -> None:
     """Statements that register, read, drop and explain, from several threads at once."""
     expected = alone(spark)
     create(spark)
@@ -337,7 +341,10 @@ def test_threads(spark: SparkSession, table: str) -> None:
                 if values(spark.table(name)) != expected[name]:
                     wrong.append(name)
                 spark.sql(f"CREATE OR REPLACE TEMP VIEW own_{seed} AS {POOL[name]}")
-                if values(spark.table(f"own_{seed}")) != expected[name] or values(spark.sql(POOL[name])) != expected[name]:
+                if (
+                    values(spark.table(f"own_{seed}")) != expected[name]
+                    or values(spark.sql(POOL[name])) != expected[name]
+                ):
                     wrong.append((seed, step, name))
                 spark.sql("SHOW TREND QUERIES").collect()
             spark.sql(f"DROP VIEW own_{seed}")

@@ -49,7 +49,9 @@ def test_other_sessions_are_enabled_with_what_they_have(spark: SparkSession) -> 
         assert sparkext.enable(given) is enabled
         assert enabled.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
         assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
-        assert values(enabled.sql(trends("A+", "COUNT(*) AS n", "DEFINE A AS plus_one(A.t) > 1", source="numbers"))) == [("x", 3)]
+        assert values(
+            enabled.sql(trends("A+", "COUNT(*) AS n", "DEFINE A AS plus_one(A.t) > 1", source="numbers"))
+        ) == [("x", 3)]
         given.sql("CREATE TEMP VIEW later AS SELECT 1")
         assert not enabled.catalog.tableExists("later")
     finally:
@@ -90,7 +92,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize("statement", WRONG)
-def test_errors_of_plain_statements_are_those_of_spark(spark: SparkSession, plain: SparkSession, statement: str) -> None:
+def test_errors_of_plain_statements_are_those_of_spark(
+    spark: SparkSession, plain: SparkSession, statement: str
+) -> None:
     seen = []
     for session in (spark, plain):
         with pytest.raises(AnalysisException) as caught:
@@ -98,7 +102,9 @@ def test_errors_of_plain_statements_are_those_of_spark(spark: SparkSession, plai
         error = caught.value
         contexts = [(c.startIndex(), c.stopIndex(), c.fragment()) for c in error.getQueryContext()]
         text = str(error).split("\n'", 1)[0]
-        seen.append((type(error), error.getCondition(), error.getSqlState(), error.getMessageParameters(), text, contexts))
+        seen.append(
+            (type(error), error.getCondition(), error.getSqlState(), error.getMessageParameters(), text, contexts)
+        )
     assert seen[0] == seen[1]
 
 

@@ -38,32 +38,35 @@ QUERIES = {
     "projection": f"SELECT lower(upper(k)) AS k, n + 0 AS n FROM e {AB} WHERE n > 0 ORDER BY k",
     "alias after": f"SELECT t.k, t.n FROM e {AB} AS t WHERE t.n > 0",
     "alias after without AS": f"SELECT t.k, t.n FROM e {AB} t",
-    "alias before": f"SELECT * FROM e AS events {clause('A B', keys='PARTITION BY events.k ORDER BY events.t TYPE BY events.ty')}",
+    "alias before": f"SELECT * FROM e AS x {clause('A B', keys='PARTITION BY x.k ORDER BY x.t TYPE BY x.ty')}",
     "alias before without AS": f"SELECT * FROM e events {AB}",
     "columns renamed after": f"SELECT key AS k, number AS n FROM e {AB} AS t(key, number)",
     "subquery before": f"SELECT * FROM (SELECT * FROM e WHERE t > 0) {AB}",
     "subquery with alias before": f"SELECT * FROM (SELECT k, t + 1 AS t, ty FROM e) AS s {AB}",
     "subquery around": f"SELECT * FROM (SELECT * FROM e {AB}) AS q",
     "parentheses": f"(SELECT * FROM e {AB})",
-    "values": f"SELECT * FROM (VALUES ('x', 1, 'A'), ('x', 2, 'B'), ('x', 3, 'B'), ('x', 4, 'B'), ('y', 1, 'A'), ('y', 2, 'B') AS r(k, t, ty)) {AB}",
+    "values": f"SELECT k, n * 3 AS n FROM (VALUES ('x', 1, 'A'), ('x', 2, 'B') AS r(k, t, ty)) {AB} "
+    f"UNION ALL SELECT * FROM (VALUES ('y', 1, 'A'), ('y', 2, 'B') AS r(k, t, ty)) {AB}",
     "cte that holds it": f"WITH c AS (SELECT * FROM e {AB}) SELECT * FROM c",
     "clause over a cte": f"WITH c AS (SELECT * FROM e), d(k, t, ty) AS (SELECT k, t, ty FROM c) SELECT * FROM d {AB}",
-    "clause over a cte of the query around": f"WITH c AS (SELECT * FROM e) SELECT * FROM (SELECT * FROM c {AB}) WHERE n > 0",
+    "clause over a cte from around": f"WITH c AS (SELECT * FROM e) SELECT * FROM (SELECT * FROM c {AB}) WHERE n > 0",
     "cte inside a subquery": f"SELECT * FROM (WITH c AS (SELECT * FROM e) SELECT * FROM c {AB})",
     "cte that hides a view": f"WITH e AS (SELECT * FROM e WHERE k <> 'w') SELECT * FROM e {AB}",
-    "cte over a cte with a clause": f"WITH c AS (SELECT * FROM e {AB}), d AS (SELECT * FROM c WHERE n > 0) SELECT * FROM d",
+    "cte over a cte with a clause": f"WITH c AS (SELECT * FROM e {AB}), d AS (SELECT * FROM c) SELECT * FROM d",
     "union": f"SELECT * FROM e {AB} WHERE k = 'x' UNION ALL SELECT * FROM e {AB} WHERE k = 'y'",
     "in": f"SELECT DISTINCT k, IF(k = 'x', 3, 1) AS n FROM e WHERE k IN (SELECT k FROM e {AB})",
     "scalar subquery": f"SELECT k, n FROM e {AB} WHERE n <= (SELECT max(n) FROM e {AB})",
-    "join of two": f"SELECT l.k, r.n FROM e {AB} AS l JOIN e {clause('A B', 'COUNT(*) AS n, SUM(A.v) AS s')} AS r ON l.k = r.k",
+    "join of two": f"SELECT l.k, n FROM e {AB} AS l JOIN e {clause('A B', 'COUNT(*) AS m')} AS r ON l.k = r.k",
     "join using": f"SELECT k, l.n FROM e {AB} AS l JOIN e {AB} AS r USING (k)",
     "join with a table": f"SELECT l.k, n FROM (SELECT DISTINCT k FROM e) AS l JOIN e {AB} AS r ON l.k = r.k",
     "comma": f"SELECT l.k, l.n FROM e {AB} AS l, e {AB} AS r WHERE l.k = r.k",
     "outer join": f"SELECT r.k, r.n FROM e AS l LEFT JOIN e {AB} AS r ON l.k = r.k WHERE r.n IS NOT NULL GROUP BY ALL",
-    "over another trend": f"SELECT k, n FROM (SELECT k, CAST(n AS INT) AS t, 'A' AS ty, n AS m FROM e {AB}) {clause('A', 'MAX(A.m) AS n')}",
-    "comments": f"SELECT /* MATCH_TREND ( */ * -- MATCH_TREND\nFROM e /* here */ {AB.replace('PATTERN', '/* MATCH_TREND (a) */ PATTERN -- (C)' + chr(10))}",
+    "over another trend": f"SELECT * FROM (SELECT k, 1 AS t, 'A' AS ty, n AS m FROM e {AB}) "
+    + clause("A", "MAX(A.m) AS n"),
+    "comments": "SELECT /* MATCH_TREND ( */ * -- MATCH_TREND\nFROM e /* here */ "
+    + AB.replace("PATTERN", "/* MATCH_TREND (a) */ PATTERN -- (C)\n"),
     "strings": f"SELECT k, n FROM e {AB} WHERE 'MATCH_TREND (' <> \"FROM e MATCH_TREND (PATTERN (A))\"",
-    "string in the clause": f"SELECT * FROM e {clause('A B', more=''' DEFINE A AS A.k <> ') PATTERN (B) MATCH_TREND (' ''')}",
+    "string in the clause": trends("A B", more="DEFINE A AS A.k <> ') PATTERN (B) MATCH_TREND ('"),
     "hint": f"SELECT /*+ BROADCAST(t) */ * FROM e {AB} AS t",
     "semicolon": f"SELECT * FROM e {AB};",
     "from first": f"FROM e {AB} SELECT k, n",
@@ -119,7 +122,11 @@ def test_tables(events: SparkSession, schema: str) -> None:
     events.sql(f"CREATE TABLE {schema}.source USING parquet AS SELECT * FROM e")
     events.sql(f"CREATE TABLE {schema}.found USING parquet AS SELECT * FROM {schema}.source {AB}")
     assert values(events.table(f"{schema}.found")) == RESULT
-    events.sql(f"INSERT INTO {schema}.found SELECT k, n + 1 FROM `{schema}`.`source` AS s {AB} WHERE s.k = 'y'".replace("s.k", "k"))
+    events.sql(
+        f"INSERT INTO {schema}.found SELECT k, n + 1 FROM `{schema}`.`source` AS s {AB} WHERE s.k = 'y'".replace(
+            "s.k", "k"
+        )
+    )
     assert values(events.table(f"{schema}.found")) == [("x", 3), ("y", 1), ("y", 2)]
     events.sql(f"INSERT OVERWRITE {schema}.found SELECT * FROM spark_catalog.{schema}.source {AB}")
     assert values(events.table(f"{schema}.found")) == RESULT
@@ -142,11 +149,14 @@ def test_parameters(events: SparkSession) -> None:
     """Named and by position, inside of the clause and outside, with any literal."""
     bounded = clause("A+ B", more="DEFINE A AS A.v > :low AND A.k = :key WITHIN :span")
     found = events.sql(
-        f"SELECT k, n, :low AS low FROM e {bounded} WHERE n > :least", args={"low": 5.0, "key": "x", "span": 100, "least": 0}
+        f"SELECT k, n, :low AS low FROM e {bounded} WHERE n > :least",
+        args={"low": 5.0, "key": "x", "span": 100, "least": 0},
     )
     assert values(found) == [("x", 4, 5.0)]
     positions = clause("A? B", more="DEFINE A AS A.v < ? WITHIN ?")
-    found = events.sql(f"SELECT ? AS tag, k, n FROM e {positions} WHERE n > ? AND k < ?", args=["it's", 15.0, 50, 0, "y"])
+    found = events.sql(
+        f"SELECT ? AS tag, k, n FROM e {positions} WHERE n > ? AND k < ?", args=["it's", 15.0, 50, 0, "y"]
+    )
     assert values(found) == [("it's", "x", 4)]
     quoted = clause("A", more="DEFINE A AS A.k || ? = ?")
     assert values(events.sql(f"SELECT * FROM e {quoted}", args=["'; DROP", "x'; DROP"])) == [("x", 2)]

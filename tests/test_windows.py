@@ -34,7 +34,9 @@ def test_windows_are_those_of_spark(spark: SparkSession, type_: str, zone: str) 
         assert spark.sql(ours[0]).dtypes[:2] == [("s", type_.lower()), ("e", type_.lower())]
         for (length, slide), rows in zip(SPANS, found, strict=True):
             window = f"window(t, '{length}', '{slide}')"
-            expected = spark.sql(f"SELECT {window}.start AS s, {window}.end AS e, count(*) AS n FROM e GROUP BY {window}")
+            expected = spark.sql(
+                f"SELECT {window}.start AS s, {window}.end AS e, count(*) AS n FROM e GROUP BY {window}"
+            )
             assert rows == values(expected), (length, slide)
 
 
@@ -46,7 +48,9 @@ def test_slide_may_exceed_within(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("type_", ["TINYINT", "SMALLINT", "INT", "BIGINT"])
 def test_integral_time(spark: SparkSession, type_: str) -> None:
-    relation(spark, "e", "t, ty", [f"CAST({time} AS {type_}), '{kind}'" for time, kind in [(-5, "A"), (-3, "B"), (0, "B")]])
+    relation(
+        spark, "e", "t, ty", [f"CAST({time} AS {type_}), '{kind}'" for time, kind in [(-5, "A"), (-3, "B"), (0, "B")]]
+    )
     frame = spark.sql(trends("A B", more="WITHIN 6 SLIDE 4", keys="ORDER BY t TYPE BY ty"))
     assert [kind for _, kind in frame.dtypes[:2]] == [spark.table("e").dtypes[0][1]] * 2
     assert values(frame) == [(-8, -2, 1)]
@@ -105,10 +109,11 @@ SPELLINGS = {
 
 def test_spellings_of_intervals(spark: SparkSession) -> None:
     relation(spark, "e", "k, t, ty", ["1, TIMESTAMP'1970-01-01 00:00:00', 'A'"])
-    found = results(
-        spark, [trends("A", more=f"WITHIN {text}") for text in SPELLINGS], ("window_start", "window_end")
-    )
-    lengths = {text: [(end - start).total_seconds() for start, end in rows] for text, rows in zip(SPELLINGS, found, strict=True)}
+    found = results(spark, [trends("A", more=f"WITHIN {text}") for text in SPELLINGS], ("window_start", "window_end"))
+    lengths = {
+        text: [(end - start).total_seconds() for start, end in rows]
+        for text, rows in zip(SPELLINGS, found, strict=True)
+    }
     assert lengths == {text: [seconds] for text, seconds in SPELLINGS.items()}
 
 
@@ -122,10 +127,14 @@ def test_trends_are_counted_in_every_window_that_holds_them(spark: SparkSession)
 def test_daylight_saving_does_not_move_windows(spark: SparkSession) -> None:
     """Windows of a day are days of UTC, shown in the time zone of the session."""
     with settings(spark, spark_sql_session_timeZone="America/New_York"):
-        relation(spark, "e", "k, t, ty", [f"1, TIMESTAMP'{moment}', 'A'" for moment in ("2024-03-09 12:00:00", "2024-03-10 12:00:00")])
-        rows = spark.sql(
-            f"SELECT CAST(window_start AS STRING) AS s, CAST(window_end AS STRING) AS e FROM ({trends('A', more='WITHIN INTERVAL 1 DAY')})"
+        relation(
+            spark,
+            "e",
+            "k, t, ty",
+            [f"1, TIMESTAMP'{moment}', 'A'" for moment in ("2024-03-09 12:00:00", "2024-03-10 12:00:00")],
         )
+        bounds = "CAST(window_start AS STRING) AS s, CAST(window_end AS STRING) AS e"
+        rows = spark.sql(f"SELECT {bounds} FROM ({trends('A', more='WITHIN INTERVAL 1 DAY')})")
         assert values(rows) == [
             ("2024-03-08 19:00:00", "2024-03-09 19:00:00"),
             ("2024-03-09 19:00:00", "2024-03-10 20:00:00"),

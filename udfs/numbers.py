@@ -8,6 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from udfs.compiled import choose_cache
+
+choose_cache()
+
 LIMIT_HIGH = np.int64((10**38 >> 64) + 1)
 """High word at which a count sticks: such a count is above 10^38. The sum of two high words up to it
 fits in 64 bits without a sign."""
