@@ -195,11 +195,10 @@ def rows_read(spark: SparkSession) -> int:
 
 @contextmanager
 def timed(what: str) -> Iterator[None]:
-    """Print ``what``, and behind it how long the block took."""
-    print(f"{what:<{_WIDTH - 10}}", end="", flush=True)
+    """Print ``what`` and how long the block took, after it."""
     start = time.perf_counter()
     yield
-    print(f"{time.perf_counter() - start:6.2f} s", flush=True)
+    print(f"{what:<{_WIDTH - 10}}{time.perf_counter() - start:6.2f} s", flush=True)
 
 
 def _heading(text: str) -> None:
@@ -235,14 +234,16 @@ def main() -> int:
 
     began = time.perf_counter()
     try:
-        with timed("Starting Spark"):
-            spark = start_session()
+        java.make_sure()
     except java.JavaMissingError as error:
-        print(f"\n{error}", file=sys.stderr)
+        print(error, file=sys.stderr)
         return 1
-    with timed("Loading the flights"):
+    print("Starting Spark, loading the flights and compiling the kernel; it takes longest the first time.", flush=True)
+    with timed("Spark started"):
+        spark = start_session()
+    with timed("Flights loaded"):
         number = load(spark)
-    with timed("Compiling the kernel, unless an earlier run has"):
+    with timed("Kernel compiled, if no earlier run had done so"):
         compile_kernel(spark)
     print(f"\n{number:,} flights. Every statement below is in {STATEMENTS.relative_to(HERE.parent)}.")
 

@@ -79,6 +79,7 @@ def _candidates() -> Iterator[Path]:
 
 
 def _install() -> str:
+    _tell(f"No Java {OLDEST} or later was found.")
     reasons: list[str] = []
     for install in (_with_apt, _with_install_jdk):
         try:
@@ -105,7 +106,7 @@ def _with_apt() -> None:
     if os.geteuid() != 0:
         raise RuntimeError("apt-get needs root")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    _tell("No Java was found. Asking apt-get for its list of packages.")
+    _tell("Asking apt-get for its list of packages.")
     subprocess.run(["apt-get", "update", "-q"], capture_output=True, timeout=300, check=False)
     said = ""
     for package in DEBIAN_PACKAGES:

@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
@@ -19,6 +20,8 @@ from nbclient.exceptions import CellExecutionError
 HERE = Path(__file__).resolve().parent
 NOTEBOOK = HERE / "flights.ipynb"
 SECONDS_PER_CELL = 600
+
+_format: Any = nbformat  # not all of its releases have types
 
 
 def run(source: Path, target: Path) -> None:
@@ -29,7 +32,7 @@ def run(source: Path, target: Path) -> None:
     """
     # Kernels of this environment before those of the user, which may be of another Python.
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
-    notebook = nbformat.read(source, as_version=4)
+    notebook = _format.read(source, as_version=4)
     client = NotebookClient(
         notebook,
         timeout=SECONDS_PER_CELL,
@@ -42,7 +45,7 @@ def run(source: Path, target: Path) -> None:
         if cell.cell_type == "code":
             # The JVM greets on stderr; a cell that fails has raised by now.
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
-    nbformat.write(notebook, target)
+    _format.write(notebook, target)
 
 
 def main() -> int:

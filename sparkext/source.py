@@ -14,6 +14,7 @@ from pyspark.sql.types import DataType
 from planner.errors import PlanningError
 from sparkext.expressions import EventExpression
 from sparkext.jvm_errors import reason
+from sparkext.sql_text import identifier
 
 
 def read_source(spark: SparkSession, text: str, start: int, end: int) -> DataFrame:
@@ -26,6 +27,12 @@ def read_source(spark: SparkSession, text: str, start: int, end: int) -> DataFra
         return spark.sql(text)
     except CapturedException as error:
         raise PlanningError("TREND_SOURCE", start, end, reason=reason(error)) from None
+
+
+def reads_view(source: DataFrame, name: str, is_global: bool) -> bool:
+    """Whether a relation reads the temporary view ``name``, directly or through other views."""
+    shown = ("`global_temp`." if is_global else "") + identifier(name)
+    return f"View ({shown},".lower() in _plan(source).toString().lower()
 
 
 def check_expressions(

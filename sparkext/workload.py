@@ -17,7 +17,7 @@ from sparkext.binding import BoundQuery, bind
 from sparkext.clause import Clause
 from sparkext.pool import Pool, Run
 from sparkext.results import query_result, stand_in
-from sparkext.source import read_source
+from sparkext.source import read_source, reads_view
 
 log = logging.getLogger(__name__)
 
@@ -118,6 +118,8 @@ class Workload:
             relation = f"{RELATION_PREFIX}{next(_numbers)}"
             name = relation if view is None else view.name if number is None else f"{view.name}#{number}"
             bound = self._bind(use, name)
+            if view is not None and reads_view(bound.source, view.name, view.is_global):
+                raise PlanningError("TREND_RECURSIVE_VIEW", *use.source_at, view=view.name)
             stand_in(self.spark, bound).createOrReplaceTempView(relation)
             self._queries[relation] = TrendQuery(view, relation, use, bound, self._pool_of(bound))
             self._under_way.setdefault(threading.get_ident(), set()).add(relation)

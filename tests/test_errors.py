@@ -222,6 +222,11 @@ CASES: dict[str, list[str]] = {
         "WITH c AS (SELECT zz FROM e) " + trends("A", source="§c"),
         trends("A", source="§later") + " WHERE k IN (WITH later AS (SELECT * FROM e) SELECT k FROM later)",
     ],
+    "TREND_RECURSIVE_VIEW": [
+        "CREATE OR REPLACE TEMP VIEW e AS " + trends("A", source="§e"),
+        "CREATE OR REPLACE TEMP VIEW `E` AS " + trends("A", source="§(SELECT * FROM e AS x WHERE t > 1)"),
+        "ALTER VIEW e AS " + trends("A", source="§e AS x"),
+    ],
     "TREND_LATERAL": [trends("A", source="e AS x JOIN §LATERAL (SELECT x.k, x.t, x.ty)")],
     "TREND_PERMANENT_VIEW": ["§CREATE VIEW kept AS " + trends("A"), "§CREATE OR REPLACE VIEW kept AS " + trends("A")],
     "TREND_PARAMETER": [
@@ -275,9 +280,10 @@ def test_every_condition_is_covered() -> None:
 def test_statements_that_fail_after_the_clause_leave_nothing(spark: SparkSession) -> None:
     """Whatever Spark itself finds wrong: in the statement around the clause, or in the view to be made."""
     stream(spark, {"x": "a1 b2"})
+    numbered = trends("A", source="range(3)", keys="ORDER BY id TYPE BY 1")
     wrong = {
         f"CREATE TEMP VIEW v AS SELECT nope FROM ({trends('A')})": UNRESOLVED,
-        f"CREATE TEMP VIEW e AS {trends('A')}": "TEMP_TABLE_OR_VIEW_ALREADY_EXISTS",
+        f"CREATE TEMP VIEW e AS {numbered}": "TEMP_TABLE_OR_VIEW_ALREADY_EXISTS",
         f"CREATE TEMP VIEW v (a) AS {trends('A')}": "CREATE_VIEW_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS",
         f"{trends('A')} WHERE )": "PARSE_SYNTAX_ERROR",
         f"{trends('A')} AS a JOIN {trends('B')} AS b": "PARSE_SYNTAX_ERROR",

@@ -201,6 +201,16 @@ def test_views_over_views_keep_a_query_alive(spark: SparkSession) -> None:
     assert values(spark.table("over")) == [("x", 3), ("y", 2)]
 
 
+def test_a_view_may_be_replaced_by_one_over_what_it_read(spark: SparkSession) -> None:
+    """Only a view that would read itself is refused, whatever else has its name."""
+    create(spark, ["q0", "q1"])
+    spark.sql("CREATE OR REPLACE TEMP VIEW q0 AS " + trends("A C", source="e AS q0"))
+    assert values(spark.table("q0")) == [("x", 2), ("y", 2)]
+    spark.sql("CREATE TEMP VIEW pooled AS " + trends("A C", source="spark_catalog.default.pooled"))
+    assert values(spark.table("pooled")) == [("x", 2), ("y", 2)]
+    spark.sql("DROP VIEW pooled")
+
+
 def test_a_data_frame_outlives_its_view(spark: SparkSession) -> None:
     create(spark, ["q0", "q1"])
     frame = spark.table("q0")
