@@ -26,10 +26,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the events, one repetition")
     parser.add_argument("--only", nargs="*", choices=sorted(MEASUREMENTS), default=sorted(MEASUREMENTS))
+    parser.add_argument("--repetitions", type=int, default=3, help="of each measurement, whose median counts")
     parser.add_argument("--directory", type=Path, default=Path("data"))
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    bench = Bench(asked.directory, 10 if asked.quick else 1, 1 if asked.quick else 3)
+    bench = Bench(asked.directory, 10 if asked.quick else 1, 1 if asked.quick else asked.repetitions)
     figures = [figure for name in asked.only for figure in MEASUREMENTS[name](bench)]
     print(f"{'what':<66} {'measured':>10} {'target':>10}")
     for figure in figures:

@@ -135,9 +135,7 @@ def _add_component(
         cells.append(Cell(Arithmetic.EXTREME, *state, False, (), count, column, True))
 
 
-def _sources(
-    random: Random, number: int, cells: list[Cell], families: dict[int, int], counts: int
-) -> tuple[int, ...]:
+def _sources(random: Random, number: int, cells: list[Cell], families: dict[int, int], counts: int) -> tuple[int, ...]:
     """Some cells of the same arithmetic, window and column; counts, which are the first cells, add up counts."""
 
     def kind(place: int) -> tuple[object, ...]:

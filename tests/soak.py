@@ -1,6 +1,6 @@
 """Holds the kernel against the enumerator on many random pools::
 
-    python -m tests.soak --pools 20000
+python -m tests.soak --pools 20000
 """
 
 from __future__ import annotations

@@ -30,7 +30,6 @@ LENGTH = 6
 WORDS = ["".join(word) for length in range(1, LENGTH) for word in product(LETTERS, repeat=length)]
 
 
-
 def patterns(depth: int) -> st.SearchStrategy[Pattern]:
     """Random patterns of at most ``depth`` nested operators."""
     randoms = st.randoms(use_true_random=False)
