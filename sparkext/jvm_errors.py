@@ -42,11 +42,8 @@ def spark_error(gateway: Any, error: PlanningError, sql: str) -> Py4JJavaError:
     origin = _origin(jvm, some(line), some(column), some(start), some(max(start, end - 1)), some(sql))
     contexts = gateway.new_array(jvm.org.apache.spark.QueryContext, 1)
     contexts[0] = origin.context()
-    origins = [origin] * _origins_wanted(jvm)
-    exception = jvm.org.apache.spark.sql.catalyst.parser.ParseException(
-        some(sql), *origins, error.condition, jvm.PythonUtils.toScalaMap(error.parameters), contexts
-    )
-    return Py4JJavaError("", java_exception=exception)
+    parameters = jvm.PythonUtils.toScalaMap(error.parameters)
+    return Py4JJavaError("", java_exception=_parse_exception(jvm, sql, origin, error.condition, parameters, contexts))
 
 
 def own_error(gateway: Any, exception: Any, sql: str) -> Py4JJavaError:
@@ -58,10 +55,20 @@ def own_error(gateway: Any, exception: Any, sql: str) -> Py4JJavaError:
     if exception.getClass().getSimpleName() in ("AnalysisException", "ExtendedAnalysisException"):
         parameters = jvm.PythonUtils.toScalaMap(exception.getMessageParameters())
         origin = _origin(jvm, exception.line(), exception.startPosition())
-        exception = jvm.org.apache.spark.sql.catalyst.parser.ParseException(
-            jvm.scala.Option.apply(sql), origin, exception.getCondition(), parameters, exception.getQueryContext()
-        )
+        condition, contexts = exception.getCondition(), exception.getQueryContext()
+        exception = _parse_exception(jvm, sql, origin, condition, parameters, contexts)
     return Py4JJavaError("", java_exception=exception)
+
+
+def _parse_exception(jvm: Any, sql: str, origin: Any, condition: str, parameters: Any, contexts: Any) -> Any:
+    """A ParseException about ``sql``. Spark 4.0 wants a start and a stop, later versions one place."""
+    kind = jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.parser.ParseException")
+    wanted = max(
+        [place.getSimpleName() for place in made.getParameterTypes()].count("Origin") for made in kind.getConstructors()
+    )
+    return jvm.org.apache.spark.sql.catalyst.parser.ParseException(
+        jvm.scala.Option.apply(sql), *[origin] * wanted, condition, parameters, contexts
+    )
 
 
 def _origin(jvm: Any, *place: Any) -> Any:
@@ -80,10 +87,3 @@ def reason(error: CapturedException) -> str:
 def _utf16(text: str) -> int:
     """Length of ``text`` as Java counts it."""
     return len(text.encode("utf-16-le")) // 2
-
-
-def _origins_wanted(jvm: Any) -> int:
-    """How many places a ParseException is made with: Spark 4.0 wants a start and a stop, later ones one."""
-    kind = jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.parser.ParseException")
-    names = ([place.getSimpleName() for place in made.getParameterTypes()] for made in kind.getConstructors())
-    return max(row.count("Origin") for row in names)

@@ -127,8 +127,9 @@ class Pool:
 
     def _missing(self, query: BoundQuery, live: Sequence[BoundQuery]) -> tuple[list[Run], list[BoundQuery], bool]:
         """Runs that have been computed, queries that a new run would serve, and whether it would be kept."""
-        keep = settings.choice(self._spark, settings.CACHE) == "auto" and len(live) > 1
-        computed = [run for run in self.runs if run.is_computed()]
+        caching = settings.choice(self._spark, settings.CACHE) == "auto"
+        keep = caching and len(live) > 1
+        computed = [run for run in self.runs if run.is_computed()] if caching else []
         missing = [q for q in live if all(run.place(q) is None for run in computed)] if keep else [query]
         return computed, missing, keep
 

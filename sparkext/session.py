@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import weakref
+from pathlib import Path
 
 from pyspark import SparkContext
 from pyspark.errors import PySparkNotImplementedError
@@ -51,13 +52,18 @@ def enable(spark: SparkSession) -> SparkSession:
 
 
 def _use_this_python(context: SparkContext) -> None:
-    """On one machine, let Spark's workers run this Python, where the kernel's packages are installed.
+    """On one machine, let Spark's workers run this Python and find the packages that it runs.
 
-    Left to itself Spark starts the ``python3`` of PATH, unless the user has said otherwise.
+    Left to itself Spark starts the ``python3`` of PATH, unless the user has said otherwise, and that one
+    does not know what this process has put into ``sys.path``.
     """
-    chosen = "PYSPARK_PYTHON" in os.environ or context.getConf().contains("spark.pyspark.python")
-    if not chosen and (context.master or "").startswith("local"):
+    if not (context.master or "").startswith("local"):
+        return
+    if "PYSPARK_PYTHON" not in os.environ and not context.getConf().contains("spark.pyspark.python"):
         context.pythonExec = sys.executable
+    known = context.environment.get("PYTHONPATH", "").split(os.pathsep)
+    ours = str(Path(__file__).parent.parent)
+    context.environment["PYTHONPATH"] = os.pathsep.join([*filter(None, known), *([] if ours in known else [ours])])
 
 
 def _make_current(session: SparkSession) -> None:

@@ -1,0 +1,99 @@
+"""The kernel alone, without Spark: nanoseconds of processor time an event, and ratios to one query.
+
+Events are those of `benchmarks.rides` in the kernel's order, handed over in Arrow batches of 10,000 rows
+as Spark does. The least of several runs counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.rides import DISTRICTS, MIX
+from planner.compile import compile_plan
+from planner.kernel_plan import CLASSES_PER_WORD, KernelPlan, Layout, class_words
+from planner.pattern import variables
+from planner.pattern_grammar import lexemes, parse_pattern
+from planner.prefixes import share_equal_prefixes
+from planner.query import Aggregate, Attribute, EventClass, Function, Query, Window
+from planner.template import template
+from udfs.run import PoolRun
+
+MINUTE = 60_000_000
+SLIDING = Window(20 * MINUTE, 5 * MINUTE)
+COUNT = Aggregate(Function.COUNT)
+MEAN = Aggregate(Function.AVG, "Travel", Attribute("duration", "double"))
+TRIP = "Request (Pickup Travel)+ Delivery"
+BEFORE = ("Request", "Accept Request", "Request Accept", "Cancel Request", "Request Cancel Request")
+AFTER = ("Delivery", "Cancel", "Delivery Request", "Delivery Cancel", "Travel Delivery")
+
+
+def query(name: str, text: str, *aggregates: Aggregate, window: Window | None = SLIDING) -> Query:
+    """A query whose variables are event types."""
+    pattern = parse_pattern(lexemes(text, 0), 0, len(text))
+    classes = tuple((v, EventClass("action", v, None)) for v in variables(pattern))
+    return Query(name, pattern, classes, aggregates or (COUNT,), window)
+
+
+def nanoseconds(queries: Sequence[Query], events: int, keys: int, repetitions: int = 3) -> float:
+    """Processor time an event of one pass over ``events`` events of ``keys`` keys."""
+    machine = template(queries)
+    plan = compile_plan(machine, share_equal_prefixes(machine))
+    rows = _events(plan, events, keys)
+    batches = [rows.slice(at, 10_000) for at in range(0, events, 10_000)]
+    best = float("inf")
+    for _ in range(repetitions + 1):
+        begin = time.process_time()
+        for _ in PoolRun(plan, Layout(1, 1)).results(iter(batches)):
+            pass
+        best = min(best, time.process_time() - begin)
+    return best / events * 1e9
+
+
+def _events(plan: KernelPlan, events: int, keys: int) -> pa.RecordBatch:
+    """Events one minute apart per key, sorted by key and time."""
+    random = np.random.default_rng(7)
+    key = random.integers(0, keys, events)
+    moment = random.integers(0, events // keys * MINUTE, events)
+    order = np.lexsort((moment, key, key % DISTRICTS))
+    kinds = list(MIX)
+    kind = random.choice(len(kinds), events, p=np.array(list(MIX.values())) / sum(MIX.values()))
+    masks = np.zeros((class_words(len(plan.classes)), len(kinds)), np.int64)
+    for place, event in enumerate(plan.classes):
+        masks[place // CLASSES_PER_WORD, kinds.index(str(event.type))] |= 1 << place % CLASSES_PER_WORD
+    arrays = [key[order] % DISTRICTS, key[order], moment[order], *(mask[kind] for mask in masks)]
+    arrays += [random.gamma(2.0, 180.0, events) for _ in plan.columns]
+    return pa.RecordBatch.from_arrays([pa.array(a) for a in arrays], [f"c{i}" for i in range(len(arrays))])
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--events", type=int, default=300_000)
+    events = parser.parse_args().events
+    pool = [query(f"q{i}", f"{BEFORE[i % 5]} (Pickup Travel)+ {AFTER[i // 5 % 5]}") for i in range(25)]
+    many = [query(f"q{i}", str(q.pattern), (COUNT, MEAN)[i // 25 % 2]) for i, q in enumerate(pool * 4)]
+    narrow, wide = Window(3600 * 1_000_000, 3600 * 1_000_000), Window(3600 * 1_000_000, 10_000_000)
+    one = nanoseconds([query("q", TRIP)], events, events // 100)
+    cases = {
+        "one query, COUNT": one,
+        "one query, AVG": nanoseconds([query("q", TRIP, MEAN)], events, events // 100),
+        "one query, 10 events a key": nanoseconds([query("q", TRIP)], events, events // 10),
+        "one query, 100 keys": nanoseconds([query("q", TRIP)], events, 100),
+        "the same query 100 times": nanoseconds([query(f"q{i}", TRIP) for i in range(100)], events, events // 100),
+        "25 patterns, COUNT": nanoseconds(pool, events, events // 100),
+        "25 patterns, COUNT and AVG": nanoseconds(many, events, events // 100),
+        "one hour, one window": nanoseconds([query("q", TRIP, window=narrow)], events, 100),
+        "one hour sliding by 10 s (360 windows)": nanoseconds([query("q", TRIP, window=wide)], events, 100),
+    }
+    print(f"{'what':<42} {'ns/event':>9} {'to one query':>13}")
+    for name, measured in cases.items():
+        print(f"{name:<42} {measured:>9.0f} {measured / one:>12.2f}x")
+
+
+if __name__ == "__main__":
+    main()
