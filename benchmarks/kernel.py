@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from benchmarks.rides import DISTRICTS, MIX
 from planner.compile import compile_plan
@@ -65,7 +66,12 @@ def _events(plan: KernelPlan, events: int, keys: int) -> pa.RecordBatch:
     masks = np.zeros((class_words(len(plan.classes)), len(kinds)), np.int64)
     for place, event in enumerate(plan.classes):
         masks[place // CLASSES_PER_WORD, kinds.index(str(event.type))] |= 1 << place % CLASSES_PER_WORD
-    arrays = [key[order] % DISTRICTS, key[order], moment[order], *(mask[kind] for mask in masks)]
+    arrays: list[NDArray[np.generic]] = [
+        key[order] % DISTRICTS,
+        key[order],
+        moment[order],
+        *(mask[kind] for mask in masks),
+    ]
     arrays += [random.gamma(2.0, 180.0, events) for _ in plan.columns]
     return pa.RecordBatch.from_arrays([pa.array(a) for a in arrays], [f"c{i}" for i in range(len(arrays))])
 

@@ -97,16 +97,17 @@ class Bench:
             discard(self.spark.table(views[0]))
 
         seconds = self.time(compute)
-        reading = self.once(lambda: [discard(self.spark.table(view)) for view in views])
+        reading = self.once(lambda: discard(*map(self.spark.table, views)))
         for view in views:
             self.spark.catalog.dropTempView(view)
         self.spark.sql("REFRESH SHARING")
         return seconds, reading
 
 
-def discard(frame: DataFrame) -> None:
-    """Compute all rows of ``frame``."""
-    frame.write.format("noop").mode("overwrite").save()
+def discard(*frames: DataFrame) -> None:
+    """Compute all rows of each frame."""
+    for frame in frames:
+        frame.write.format("noop").mode("overwrite").save()
 
 
 def against_spark(bench: Bench) -> list[dict[str, Any]]:
@@ -138,7 +139,7 @@ def pool_against_each(bench: Bench) -> list[dict[str, Any]]:
     relation = bench.events(1_000_000, 1_000)
     texts = list(queries.pool(relation, 100))
     discard(bench.spark.sql(texts[0]))
-    each = bench.once(lambda: [discard(bench.spark.sql(text)) for text in texts])
+    each = bench.once(lambda: discard(*(bench.spark.sql(text) for text in texts)))
     pool, reading = bench.pool(relation, 100)
     what = f"the same 100 queries one by one, {1_000_000 // bench.divisor:,} events: against the pool"
     detail = f"{each:.1f} s against {pool:.1f} s"
