@@ -18,7 +18,7 @@ def explain_sharing(queries: Sequence[TrendQuery]) -> str:
     """The plan of the whole workload.
 
     Args:
-        queries: All planned queries, in order of registration.
+        queries: All queries, in order of registration; those that nothing shows could not be planned.
     """
     if not queries:
         return "== Sharing Plan ==\nNo trend queries are registered in this session."
@@ -34,7 +34,7 @@ def trend_queries(queries: Sequence[TrendQuery]) -> list[tuple[str, str, str, st
     for number, (pool_queries, _) in enumerate(_pools(queries), 1):
         for query in pool_queries:
             bound = query.bound
-            state = "computed" if query.shown is not None and query.shown.is_computed() else "planned"
+            state = "broken" if query.shown is None else "computed" if query.shown.is_computed() else "planned"
             measures = ", ".join(map(str, bound.query.aggregates))
             rows.append(
                 (
@@ -71,6 +71,9 @@ def _pool(number: int, queries: Sequence[TrendQuery], runs: Sequence[Run]) -> li
         f"  group by: {', '.join(key.canonical for key in first.groups) or 'none'}; other keys: {keys}; "
         f"time: {first.time_canonical}",
     ]
+    broken = [query.bound.query.name for query in queries if query.shown is None]
+    if broken:
+        lines.append(f"  broken, reading them says why: {', '.join(broken)}")
     for place, run in enumerate(runs, 1):
         state = "computed" if run.is_computed() else "planned"
         kept = "results are kept" if run.persisted else "results are not kept"

@@ -144,10 +144,20 @@ class Workload:
                 self._show(query, self._run(query))
 
     def queries(self) -> list[TrendQuery]:
-        """The queries that views refer to, in order of registration, all planned."""
+        """The queries that views refer to, in order of registration, planned as far as their sources allow.
+
+        Raises:
+            PlanningError: A setting has an unknown value.
+        """
         with self._lock:
             self.collect()
-            self.plan(list(self._queries))
+            for relation, query in list(self._queries.items()):
+                try:
+                    self.plan([relation])
+                except PlanningError as error:
+                    if error.condition == "TREND_UNKNOWN_SETTING":
+                        raise
+                    query.shown = None
             return list(self._queries.values())
 
     def collect(self) -> None:

@@ -60,3 +60,21 @@ def test_dropping_does_not_plan(spark: SparkSession, caplog: pytest.LogCaptureFi
         assert values(spark.sql("SHOW TREND QUERIES")) == []
     assert not [record for record in caplog.records if "planned" in record.message]
     assert [table.name for table in spark.catalog.listTables() if table.isTemporary] == ["e"]
+
+
+def test_a_broken_view_does_not_hide_the_others(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 b2"})
+    stream(spark, {"x": "a1 b2"}, "other")
+    spark.sql(f"CREATE TEMP VIEW v AS {trends('A B')}")
+    spark.sql(f"CREATE TEMP VIEW w AS {trends('A+ B').replace('FROM e', 'FROM other')}")
+    spark.sql("DROP VIEW e")
+    states = {row["name"]: row["state"] for row in spark.sql("SHOW TREND QUERIES").collect()}
+    assert states == {"v": "broken", "w": "planned"}
+    text = spark.sql("EXPLAIN SHARING").collect()[0]["plan"]
+    assert "broken, reading them says why: v" in text
+    assert "w: A+ B" in text
+    assert values(spark.table("w")) == [("x", 1)]
+    fails(spark, "SELECT * FROM v", "TREND_SOURCE")
+    stream(spark, {"x": "a1 a2 b3"})
+    assert values(spark.table("v")) == [("x", 2)]
+    assert "broken" not in {row["state"] for row in spark.sql("SHOW TREND QUERIES").collect()}
