@@ -17,6 +17,12 @@ from enum import Enum
 
 from planner.query import Attribute, EventClass, Window
 
+COUNT_LIMIT = 10**38
+"""Least count that is too large: a DECIMAL(38,0) holds what is below."""
+
+STUCK_HIGH = (COUNT_LIMIT >> 64) + 1
+"""High word at which a 128-bit count sticks, wherever counts are added: such a count is above the limit."""
+
 
 class Arithmetic(Enum):
     """How the totals of a cell are held.

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from planner.kernel_plan import Arithmetic, Encoding, Field, field_columns
-
-STUCK = (10**38 >> 64) + 1
-"""High word from which a count is above 10^38; counts that reach it stay there."""
+from planner.kernel_plan import STUCK_HIGH, Arithmetic, Encoding, Field, field_columns
 
 _LOW_HALF = 0xFFFFFFFF
 _NO_SCALE = -(1 << 62)
@@ -54,7 +51,7 @@ def _exact(names: tuple[str, ...], number: int) -> tuple[list[str], list[str]]:
         f"sum({low} & {_LOW_HALF}L) AS {lower}",
     ]
     carried = f"({upper} + shiftrightunsigned({lower}, 32))"
-    total = f"least(coalesce(try_add({top}, shiftrightunsigned({carried}, 32)), {STUCK}L), {STUCK}L)"
+    total = f"least(coalesce(try_add({top}, shiftrightunsigned({carried}, 32)), {STUCK_HIGH}L), {STUCK_HIGH}L)"
     return parts, [f"{total} AS {high}", f"shiftleft({carried}, 32) | ({lower} & {_LOW_HALF}L) AS {low}"]
 
 

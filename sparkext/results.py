@@ -6,7 +6,7 @@ import re
 
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.kernel_plan import Arithmetic, Field, QueryResult, field_columns
+from planner.kernel_plan import COUNT_LIMIT, Arithmetic, Field, QueryResult, field_columns
 from planner.query import Aggregate, Function, Window
 from sparkext.binding import BoundQuery, aggregate_name
 from sparkext.event_time import bound
@@ -15,7 +15,7 @@ from sparkext.source import check_expressions
 from sparkext.sql_text import identifier, string
 
 _UNPLANNED = "[TREND_NOT_PLANNED] This trend query has not been planned; query it through spark.sql or spark.table."
-_LIMIT_HIGH, _LIMIT_LOW = divmod(10**38, 1 << 64)
+_LIMIT_HIGH, _LIMIT_LOW = divmod(COUNT_LIMIT, 1 << 64)
 _WORD = f"{1 << 64}BD"
 
 

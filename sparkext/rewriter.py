@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import logging
 import re
 from collections.abc import Sequence
 
@@ -17,8 +16,6 @@ from sparkext.recognise import Span, find_clauses
 from sparkext.statement import Command, command, created_view
 from sparkext.tokens import Token, tokenize
 from sparkext.workload import RELATION_PREFIX, Use, Workload
-
-log = logging.getLogger(__name__)
 
 _MAY_CONCERN_US = re.compile(r"MATCH_TREND|\b(SHARING|TREND)\b", re.IGNORECASE)
 _STAND_IN = re.compile(rf"\b{RELATION_PREFIX}\d+\b")

@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from planner.kernel_plan import STUCK_HIGH
 from udfs.compiled import choose_cache
 
 choose_cache()
 
-LIMIT_HIGH = np.int64((10**38 >> 64) + 1)
+LIMIT_HIGH = np.int64(STUCK_HIGH)
 """High word at which a count sticks: such a count is above 10^38. The sum of two high words up to it
 fits in 64 bits without a sign."""
 
