@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
-from planner.automaton import Automaton, refine
+from planner.access import compile_comparison
+from planner.automaton import Automaton
 from planner.components import SCALED_TRENDS, TRENDS, Component, components
-from planner.kernel_plan import Arithmetic, Bank, Cell, Column, Field, KernelPlan, QueryResult, Slot
+from planner.guards import ALWAYS, Condition
+from planner.kernel_plan import (
+    Arithmetic,
+    Bank,
+    Cell,
+    Column,
+    Comparison,
+    Field,
+    GuardState,
+    KernelPlan,
+    Link,
+    QueryResult,
+    Slot,
+)
 from planner.prefixes import equal_prefixes
 from planner.query import EventClass, Window
+from planner.refinement import refine
 from planner.sharing import SharingPlan
-from planner.template import Template
+from planner.template import State, Template
 
 MAX_FIELDS = 24
 """Most output fields of a bank that holds more than one query. Narrow rows keep Spark's generated
@@ -40,7 +55,8 @@ def compile_plan(template: Template, plan: SharingPlan) -> KernelPlan:
         for state in _reached(machine, component)
     ]
     index = {node: place for place, node in enumerate(nodes)}
-    before = [_sources(template.automata[node.query], node, index) for node in nodes]
+    predecessors = [machine.predecessors() for machine in template.automata]
+    before = [_sources(template.automata[n.query], predecessors[n.query][n.state], n, index) for n in nodes]
     blocks = refine((_key(template, merged, node) for node in nodes), before)
     cell_of = dict(zip(nodes, blocks, strict=True))
     return _Compiler(template).plan(nodes, before, blocks, cell_of)
@@ -62,15 +78,19 @@ def _reached(machine: Automaton, component: Component) -> tuple[int, ...]:
     reached = {state for state, label in enumerate(machine.labels) if label == component.variable}
     todo = list(reached)
     while todo:
-        fresh = machine.follows[todo.pop()] - reached
+        fresh = machine.follows[todo.pop()].keys() - reached
         reached |= fresh
         todo.extend(fresh)
     return tuple(sorted(reached))
 
 
-def _sources(machine: Automaton, node: _Node, index: dict[_Node, int]) -> tuple[int, ...]:
-    before = (replace(node, state=state) for state in machine.predecessors()[node.state])
-    return tuple(index[source] for source in before if source in index)
+_Sources: TypeAlias = tuple[tuple[Condition, int], ...]
+"""What comes before a node: nodes, each with the condition of the step from there."""
+
+
+def _sources(machine: Automaton, states: tuple[int, ...], node: _Node, index: dict[_Node, int]) -> _Sources:
+    before = ((state, index.get(_Node(node.query, state, node.component))) for state in states)
+    return tuple((machine.follows[state][node.state], source) for state, source in before if source is not None)
 
 
 def _key(template: Template, merged: tuple[tuple[int, ...], ...], node: _Node) -> object:
@@ -86,17 +106,19 @@ class _Compiler:
         self._classes: dict[EventClass, int] = {}
         self._columns: dict[Column, int] = {}
         self._windows: dict[Window | None, int] = {}
+        self._comparisons: dict[Comparison, int] = {}
 
     def plan(
-        self, nodes: list[_Node], before: list[tuple[int, ...]], blocks: list[int], cell_of: dict[_Node, int]
+        self, nodes: list[_Node], before: list[_Sources], blocks: list[int], cell_of: dict[_Node, int]
     ) -> KernelPlan:
         representatives: dict[int, int] = {}
         for place, block in enumerate(blocks):
             representatives.setdefault(block, place)
         cells = tuple(
-            self._cell(nodes[place], tuple(blocks[source] for source in before[place]), cell_of)
+            self._cell(nodes[place], tuple(Link(blocks[s], step) for step, s in before[place]), cell_of)
             for place in representatives.values()
         )
+        guard_states = self._guard_states()
         fields, banks, results = self._banks(cell_of)
         return KernelPlan(
             classes=tuple(self._classes),
@@ -106,9 +128,38 @@ class _Compiler:
             fields=fields,
             banks=banks,
             results=results,
+            guards=len(self._template.guards),
+            guard_states=guard_states,
+            comparisons=tuple(self._comparisons),
         )
 
-    def _cell(self, node: _Node, sources: tuple[int, ...], cell_of: dict[_Node, int]) -> Cell:
+    def _guard_states(self) -> tuple[GuardState, ...]:
+        states: list[GuardState] = []
+        for guard, forbidden in enumerate(self._template.guards):
+            first = len(states)
+            states += (
+                GuardState(
+                    guard=guard,
+                    event=_number(self._classes, state.event),
+                    start=state.start,
+                    end=state.end,
+                    sources=tuple(first + source for source in state.sources),
+                )
+                for state in forbidden
+            )
+        return tuple(states)
+
+    def _comparison(self, state: State, guarded: bool) -> int | None:
+        """Number of the comparison of events at ``state`` with those before."""
+        if state.step is None:
+            return None
+        comparison = compile_comparison(state.step.condition, guarded, self._column)
+        return _number(self._comparisons, comparison)
+
+    def _column(self, column: Column) -> int:
+        return _number(self._columns, column)
+
+    def _cell(self, node: _Node, steps: tuple[Link, ...], cell_of: dict[_Node, int]) -> Cell:
         component = node.component
         query, machine = self._template.queries[node.query], self._template.automata[node.query]
         contributes = machine.labels[node.state] == component.variable
@@ -117,12 +168,22 @@ class _Compiler:
         if contributes and component.column is not None:
             column = _number(self._columns, component.column)
         place = self._template.places[node.query][node.state]
+        state = self._template.states[place]
+        starts = component.variable is None and node.state in machine.starts
+        start_event = None
+        if starts and state.step is not None:
+            starts = state.step.start is not None
+            start_event = None if state.step.start is None else _number(self._classes, state.step.start)
+        steps = tuple(replace(s, comparison=self._comparison(state, s.condition != ALWAYS)) for s in steps)
         return Cell(
             arithmetic=component.arithmetic,
-            event=_number(self._classes, self._template.states[place].event),
+            event=_number(self._classes, state.event),
             window=_number(self._windows, query.window),
-            start=component.variable is None and node.state in machine.starts,
-            sources=sources,
+            start=starts,
+            start_event=start_event,
+            start_condition=machine.starts[node.state] if starts else ALWAYS,
+            sources=tuple(step.cell for step in steps if _is_free(step)),
+            links=tuple(step for step in steps if not _is_free(step)),
             count=cell_of[replace(node, component=counts)] if contributes else None,
             column=column,
             weighted=contributes and component.weighted,
@@ -136,7 +197,7 @@ class _Compiler:
         for number, query in enumerate(self._template.queries):
             presence, values = components(query)
             window = self._windows[query.window]
-            wanted = [self._end_cells(number, item, cell_of) for item in _needed((presence, values))]
+            wanted = len(_needed((presence, values)))
             if window not in open_banks or not banks[open_banks[window]].has_room(wanted):
                 open_banks[window] = len(banks)
                 banks.append(_BankBuilder(window))
@@ -154,10 +215,10 @@ class _Compiler:
             )
         return _lay_out(banks, results)
 
-    def _end_cells(self, number: int, component: Component, cell_of: dict[_Node, int]) -> tuple[int, ...]:
-        ends = sorted(self._template.automata[number].ends)
-        nodes = (_Node(number, state, component) for state in ends)
-        return tuple(cell_of[node] for node in nodes if node in cell_of)
+    def _end_cells(self, number: int, component: Component, cell_of: dict[_Node, int]) -> tuple[Link, ...]:
+        ends = sorted(self._template.automata[number].ends.items())
+        nodes = ((_Node(number, state, component), condition) for state, condition in ends)
+        return tuple(Link(cell_of[node], condition) for node, condition in nodes if node in cell_of)
 
     @staticmethod
     def _field(component: Component) -> Field:
@@ -171,15 +232,15 @@ class _BankBuilder:
 
     def __init__(self, window: int) -> None:
         self.window = window
-        self.slots: dict[tuple[Field, tuple[int, ...]], tuple[Field, int]] = {}
+        self.slots: dict[tuple[Field, tuple[Link, ...]], tuple[Field, int]] = {}
         self._used: dict[Field, int] = {}
 
-    def has_room(self, wanted: list[tuple[int, ...]]) -> bool:
-        return not self.slots or len(self.slots) + len(wanted) <= MAX_FIELDS
+    def has_room(self, wanted: int) -> bool:
+        return not self.slots or len(self.slots) + wanted <= MAX_FIELDS
 
-    def slot(self, kind: Field, cells: tuple[int, ...]) -> int:
+    def slot(self, kind: Field, ends: tuple[Link, ...]) -> int:
         """Number of the slot, among the slots of this bank."""
-        key = (kind, cells)
+        key = (kind, ends)
         if key not in self.slots:
             self.slots[key] = (kind, self._used.get(kind, 0))
             self._used[kind] = self._used.get(kind, 0) + 1
@@ -196,7 +257,7 @@ def _lay_out(
     )
     field = {place: number for number, place in enumerate(order)}
     banks = tuple(
-        Bank(b.window, tuple(Slot(field[place], cells) for (_, cells), place in b.slots.items())) for b in builders
+        Bank(b.window, tuple(_slot(field[place], ends) for (_, ends), place in b.slots.items())) for b in builders
     )
     located = tuple(
         QueryResult(
@@ -207,6 +268,16 @@ def _lay_out(
         for result in results
     )
     return tuple(kind for kind, _ in order), banks, located
+
+
+def _slot(field: int, ends: tuple[Link, ...]) -> Slot:
+    free, guarded = (tuple(end for end in ends if _is_free(end) is wanted) for wanted in (True, False))
+    return Slot(field, tuple(end.cell for end in free), guarded)
+
+
+def _is_free(link: Link) -> bool:
+    """Whether all events of the cell count."""
+    return link.condition == ALWAYS and link.comparison is None
 
 
 def _number(numbers: dict[_T, int], key: _T) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from planner.kernel_plan import Arithmetic, Column, Encoding
@@ -31,6 +31,8 @@ class Component:
 TRENDS = Component(Arithmetic.EXACT)
 SCALED_TRENDS = Component(Arithmetic.NUMBER, counted_by=Arithmetic.NUMBER)
 
+_SCALED = (Function.SUM, Function.AVG, Function.APPROX_COUNT, Function.LOG10_COUNT)
+
 _EXTREMES: dict[Function, Literal[Encoding.LEAST, Encoding.GREATEST]] = {
     Function.MIN: Encoding.LEAST,
     Function.MAX: Encoding.GREATEST,
@@ -40,23 +42,24 @@ _EXTREMES: dict[Function, Literal[Encoding.LEAST, Encoding.GREATEST]] = {
 def components(query: Query) -> tuple[Component, tuple[tuple[Component, ...], ...]]:
     """The component that tells whether there is a trend, and per aggregate the ones that make it.
 
-    SUM and AVG are counted in scaled doubles, all else exactly. A query that has nothing but SUM and
-    AVG keeps no exact counts.
+    SUM, AVG, APPROX_COUNT and LOG10_COUNT are counted in scaled doubles, all else exactly. A query that
+    has nothing but these keeps no exact counts.
     """
-    scaled = all(aggregate.function in (Function.SUM, Function.AVG) for aggregate in query.aggregates)
+    scaled = all(aggregate.function in _SCALED for aggregate in query.aggregates)
     presence = SCALED_TRENDS if scaled else TRENDS
     return presence, tuple(_of(aggregate, presence.arithmetic) for aggregate in query.aggregates)
 
 
 def _of(aggregate: Aggregate, presence: Arithmetic) -> tuple[Component, ...]:
     variable, attribute = aggregate.variable, aggregate.attribute
+    counts = SCALED_TRENDS if aggregate.function in _SCALED else TRENDS
     if variable is None:
-        return (TRENDS,)
+        return (counts,)
     if attribute is None:
-        return (Component(Arithmetic.EXACT, variable),)
+        return (replace(counts, variable=variable),)
     match aggregate.function:
-        case Function.COUNT:
-            return (Component(Arithmetic.EXACT, variable, Column(attribute, Encoding.PRESENT)),)
+        case Function.COUNT | Function.APPROX_COUNT | Function.LOG10_COUNT:
+            return (replace(counts, variable=variable, column=Column(attribute, Encoding.PRESENT)),)
         case Function.SUM | Function.AVG:
             number, counted = Column(attribute, Encoding.NUMBER), Arithmetic.NUMBER
             return (

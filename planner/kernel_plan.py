@@ -15,13 +15,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from planner.query import Attribute, EventClass, Window
+from planner.attribute import Attribute
+from planner.guards import ALWAYS, Condition
+from planner.query import EventClass, Window
 
 COUNT_LIMIT = 10**38
 """Least count that is too large: a DECIMAL(38,0) holds what is below."""
 
 STUCK_HIGH = (COUNT_LIMIT >> 64) + 1
 """High word at which a 128-bit count sticks, wherever counts are added: such a count is above the limit."""
+
+
+SCALE_BITS = 512
+"""A scaled double with number n and scale s stands for n · 2^(SCALE_BITS·s)."""
 
 
 class Arithmetic(Enum):
@@ -40,13 +46,15 @@ class Encoding(Enum):
     """How an attribute reaches the kernel.
 
     NUMBER: as a double. PRESENT: only whether it is NULL. LEAST, GREATEST: as an order key of which
-    the least is wanted, with the order reversed for GREATEST.
+    the least is wanted, with the order reversed for GREATEST. IDENTITY: as a number that equal values
+    of all such columns have in common.
     """
 
     NUMBER = "number"
     PRESENT = "present"
     LEAST = "least"
     GREATEST = "greatest"
+    IDENTITY = "identity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,107 @@ class Column:
 
     attribute: Attribute
     encoding: Encoding
+
+
+class Access(Enum):
+    """How the events before are found that go with an event.
+
+    HASH: by equal values. FENWICK: by rank, in a Fenwick tree over the values in order. SCAN: by
+    evaluating the condition for each of them.
+    """
+
+    HASH = "hash"
+    FENWICK = "Fenwick tree"
+    SCAN = "scan"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An ordered comparison of an event with the one before it, both as order keys.
+
+    Attributes:
+        here: Column of the event.
+        prev: Column of the event before.
+        before_is_less: Whether the value before must be less, or greater.
+        or_equal: Whether it may be equal.
+        or_null: Whether it may be NULL.
+    """
+
+    here: int
+    prev: int
+    before_is_less: bool
+    or_equal: bool
+    or_null: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One step of a condition that is evaluated for an event and many events before it.
+
+    Each instruction has a register of its own, in order; the last one's is the result.
+
+    Attributes:
+        code: What to do; see `udfs.scan`.
+        operands: Numbers of registers.
+        column: The column that is read, if any.
+        value: The constant, if any, and whether it is not NULL.
+    """
+
+    code: str
+    operands: tuple[int, ...] = ()
+    column: int = -1
+    value: tuple[float | int, bool] = (0, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A condition on an event and the one before it in a trend.
+
+    Attributes:
+        access: How the events before are found.
+        equal: Columns of the event and of the one before that must be equal; empty for SCAN.
+        order: What else must hold; None for HASH and SCAN.
+        program: The whole condition, for SCAN.
+    """
+
+    access: Access
+    equal: tuple[tuple[int, int], ...]
+    order: Order | None
+    program: tuple[Instruction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A cell whose events count only under a condition.
+
+    Attributes:
+        cell: The cell.
+        condition: Which guards must be intact since the event was there.
+        comparison: What must be true of an event there and the event at hand; None for nothing.
+    """
+
+    cell: int
+    condition: Condition
+    comparison: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GuardState:
+    """A state of what must not happen.
+
+    Attributes:
+        guard: The guard that is broken when it ends.
+        event: Number of the event class matched there.
+        start: Whether it may start there.
+        end: Whether it may end there.
+        sources: The states it may come right after, among all of the plan.
+    """
+
+    guard: int
+    event: int
+    start: bool
+    end: bool
+    sources: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +180,9 @@ class Cell:
             itself; else None. It comes earlier in the plan.
         column: The column that an event contributes; None when it contributes by being there.
         weighted: Whether the column's value counts, or only that it is not NULL.
+        start_event: Class that an event must also be of to start a trend; None for no further one.
+        start_condition: Which guards must be intact since the start of the window for that.
+        links: Further cells of the states before, of which not all events count.
     """
 
     arithmetic: Arithmetic
@@ -81,6 +193,9 @@ class Cell:
     count: int | None
     column: int | None
     weighted: bool
+    start_event: int | None = None
+    start_condition: Condition = ALWAYS
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +223,17 @@ def field_columns(fields: Sequence[Field]) -> list[tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A field of a bank and the cells whose totals make its value."""
+    """A field of a bank and the cells whose totals make its value.
+
+    Attributes:
+        field: Number of the field.
+        cells: Those whose events all count.
+        links: Those whose events count only while some guards are intact.
+    """
 
     field: int
     cells: tuple[int, ...]
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +251,8 @@ class QueryResult:
     Attributes:
         bank: Number of its bank.
         presence: The field that is zero when there is no trend.
-        values: Per aggregate its fields: COUNT, MIN and MAX have one, SUM and AVG have the sum and
-            the number of values.
+        values: Per aggregate its fields: SUM and AVG have the sum and the number of values, all
+            others have one.
     """
 
     bank: int
@@ -150,6 +272,9 @@ class KernelPlan:
         fields: Output fields of every bank.
         banks: Row layouts.
         results: Per query of the pool.
+        guards: Number of guards.
+        guard_states: States of all guards.
+        comparisons: Conditions on events and those before them.
     """
 
     classes: tuple[EventClass, ...]
@@ -159,6 +284,9 @@ class KernelPlan:
     fields: tuple[Field, ...]
     banks: tuple[Bank, ...]
     results: tuple[QueryResult, ...]
+    guards: int = 0
+    guard_states: tuple[GuardState, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,12 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """The parts one after another; at least two."""
+    """The parts one after another; at least two, not all of them negations."""
 
-    parts: tuple[Pattern, ...]
+    parts: tuple[Pattern | Not, ...]
 
     def __str__(self) -> str:
-        return " ".join(_bracketed(part, Alternation) for part in self.parts)
+        return " ".join(_bracketed(part, Alternation, Shuffle) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,26 @@ class Alternation:
 
 
 @dataclass(frozen=True, slots=True)
+class Shuffle:
+    """The parts side by side, their events interleaved in any way; at least two, without negations."""
+
+    parts: tuple[Pattern, ...]
+
+    def __str__(self) -> str:
+        return " & ".join(_bracketed(part, Alternation) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """No trend of ``operand`` between the event before and the event after; part of a sequence only."""
+
+    operand: Pattern
+
+    def __str__(self) -> str:
+        return "NOT " + _bracketed(self.operand, Sequence, Alternation, Shuffle)
+
+
+@dataclass(frozen=True, slots=True)
 class Repeat:
     """``operand`` one after another, ``least`` to ``most`` times; ``most`` is None for no bound."""
 
@@ -47,7 +67,7 @@ class Repeat:
     most: int | None
 
     def __str__(self) -> str:
-        return _bracketed(self.operand, Sequence, Alternation, Repeat) + self.quantifier
+        return _bracketed(self.operand, Sequence, Alternation, Shuffle, Repeat) + self.quantifier
 
     @property
     def quantifier(self) -> str:
@@ -56,28 +76,55 @@ class Repeat:
         bounds = (self.least, self.most)
         if bounds in short:
             return short[bounds]
+        least = str(self.least or "") if self.most is not None else str(self.least)
         most = "" if self.most is None else str(self.most)
-        return f"{{{self.least}}}" if self.least == self.most else f"{{{self.least},{most}}}"
+        return f"{{{self.least}}}" if self.least == self.most else f"{{{least},{most}}}"
 
 
-Pattern: TypeAlias = Variable | Sequence | Alternation | Repeat
+Pattern: TypeAlias = Variable | Sequence | Alternation | Shuffle | Repeat
+Node: TypeAlias = Pattern | Not
 
 
 def variables(pattern: Pattern) -> tuple[str, ...]:
     """Names of the variables of ``pattern``, each once, in order of first use."""
-    return tuple(dict.fromkeys(_names(pattern)))
+    return tuple(dict.fromkeys(_names(pattern, frozenset())))
 
 
-def _names(pattern: Pattern) -> Iterator[str]:
-    match pattern:
+def positive_variables(pattern: Pattern) -> frozenset[str]:
+    """Names of the variables that an event of a trend may stand for, which those under NOT are not."""
+    return frozenset(_names(pattern, frozenset((Not,))))
+
+
+def negations(pattern: Pattern) -> tuple[Pattern, ...]:
+    """The patterns that stand under NOT, each once, in order of first use; not those within them."""
+    return tuple(dict.fromkeys(_negations(pattern)))
+
+
+def _names(node: Node, skipped: frozenset[type]) -> Iterator[str]:
+    match node:
         case Variable(name):
             yield name
-        case Repeat(operand):
-            yield from _names(operand)
-        case Sequence(parts) | Alternation(parts):
+        case Not() if Not in skipped:
+            return
+        case Repeat(operand) | Not(operand):
+            yield from _names(operand, skipped)
+        case Sequence(parts) | Alternation(parts) | Shuffle(parts):
             for part in parts:
-                yield from _names(part)
+                yield from _names(part, skipped)
 
 
-def _bracketed(pattern: Pattern, *kinds: type) -> str:
+def _negations(node: Node) -> Iterator[Pattern]:
+    match node:
+        case Variable():
+            return
+        case Not(operand):
+            yield operand
+        case Repeat(operand):
+            yield from _negations(operand)
+        case Sequence(parts) | Alternation(parts) | Shuffle(parts):
+            for part in parts:
+                yield from _negations(part)
+
+
+def _bracketed(pattern: Node, *kinds: type) -> str:
     return f"({pattern})" if isinstance(pattern, kinds) else str(pattern)

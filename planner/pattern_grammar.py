@@ -2,11 +2,16 @@
 
 ::
 
-    alternation := sequence ( '|' sequence )*
-    sequence    := factor+
-    factor      := primary [ '+' | '*' | '?' ]
+    alternation := shuffle ( '|' shuffle )*
+    shuffle     := sequence ( '&' sequence )*
+    sequence    := element+
+    element     := NOT factor | factor
+    factor      := primary [ '+' | '*' | '?' | '{' n '}' | '{' [n] ',' [m] '}' ]
     primary     := variable | '(' alternation ')'
                  | SEQ '(' alternation, … ')' | OR '(' alternation, … ')'
+                 | AND '(' alternation, … ')' | PERMUTE '(' alternation, … ')'
+
+A negation in parentheses, or as an argument of SEQ, is one until it turns out not to be part of a sequence.
 """
 
 from __future__ import annotations
@@ -17,13 +22,14 @@ from dataclasses import dataclass
 from enum import Enum
 
 from planner.errors import PlanningError
-from planner.pattern import Alternation, Pattern, Repeat, Sequence, Variable
+from planner.pattern import Alternation, Node, Not, Pattern, Repeat, Sequence, Shuffle, Variable, negations
 
 _QUANTIFIERS: dict[str, tuple[int, int | None]] = {"+": (1, None), "*": (0, None), "?": (0, 1)}
-_NOT_YET = {"&": "&", "{": "{n,m}"}
-_NOT_YET_WORDS = {"NOT": "NOT", "AND": "AND", "PERMUTE": "PERMUTE"}
+_FUNCTIONS = ("SEQ", "OR", "AND", "PERMUTE")
 MAX_DEPTH = 100
 """Deepest nesting of parentheses that a pattern may have."""
+MAX_BOUND = 1000
+"""Greatest bound of a quantifier."""
 
 
 class Kind(Enum):
@@ -70,16 +76,12 @@ def parse_pattern(row: Row[Lexeme], start: int, end: int) -> Pattern:
         end: Offset just past it, where a missing part would stand.
 
     Raises:
-        PlanningError: ``TREND_PATTERN_SYNTAX`` for what is no pattern, ``TREND_NOT_SUPPORTED_YET``
-            for an operator that is still to come, ``TREND_PATTERN_TOO_DEEP``.
+        PlanningError: ``TREND_PATTERN_SYNTAX`` for what is no pattern, ``TREND_NOT_MISPLACED``,
+            ``TREND_QUANTIFIER_BOUNDS``, ``TREND_PATTERN_TOO_DEEP``.
     """
     if not row:
         raise PlanningError("TREND_PATTERN_SYNTAX", start, end, problem="the pattern is empty")
-    reader = _Reader(row, end)
-    pattern = reader.alternation(0)
-    if (rest := reader.peek()) is not None:
-        raise reader.unexpected(rest)
-    return pattern
+    return _Reader(row, end).pattern()
 
 
 class _Reader:
@@ -108,31 +110,59 @@ class _Reader:
         if found is None:
             problem = problem or "the pattern ends too early"
             return PlanningError("TREND_PATTERN_SYNTAX", self._end, self._end, problem=problem)
-        if found.kind is Kind.OTHER and found.text in _NOT_YET:
-            return _not_yet(_NOT_YET[found.text], found)
         problem = f"{problem or 'a variable or an operator was expected'}, found '{found.text}'"
         return PlanningError("TREND_PATTERN_SYNTAX", found.start, found.end, problem=problem)
 
-    def alternation(self, depth: int) -> Pattern:
-        parts = [self.sequence(depth)]
+    def pattern(self) -> Pattern:
+        """The whole of it."""
+        at = self.peek()
+        whole = self.alternation(0)
+        if (rest := self.peek()) is not None:
+            raise self.unexpected(rest)
+        return _positive(whole, at, "it stands alone")
+
+    def alternation(self, depth: int) -> Node:
+        at = self.peek()
+        parts = [self.shuffle(depth)]
         while self.take("|"):
+            parts[-1] = _positive(parts[-1], at, "it is an alternative by itself")
+            at = self.peek()
+            parts.append(_positive(self.shuffle(depth), at, "it is an alternative by itself"))
+        return parts[0] if len(parts) == 1 else _flat_alternation(parts)
+
+    def shuffle(self, depth: int) -> Node:
+        at = self.peek()
+        parts = [self.sequence(depth)]
+        while self.take("&"):
             parts.append(self.sequence(depth))
-        return _flat(Alternation, parts)
+        return parts[0] if len(parts) == 1 else _shuffled(parts, at)
 
-    def sequence(self, depth: int) -> Pattern:
-        parts = [self.factor(depth)]
-        while self._starts_factor(self.peek()):
-            parts.append(self.factor(depth))
-        return _flat(Sequence, parts)
+    def sequence(self, depth: int) -> Node:
+        parts = [self.element(depth)]
+        while self._starts_element(self.peek()):
+            parts.append(self.element(depth))
+        return _sequence(parts)
 
-    def factor(self, depth: int) -> Pattern:
+    def element(self, depth: int) -> Node:
+        found = self.peek()
+        if found is None or found.kind is not Kind.WORD or found.text.upper() != "NOT":
+            return self.factor(depth)
+        self._at += 1
+        operand = _positive(self.factor(depth), found, "it is inside another NOT")
+        if negations(operand):
+            raise _misplaced(found, "it holds another NOT")
+        return Not(operand)
+
+    def factor(self, depth: int) -> Node:
+        at = self.peek()
         operand = self.primary(depth)
         found = self.peek()
-        if found is None or found.kind is not Kind.OTHER or found.text not in _QUANTIFIERS:
+        bounds = self.quantifier()
+        if bounds is None:
             return operand
-        self._at += 1
         second = self.peek()
-        if second is not None and second.kind is Kind.OTHER and second.text in _QUANTIFIERS:
+        if second is not None and second.kind is Kind.OTHER and second.text in (*_QUANTIFIERS, "{"):
+            assert found is not None
             raise PlanningError(
                 "TREND_PATTERN_SYNTAX",
                 second.start,
@@ -140,9 +170,47 @@ class _Reader:
                 problem=f"'{second.text}' follows the quantifier '{found.text}'; all trends count, so there "
                 "are no greedy or reluctant quantifiers, and a repeated repetition needs parentheses",
             )
-        return Repeat(operand, *_QUANTIFIERS[found.text])
+        operand = _positive(operand, at, "it is repeated")
+        return operand if bounds == (1, 1) else Repeat(operand, *bounds)
 
-    def primary(self, depth: int) -> Pattern:
+    def quantifier(self) -> tuple[int, int | None] | None:
+        """Bounds of the quantifier that comes next; None when none does."""
+        found = self.peek()
+        if found is None or found.kind is not Kind.OTHER:
+            return None
+        if found.text in _QUANTIFIERS:
+            self._at += 1
+            return _QUANTIFIERS[found.text]
+        if not self.take("{"):
+            return None
+        least = self.number()
+        comma = self.take(",")
+        most = self.number() if comma else least
+        closing = self.peek()
+        self.expect("}")
+        assert closing is not None
+        problem = None
+        if least is None and most is None:
+            problem = "a bound is missing"
+        elif most == 0:
+            problem = "the upper bound is zero, so nothing would match"
+        elif least is not None and most is not None and least > most:
+            problem = f"the lower bound {least} is above the upper bound {most}"
+        elif max(least or 0, most or 0) > MAX_BOUND:
+            problem = f"a bound is above {MAX_BOUND}"
+        if problem is not None:
+            raise PlanningError("TREND_QUANTIFIER_BOUNDS", found.start, closing.end, problem=problem)
+        return least or 0, most
+
+    def number(self) -> int | None:
+        """The number that comes next; None when something else does."""
+        found = self.peek()
+        if found is None or not (found.text.isascii() and found.text.isdigit()):
+            return None
+        self._at += 1
+        return min(int(found.text[-9:]) + (10**9 if found.text[:-9].strip("0") else 0), 10**9)
+
+    def primary(self, depth: int) -> Node:
         found = self.peek()
         if found is None:
             raise self.unexpected(None)
@@ -158,22 +226,29 @@ class _Reader:
             return self._word(found, depth)
         return self._variable(found)
 
-    def _word(self, found: Lexeme, depth: int) -> Pattern:
+    def _word(self, found: Lexeme, depth: int) -> Node:
         following = self.peek(1)
         called = following is not None and following.kind is Kind.OTHER and following.text == "("
         word = found.text.upper()
-        if word == "NOT" or (called and word in _NOT_YET_WORDS):
-            raise _not_yet(_NOT_YET_WORDS[word], found)
-        if called and word in ("SEQ", "OR"):
-            self._at += 2
-            parts = [self.alternation(depth + 1)]
-            while self.take(","):
-                parts.append(self.alternation(depth + 1))
-            self.expect(")")
-            return _flat(Sequence if word == "SEQ" else Alternation, parts)
+        if word == "NOT":
+            raise _misplaced(found, "it follows another NOT")
+        if called and word in _FUNCTIONS:
+            return self._function(word, found, depth)
         if found.text[0].isdigit():
             raise self.unexpected(found)
         return self._variable(found)
+
+    def _function(self, word: str, found: Lexeme, depth: int) -> Node:
+        self._at += 2
+        parts = [self.alternation(depth + 1)]
+        while self.take(","):
+            parts.append(self.alternation(depth + 1))
+        self.expect(")")
+        if word == "SEQ" or len(parts) == 1:
+            return _sequence(parts)
+        if word == "OR":
+            return _flat_alternation([_positive(part, found, "it is an alternative by itself") for part in parts])
+        return _shuffled(parts, found)
 
     def _variable(self, found: Lexeme) -> Variable:
         self._at += 1
@@ -189,16 +264,41 @@ class _Reader:
         return Variable(found.text)
 
     @staticmethod
-    def _starts_factor(found: Lexeme | None) -> bool:
-        return found is not None and (found.kind is not Kind.OTHER or found.text in ("(", *_NOT_YET))
+    def _starts_element(found: Lexeme | None) -> bool:
+        return found is not None and (found.kind is not Kind.OTHER or found.text == "(")
 
 
-def _flat(kind: type[Sequence] | type[Alternation], parts: list[Pattern]) -> Pattern:
+def _sequence(parts: list[Node]) -> Node:
+    flat: list[Node] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, Sequence) else (part,))
+    return flat[0] if len(flat) == 1 else Sequence(tuple(flat))
+
+
+def _flat_alternation(parts: list[Pattern] | list[Node]) -> Pattern:
     flat: list[Pattern] = []
     for part in parts:
-        flat.extend(part.parts if isinstance(part, kind) else (part,))
-    return flat[0] if len(flat) == 1 else kind(tuple(flat))
+        assert not isinstance(part, Not)
+        flat.extend(part.parts if isinstance(part, Alternation) else (part,))
+    return Alternation(tuple(flat))
 
 
-def _not_yet(feature: str, found: Lexeme) -> PlanningError:
-    return PlanningError("TREND_NOT_SUPPORTED_YET", found.start, found.end, feature=f"{feature} in PATTERN")
+def _shuffled(parts: list[Node], at: Lexeme | None) -> Pattern:
+    flat: list[Pattern] = []
+    for part in parts:
+        if isinstance(part, Not) or negations(part):
+            raise _misplaced(at, "it is inside '&', where no step has one event before and one after it")
+        flat.extend(part.parts if isinstance(part, Shuffle) else (part,))
+    return Shuffle(tuple(flat))
+
+
+def _positive(node: Node, at: Lexeme | None, problem: str) -> Pattern:
+    """``node``, which must not be made of negations only."""
+    if isinstance(node, Not) or (isinstance(node, Sequence) and all(isinstance(part, Not) for part in node.parts)):
+        raise _misplaced(at, problem)
+    return node
+
+
+def _misplaced(at: Lexeme | None, problem: str) -> PlanningError:
+    assert at is not None
+    return PlanningError("TREND_NOT_MISPLACED", at.start, at.end, problem=problem)

@@ -1,13 +1,14 @@
 """Equal prefixes: states of different queries that always hold the same totals are computed once.
 
-Two states hold the same totals when their events are of the same class, both or neither may start a
-trend, their windows are equal and the states before them hold the same totals. The coarsest such
-partition is found by refinement; it needs no statistics, since merging never costs anything.
+Two states hold the same totals when their events are of the same class and must meet the same condition
+on the event before, a trend may start at both or neither and under the same guards, their windows are
+equal, and the states before them hold the same totals and are left under the same guards. The coarsest
+such partition is found by refinement; it needs no statistics, since merging never costs anything.
 """
 
 from __future__ import annotations
 
-from planner.automaton import refine
+from planner.refinement import refine
 from planner.sharing import QSet, SharingPlan, TransitionPlan
 from planner.template import Template
 
@@ -22,14 +23,15 @@ def equal_prefixes(template: Template, plan: SharingPlan | None = None) -> tuple
     """
     entered = _entered_in(plan)
     keys: list[object] = []
-    before: list[tuple[int, ...]] = []
+    before: list[tuple[tuple[object, int], ...]] = []
     for number, machine in enumerate(template.automata):
         offset = len(keys)
         window = template.queries[number].window
         for state, sources in enumerate(machine.predecessors()):
             place = template.places[number][state]
-            keys.append((template.states[place].event, state in machine.starts, window, entered.get((number, place))))
-            before.append(tuple(offset + source for source in sources))
+            event, step = template.states[place].event, template.states[place].step
+            keys.append((event, step, machine.starts.get(state), window, entered.get((number, place))))
+            before.append(tuple((machine.follows[source][state], offset + source) for source in sources))
     blocks = iter(refine(keys, before))
     return tuple(tuple(next(blocks) for _ in machine.labels) for machine in template.automata)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from planner.adjacent import Operand
+from planner.attribute import Attribute
 from planner.pattern import Pattern
 
 
@@ -29,33 +31,46 @@ class EventClass:
 
 
 @dataclass(frozen=True, slots=True)
-class Attribute:
-    """A scalar expression over the columns of one event.
+class Step:
+    """What must be true of an event and the one just before it in a trend.
 
     Attributes:
-        text: Its canonical text.
-        type: Its type, as Spark spells it, e.g. ``decimal(10,2)``.
+        text: Canonical text of the condition.
+        condition: The condition itself.
+        start: The class of events for which it is true when there is no event before; None when it never is.
     """
 
     text: str
-    type: str
+    condition: Operand
+    start: EventClass | None
 
 
 class Function(Enum):
-    """What an aggregate computes over the trends of a group and window."""
+    """What an aggregate computes over the trends of a group and window.
+
+    APPROX_COUNT and LOG10_COUNT are COUNT in doubles: the count itself, and its decimal logarithm.
+    """
 
     COUNT = "COUNT"
+    APPROX_COUNT = "APPROX_COUNT"
+    LOG10_COUNT = "LOG10_COUNT"
     SUM = "SUM"
     AVG = "AVG"
     MIN = "MIN"
     MAX = "MAX"
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts trends or events, and so needs no attribute."""
+        return self in (Function.COUNT, Function.APPROX_COUNT, Function.LOG10_COUNT)
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """An aggregate over all trends.
 
-    ``COUNT(*)`` has neither variable nor attribute, ``COUNT(X)`` has no attribute; all others have both.
+    ``COUNT(*)`` has neither variable nor attribute, ``COUNT(X)`` has no attribute, and so for the other
+    functions that count; all others have both.
     """
 
     function: Function
@@ -95,6 +110,7 @@ class Query:
         classes: Per variable, in order of first use in the pattern, what its events must be.
         aggregates: Distinct, in order of first use.
         window: None for one unbounded window.
+        steps: Per variable that has one, the condition on an event and the one before it in a trend.
     """
 
     name: str
@@ -102,3 +118,4 @@ class Query:
     classes: tuple[tuple[str, EventClass], ...]
     aggregates: tuple[Aggregate, ...]
     window: Window | None
+    steps: tuple[tuple[str, Step], ...] = ()

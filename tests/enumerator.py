@@ -1,19 +1,22 @@
 """The truth: trends enumerated one by one from their definition, slowly and obviously.
 
-A pattern is matched by its own tree: `heads` says which variables a word may start with and what is
-left to match after each. No automaton, no template and no kernel is involved.
+A pattern is matched by its own tree: `heads` says which variables a word may start with, what must not
+happen before each, and what is left to match after it. Each window is looked at by itself. No automaton,
+no template and no kernel is involved.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Sequence as Row
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from typing import Any, TypeAlias
 
-from planner.pattern import Alternation, Pattern, Repeat, Sequence, Variable
+from planner.pattern import Alternation, Node, Not, Pattern, Repeat, Sequence, Shuffle, Variable, negations
 from planner.query import Aggregate, EventClass, Function, Query, Window
 
 Value: TypeAlias = Any
@@ -43,75 +46,115 @@ class Event:
     values: Mapping[str, Value]
 
 
-Term: TypeAlias = tuple[Pattern, ...]
+Term: TypeAlias = tuple[Node, ...]
 """What is left to match: patterns, one after another."""
 
 Trend: TypeAlias = tuple[tuple[Event, str], ...]
 """A labelled word that the pattern accepts."""
 
+Forbidden: TypeAlias = frozenset[Pattern]
+"""What must not have a trend between two events."""
 
-def is_optional(pattern: Pattern) -> bool:
-    """Whether the empty word matches."""
-    match pattern:
+Adjacent: TypeAlias = Callable[[Mapping[str, Value], Mapping[str, Value] | None], bool]
+"""A condition on the values of an event and of the one before it, None for the first event of a trend."""
+
+
+def empties(node: Node) -> set[Forbidden]:
+    """The ways to match the empty word: what each forbids."""
+    match node:
         case Variable():
-            return False
-        case Sequence(parts):
-            return all(map(is_optional, parts))
+            return set()
+        case Not(operand):
+            return {frozenset((operand,))}
+        case Sequence(parts) | Shuffle(parts):
+            return {frozenset().union(*way) for way in product(*map(empties, parts))}
         case Alternation(parts):
-            return any(map(is_optional, parts))
+            return set().union(*map(empties, parts))
         case Repeat(operand, least, _):
-            return least == 0 or is_optional(operand)
+            return _times(empties(operand), least)
 
 
-def heads(term: Term) -> Iterator[tuple[str, Term]]:
-    """The variables that a word of ``term`` may start with, each with a term for the rest of the word."""
+def _times(ways: set[Forbidden], times: int) -> set[Forbidden]:
+    """One of ``ways`` so many times; what is forbidden twice is forbidden."""
+    result: set[Forbidden] = {frozenset()}
+    for _ in range(min(times, len(ways) + 1)):
+        result = {one | other for one in result for other in ways}
+    return result
+
+
+def heads(term: Term) -> Iterator[tuple[str, Forbidden, Term]]:
+    """The variables that a word of ``term`` may start with, each with what must not happen before it
+    and a term for the rest of the word.
+    """
     if not term:
         return
     first, rest = term[0], term[1:]
     match first:
         case Variable(name):
-            yield name, rest
+            yield name, frozenset(), rest
+        case Not():
+            pass
         case Sequence(parts):
             yield from heads(parts + rest)
+            return
         case Alternation(parts):
             for part in parts:
                 yield from heads((part, *rest))
-        case Repeat(operand, least, most):
-            if most != 0:
-                again = Repeat(operand, max(least - 1, 0), None if most is None else most - 1)
-                for name, tail in heads((operand,)):
-                    yield name, (*tail, again, *rest)
-            if is_optional(first):
-                yield from heads(rest)
+            return
+        case Shuffle(parts):
+            for place, part in enumerate(parts):
+                for name, forbidden, tail in heads((part,)):
+                    left = Sequence((*tail, *_NOTHING))
+                    yield name, forbidden, (Shuffle((*parts[:place], left, *parts[place + 1 :])), *rest)
+        case Repeat():
+            yield from _rounds(first, rest)
+    for before in empties(first):
+        for name, forbidden, tail in heads(rest):
+            yield name, before | forbidden, tail
+
+
+def _rounds(repeat: Repeat, rest: Term) -> Iterator[tuple[str, Forbidden, Term]]:
+    """The heads of a repetition: some empty rounds, which may forbid something, then one that is not empty."""
+    operand, least, most = repeat.operand, repeat.least, repeat.most
+    for skipped in range(max(least, 1) if most != 0 else 0):
+        again = Repeat(operand, max(least - skipped - 1, 0), None if most is None else most - skipped - 1)
+        for name, forbidden, tail in heads((operand,)):
+            for before in _times(empties(operand), skipped):
+                yield name, before | forbidden, (*tail, again, *rest)
+
+
+_NOTHING = (Repeat(Variable("nothing"), 0, 0), Repeat(Variable("nothing"), 0, 0))
+"""Matches the empty word; two of them, since a sequence has at least two parts."""
 
 
 class Remaining:
     """All terms that may be left to match after some word; any of them will do.
 
     Attributes:
-        accepts: Whether the word may end here.
+        ends: Per way in which the word may end here, what must not happen after it.
     """
 
     def __init__(self, terms: frozenset[Term], known: dict[frozenset[Term], Remaining]) -> None:
         self._terms = terms
         self._known = known
-        self._after: dict[str, Remaining] | None = None
-        self.accepts = any(all(map(is_optional, term)) for term in terms)
+        self._after: dict[str, set[tuple[Forbidden, Term]]] | None = None
+        self.ends = {frozenset().union(*way) for term in terms for way in product(*map(empties, term))}
 
-    def after(self) -> dict[str, Remaining]:
-        """Per variable that the word may go on with, what is left then."""
+    def after(self) -> dict[str, set[tuple[Forbidden, Term]]]:
+        """Per variable that the word may go on with, what must not happen before it and what is left then."""
         if self._after is None:
-            terms: dict[str, set[Term]] = {}
+            self._after = {}
             for term in self._terms:
-                for name, rest in heads(term):
-                    terms.setdefault(name, set()).add(rest)
-            self._after = {name: self._number(frozenset(rests)) for name, rests in terms.items()}
+                for name, forbidden, rest in heads(term):
+                    self._after.setdefault(name, set()).add((forbidden, rest))
         return self._after
 
-    def _number(self, terms: frozenset[Term]) -> Remaining:
-        if terms not in self._known:
-            self._known[terms] = Remaining(terms, self._known)
-        return self._known[terms]
+    def among(self, terms: Iterable[Term]) -> Remaining:
+        """What is left when any of ``terms`` may be."""
+        chosen = frozenset(terms)
+        if chosen not in self._known:
+            self._known[chosen] = Remaining(chosen, self._known)
+        return self._known[chosen]
 
 
 def whole(pattern: Pattern) -> Remaining:
@@ -120,71 +163,127 @@ def whole(pattern: Pattern) -> Remaining:
 
 
 def accepts(pattern: Pattern, word: Iterable[str]) -> bool:
-    """Whether ``word``, a sequence of variables that is not empty, matches."""
+    """Whether ``word``, a sequence of variables that is not empty, matches when nothing forbidden happens."""
     left, length = whole(pattern), 0
     for name in word:
         after = left.after()
         if name not in after:
             return False
-        left, length = after[name], length + 1
-    return length > 0 and left.accepts
+        left, length = left.among(rest for _, rest in after[name]), length + 1
+    return length > 0 and bool(left.ends)
 
 
-def trends(query: Query, events: Iterable[Event]) -> Iterator[Trend]:
-    """All trends of ``query``, each once, that fit into some window length.
+class Matcher:
+    """Finds the trends of one query in the events of one partition, group and window."""
+
+    def __init__(self, query: Query, adjacent: Mapping[str, Adjacent]) -> None:
+        self._pattern = query.pattern
+        self._classes = dict(query.classes)
+        self._steps = {name: adjacent[step.text] for name, step in query.steps}
+        self._start = whole(query.pattern)
+        self._guards = {pattern: whole(pattern) for pattern in negations(query.pattern)}
+
+    def trends(self, events: Row[Event]) -> Iterator[Trend]:
+        """All trends, each once.
+
+        Args:
+            events: All events of the window, by time.
+        """
+        spans = {
+            pattern: {(trend[0][0].time, trend[-1][0].time) for trend in self._words(events, left, {}, {})}
+            for pattern, left in self._guards.items()
+        }
+        yield from self._words(events, self._start, self._steps, spans)
+
+    def _words(
+        self,
+        events: Row[Event],
+        start: Remaining,
+        steps: Mapping[str, Adjacent],
+        spans: Mapping[Pattern, set[tuple[Any, Any]]],
+    ) -> Iterator[Trend]:
+        labels = [[name for name, event in self._classes.items() if event in e.classes] for e in events]
+
+        def happens(forbidden: Forbidden, after: Any, before: Any) -> bool:
+            """Whether a forbidden trend lies strictly between two times; None is beyond all."""
+            return any(
+                (after is None or after < first) and (before is None or last < before)
+                for pattern in forbidden
+                for first, last in spans[pattern]
+            )
+
+        stack: list[tuple[tuple[tuple[int, str], ...], Remaining]] = [((), start)]
+        while stack:
+            word, left = stack.pop()
+            last = events[word[-1][0]] if word else None
+            time = None if last is None else last.time
+            if word and any(not happens(forbidden, time, None) for forbidden in left.ends):
+                yield tuple((events[place], name) for place, name in word)
+            after = left.after()
+            for place in range(word[-1][0] + 1 if word else 0, len(events) if after else 0):
+                event = events[place]
+                if event.time == time:
+                    continue
+                for name in labels[place]:
+                    if name in steps and not steps[name](event.values, None if last is None else last.values):
+                        continue
+                    rests = [r for forbidden, r in after.get(name, ()) if not happens(forbidden, time, event.time)]
+                    if rests:
+                        stack.append(((*word, (place, name)), left.among(rests)))
+
+
+def windows_of(events: Row[Event], window: Window | None) -> dict[int, tuple[int, int]]:
+    """Indices of the windows that hold events, each with the first of ``events`` in it and the one past its last.
+
+    ``events`` are sorted by time.
+    """
+    if window is None:
+        return {0: (0, len(events))} if events else {}
+    found: dict[int, tuple[int, int]] = {}
+    for event in events:
+        assert event.time is not None
+        # k·slide <= time, and time < k·slide + within.
+        for k in range((event.time - window.within) // window.slide + 1, event.time // window.slide + 1):
+            inside = [
+                place
+                for place, other in enumerate(events)
+                if other.time is not None and k * window.slide <= other.time < k * window.slide + window.within
+            ]
+            found.setdefault(k, (inside[0], inside[-1] + 1))
+    return found
+
+
+def enumerate_results(
+    query: Query, events: Iterable[Event], adjacent: Mapping[str, Adjacent] | None = None
+) -> Results:
+    """The results of ``query``: one entry for each group and window that has a trend.
 
     Args:
         query: The query.
-        events: Of one partition and group, in any order.
+        events: In any order.
+        adjacent: By text, what the conditions of the query's steps mean.
     """
-    classes = dict(query.classes)
-    timed = sorted(((e.time, e) for e in events if e.time is not None), key=lambda pair: pair[0])
-    labels = [[name for name, event_class in classes.items() if event_class in event.classes] for _, event in timed]
-    stack: list[tuple[tuple[tuple[int, str], ...], Remaining]] = [((), whole(query.pattern))]
-    while stack:
-        word, left = stack.pop()
-        if word and left.accepts:
-            yield tuple((timed[place][1], name) for place, name in word)
-        after = left.after()
-        if not after:
-            continue
-        for place in range(word[-1][0] + 1 if word else 0, len(timed)):
-            time = timed[place][0]
-            if word and time == timed[word[-1][0]][0]:
-                continue
-            if word and query.window is not None and time - timed[word[0][0]][0] >= query.window.within:
-                break
-            stack += (((*word, (place, name)), after[name]) for name in labels[place] if name in after)
-
-
-def windows_of(trend: Trend, window: Window | None) -> range:
-    """Indices of the windows that contain all events of ``trend``."""
-    if window is None:
-        return range(1)
-    first, last = trend[0][0].time, trend[-1][0].time
-    assert first is not None
-    assert last is not None
-    # k·slide <= first, and last < k·slide + within.
-    return range((last - window.within) // window.slide + 1, first // window.slide + 1)
-
-
-def enumerate_results(query: Query, events: Iterable[Event]) -> Results:
-    """The results of ``query``: one entry for each group and window that has a trend."""
     split: dict[tuple[Key, Key], list[Event]] = {}
     for event in events:
-        split.setdefault((event.partition, event.group), []).append(event)
+        if event.time is not None:
+            split.setdefault((event.partition, event.group), []).append(event)
+    matcher = Matcher(query, adjacent or {})
     counts: dict[tuple[Key, int], int] = {}
     held: dict[tuple[Key, int], dict[tuple[int, str], int]] = {}
     by_id: dict[int, Event] = {}
     for (_, group), mine in split.items():
         by_id.update((id(event), event) for event in mine)
-        for trend in trends(query, mine):
-            pairs = [(id(event), name) for event, name in trend]
-            for window in windows_of(trend, query.window):
-                counts[group, window] = counts.get((group, window), 0) + 1
+        mine.sort(key=lambda event: event.time or 0)
+        known: dict[tuple[int, int], tuple[int, dict[tuple[int, str], int]]] = {}
+        for window, span in windows_of(mine, query.window).items():
+            if span not in known:
+                known[span] = _counted(matcher.trends(mine[slice(*span)]))
+            count, pairs = known[span]
+            if count:
+                counts[group, window] = counts.get((group, window), 0) + count
                 times = held.setdefault((group, window), {})
-                for pair in pairs:
-                    times[pair] = times.get(pair, 0) + 1
+                for pair, number in pairs.items():
+                    times[pair] = times.get(pair, 0) + number
     return {
         place: [
             _aggregate(aggregate, count, [(by_id[event], name, n) for (event, name), n in held[place].items()])
@@ -192,6 +291,17 @@ def enumerate_results(query: Query, events: Iterable[Event]) -> Results:
         ]
         for place, count in counts.items()
     }
+
+
+def _counted(trends: Iterable[Trend]) -> tuple[int, dict[tuple[int, str], int]]:
+    """The number of trends, and of those that hold an event as a variable."""
+    count = 0
+    held: dict[tuple[int, str], int] = {}
+    for trend in trends:
+        count += 1
+        for event, name in trend:
+            held[id(event), name] = held.get((id(event), name), 0) + 1
+    return count, held
 
 
 def _aggregate(aggregate: Aggregate, count: int, held: list[tuple[Event, str, int]]) -> Value:
@@ -203,15 +313,15 @@ def _aggregate(aggregate: Aggregate, count: int, held: list[tuple[Event, str, in
         held: Events and the variables they stand for, with the number of trends that hold them so.
     """
     if aggregate.variable is None:
-        return count
+        return as_count(aggregate.function, count)
     mine = [(event, times) for event, name, times in held if name == aggregate.variable]
     if aggregate.attribute is None:
-        return sum(times for _, times in mine)
+        return as_count(aggregate.function, sum(times for _, times in mine))
     text = aggregate.attribute.text
     values = [(event.values[text], times) for event, times in mine if event.values[text] is not None]
     match aggregate.function:
-        case Function.COUNT:
-            return sum(times for _, times in values)
+        case Function.COUNT | Function.APPROX_COUNT | Function.LOG10_COUNT:
+            return as_count(aggregate.function, sum(times for _, times in values))
         case Function.SUM:
             return _sum(values) if values else None
         case Function.AVG:
@@ -228,6 +338,17 @@ def _sum(values: list[tuple[Value, int]], divisor: int = 1) -> float:
     if special:
         return math.fsum(special) if len(set(special)) == 1 else math.nan
     return as_float(sum((Fraction(value) * times for value, times in values), Fraction()) / divisor)
+
+
+def as_count(function: Function, count: int) -> Value:
+    """A count as COUNT, APPROX_COUNT or LOG10_COUNT gives it; Spark's logarithm of zero is NULL."""
+    match function:
+        case Function.APPROX_COUNT:
+            return as_float(Fraction(count))
+        case Function.LOG10_COUNT:
+            return math.log10(count) if count else None
+        case _:
+            return count
 
 
 def as_float(number: Fraction) -> float:

@@ -33,7 +33,7 @@ from planner.prefixes import share_equal_prefixes, share_nothing
 from planner.query import Function, Query
 from planner.sharing import QSet, SharingPlan, TransitionPlan
 from planner.template import Template, template
-from tests.enumerator import Event, Key, Results, Value, as_float, sort_key
+from tests.enumerator import Event, Key, Results, Value, as_count, as_float, sort_key
 from tests.kernel_twin import KernelRow
 from udfs.run import OUTPUT_BYTES, PoolRun
 
@@ -61,7 +61,8 @@ def pool_results(
         random: When given, batches are cut at random places, outputs are flushed at random times and
             rows of no class stay in; else there is one batch.
     """
-    plan = compile_plan(template(queries), planner(template(queries)))
+    machine = template(queries)
+    plan = compile_plan(machine, planner(machine))
     keep = random is not None and random.random() < 0.3
     partials = pool_partials(plan, sorted_rows(kernel_rows(plan, events, keep)), random)
     return [query_results(query, result, partials) for query, result in zip(queries, plan.results, strict=True)]
@@ -250,6 +251,8 @@ def query_results(query: Query, result: QueryResult, partials: Partials) -> Resu
 
 
 def _value(function: Function, held: list[Value]) -> Value:
+    if function.counts:
+        return as_count(function, int(held[0]))
     if function not in (Function.SUM, Function.AVG):
         return held[0]
     total, count = held

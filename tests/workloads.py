@@ -16,8 +16,20 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from hypothesis import strategies as st
 
-from planner.pattern import Alternation, Pattern, Repeat, Sequence, Variable, variables
-from planner.query import Aggregate, Attribute, EventClass, Function, Query, Window
+from planner.pattern import (
+    Alternation,
+    Node,
+    Not,
+    Pattern,
+    Repeat,
+    Sequence,
+    Shuffle,
+    Variable,
+    positive_variables,
+    variables,
+)
+from planner.attribute import Attribute
+from planner.query import Aggregate, EventClass, Function, Query, Window
 from tests.enumerator import Event
 
 _T = TypeVar("_T")
@@ -142,7 +154,7 @@ class Workload:
 def measure(aggregate: Aggregate) -> str:
     """An aggregate as MEASURES spells it."""
     if aggregate.variable is None:
-        return "COUNT(*)"
+        return f"{aggregate.function.value}(*)"
     inner = aggregate.variable if aggregate.attribute is None else f"{aggregate.variable}.{aggregate.attribute.text}"
     return f"{aggregate.function.value}({inner})"
 
@@ -190,18 +202,36 @@ def workloads() -> st.SearchStrategy[Workload]:
 
 
 _QUANTIFIERS: tuple[tuple[int, int | None], ...] = ((1, None), (1, None), (0, None), (0, 1))
+_BOUNDS: tuple[tuple[int, int | None], ...] = ((2, 2), (2, None), (1, 2), (0, 2), (2, 3), (3, None))
 
 
-def random_pattern(random: Random, names: tuple[str, ...], depth: int) -> Pattern:
-    """A random pattern over ``names``, of at most ``depth`` nested operators."""
+def _bounds(random: Random) -> tuple[int, int | None]:
+    return random.choice(_BOUNDS if random.random() < 0.2 else _QUANTIFIERS)
+
+
+def random_pattern(random: Random, names: tuple[str, ...], depth: int, negate: bool = False) -> Pattern:
+    """A random pattern over ``names``, of at most ``depth`` nested operators; with NOT if ``negate``."""
     if depth == 0:
         return Variable(random.choice(names))
-    kind = random.choice(("sequence", "sequence", "alternation", "repeat", "repeat", "repeat"))
+    kind = random.choice(("sequence", "sequence", "sequence", "alternation", "repeat", "repeat", "repeat", "shuffle"))
     if kind == "repeat":
-        return Repeat(random_pattern(random, names, depth - 1), *random.choice(_QUANTIFIERS))
-    depths = (random.choice((0, depth - 1, depth - 1)) for _ in range(random.choice((2, 2, 2, 3))))
-    parts = tuple(random_pattern(random, names, inner) for inner in depths)
-    return Sequence(parts) if kind == "sequence" else Alternation(parts)
+        return Repeat(random_pattern(random, names, depth - 1, negate), *_bounds(random))
+    depths = [random.choice((0, depth - 1, depth - 1)) for _ in range(random.choice((2, 2, 2, 3)))]
+    if kind == "shuffle":
+        return Shuffle(tuple(random_pattern(random, names, min(inner, 2)) for inner in depths[:2]))
+    parts = tuple(random_pattern(random, names, inner, negate) for inner in depths)
+    if kind == "alternation":
+        return Alternation(parts)
+    return Sequence(_with_negations(random, parts, names) if negate and random.random() < 0.6 else parts)
+
+
+def _with_negations(random: Random, parts: tuple[Pattern, ...], names: tuple[str, ...]) -> tuple[Node, ...]:
+    """``parts`` with a negation or two somewhere before, between or after them."""
+    result: list[Node] = list(parts)
+    for _ in range(random.choice((1, 1, 1, 2))):
+        operand = random_pattern(random, names, random.choice((0, 0, 1, 2)))
+        result.insert(random.randint(0, len(result)), Not(operand))
+    return tuple(result)
 
 
 def _query(random: Random, name: str, types: tuple[str, ...], earlier: list[Query]) -> Query:
@@ -212,13 +242,14 @@ def _query(random: Random, name: str, types: tuple[str, ...], earlier: list[Quer
         known = dict(old.classes)
         pattern = random.choice((old.pattern, _varied(random, old.pattern), Repeat(old.pattern, 1, None)))
         if random.random() < 0.5:
-            pattern = Sequence((pattern, Repeat(random_pattern(random, tuple(known), 1), *random.choice(_QUANTIFIERS))))
+            pattern = Sequence((pattern, Repeat(random_pattern(random, tuple(known), 1), *_bounds(random))))
     else:
         known = _classes(random, types)
-        pattern = random_pattern(random, tuple(known), random.choice((1, 2, 2, 3)))
+        pattern = random_pattern(random, tuple(known), random.choice((1, 2, 2, 3, 4)), random.random() < 0.35)
     used = variables(pattern)
+    counted = tuple(name for name in used if name in positive_variables(pattern))
     window = old.window if old is not None and random.random() < 0.6 else _window(random)
-    aggregates = dict.fromkeys(_aggregate(random, used) for _ in range(random.randint(1, 4)))
+    aggregates = dict.fromkeys(_aggregate(random, counted) for _ in range(random.randint(1, 4)))
     return Query(name, pattern, tuple((v, known[v]) for v in used), tuple(aggregates), window)
 
 
@@ -226,13 +257,17 @@ def _varied(random: Random, pattern: Pattern) -> Pattern:
     """``pattern`` with one of its operators changed or added."""
     match pattern:
         case Variable():
-            return Repeat(pattern, *random.choice(_QUANTIFIERS))
+            return Repeat(pattern, *_bounds(random))
         case Repeat(operand):
-            return random.choice((operand, Repeat(operand, *random.choice(_QUANTIFIERS))))
-        case Sequence(parts) | Alternation(parts):
+            return random.choice((operand, Repeat(operand, *_bounds(random))))
+        case Alternation(parts) | Shuffle(parts):
             place = random.randrange(len(parts))
-            kind = type(pattern)
-            return kind((*parts[:place], _varied(random, parts[place]), *parts[place + 1 :]))
+            return type(pattern)((*parts[:place], _varied(random, parts[place]), *parts[place + 1 :]))
+        case Sequence(nodes):
+            place = random.randrange(len(nodes))
+            node = nodes[place]
+            changed = Not(_varied(random, node.operand)) if isinstance(node, Not) else _varied(random, node)
+            return Sequence((*nodes[:place], changed, *nodes[place + 1 :]))
 
 
 def _classes(random: Random, types: tuple[str, ...]) -> dict[str, EventClass]:
@@ -257,7 +292,7 @@ def _window(random: Random) -> Window | None:
 def _aggregate(random: Random, names: tuple[str, ...]) -> Aggregate:
     function = random.choice(list(Function))
     variable = random.choice(names)
-    if function is Function.COUNT and random.random() < 0.6:
+    if function.counts and random.random() < 0.6:
         return Aggregate(function, _maybe(random, 0.5, variable))
     text = random.choice(_SUMMED if function in (Function.SUM, Function.AVG) else tuple(ATTRIBUTES))
     return Aggregate(function, variable, Attribute(text, ATTRIBUTES[text]))

@@ -5,6 +5,11 @@ contributes itself (GRETA's propagation, summed up per state instead of per even
 events of the same time, since these are never in one trend; they wait in ``State.pending``. A cell has
 one lane per window; windows that end before an event are written out and their lanes cleared.
 
+Where events of a source count only while guards are intact, its totals are also kept in buckets by time.
+Of what a guard forbids it is enough to know, per state, the latest start of what has come so far: an
+event before that start has the state's progress behind it, an event after has not. So the buckets of a
+cell are at most one more than there are states, however many events there are.
+
 The event loop is one function that calls nothing for an event but what numba inlines with few arguments: a
 call costs numba's reference counting some nanoseconds for every array in its arguments, and taken apart
 into one inlined function per arithmetic the loop takes half as long again (``docs/performance.md``).
@@ -17,7 +22,9 @@ from numba import njit
 
 from planner.kernel_plan import CLASSES_PER_WORD
 from udfs.numbers import add_exact, add_scaled, is_before, scaled
-from udfs.program import EXACT, NO_KEY, NUMBER
+from udfs.program import EXACT, NEVER_YET, NO_KEY, NUMBER
+
+_NEVER_YET = np.int64(NEVER_YET)
 
 _NO_HIGH, _NO_LOW = np.int64(NO_KEY[0]), np.int64(NO_KEY[1])
 _NARROW = np.int64(1 << 52)
@@ -56,6 +63,7 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
     rows = len(times)
     room = len(output.group) - _rows_at_once(program.windows, program.bank_ends)
     matched = np.empty(classes.shape[1] * CLASSES_PER_WORD, np.int64)
+    guarded = len(program.guard_states) > 0
 
     while row < rows:
         if cursor[3] > room:
@@ -63,13 +71,14 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
         time = times[row]
         first = new_key[row] != 0
         if first or time != cursor[1]:
-            if cursor[2]:
+            if cursor[2] or cursor[8]:
                 _settle(program, state)
             if first or time >= cursor[5]:
                 if first and cursor[0]:
                     _close_all(program, state, output, combine)
                 if first:
                     cursor[6] = cursor[7] = 0
+                    _forget(state)
                 cursor[4] += np.int64(new_group[row])
                 _enter(program, state, output, time, combine, first)
                 cursor[0] = 1
@@ -92,8 +101,14 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
                 count, column = updates[u, 6], updates[u, 8]
                 counts = count >= 0 and (column < 0 or valid[column, row] != 0)
                 lane_begin, lane_end = opened[window, 3], opened[window, 4]
+                start = updates[u, 3]
+                if updates[u, 11] >= 0:
+                    start &= classes[row, updates[u, 11] // CLASSES_PER_WORD] >> updates[u, 11] % CLASSES_PER_WORD
+                guarded_start = start and updates[u, 12] >= 0
+                if guarded_start:
+                    start = np.int64(0)
                 if kind == EXACT and not cursor[6]:
-                    start, most = updates[u, 3], np.int64(0)
+                    most = np.int64(0)
                     for lane in range(lane_begin, lane_end):
                         sum_low = start
                         for s in range(begin, end):
@@ -105,7 +120,6 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
                         most = max(most, sum_low)
                     cursor[6] |= most >= _NARROW
                 elif kind == EXACT:
-                    start = updates[u, 3]
                     for lane in range(lane_begin, lane_end):
                         sum_high, sum_low = np.int64(0), start
                         for s in range(begin, end):
@@ -117,7 +131,7 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
                         event_high[at + lane] = sum_high
                         event_low[at + lane] = sum_low
                 elif kind == NUMBER:
-                    start_number = np.float64(updates[u, 3])
+                    start_number = np.float64(start)
                     value, value_scale = 1.0, np.int64(0)
                     if counts and updates[u, 9]:
                         value = numbers[column, row]
@@ -134,20 +148,20 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
                             event_low[at + lane] = 0
                             largest = max(largest, abs(total))
                         cursor[7] |= largest >= _HUGE
-                        continue
-                    if counts and updates[u, 9]:
-                        value, value_scale = scaled(value, np.int64(0))
-                    for lane in range(lane_begin, lane_end):
-                        total, scale = start_number, np.int64(0)
-                        for s in range(begin, end):
-                            there = sources[s] + lane
-                            total, scale = add_scaled(total, scale, number[there], low[there])
-                        there = count + lane
-                        if counts and event_number[there] != 0.0:
-                            more, more_scale = scaled(value * event_number[there], value_scale + event_low[there])
-                            total, scale = add_scaled(total, scale, more, more_scale)
-                        event_number[at + lane] = total
-                        event_low[at + lane] = scale
+                    else:
+                        if counts and updates[u, 9]:
+                            value, value_scale = scaled(value, np.int64(0))
+                        for lane in range(lane_begin, lane_end):
+                            total, scale = start_number, np.int64(0)
+                            for s in range(begin, end):
+                                there = sources[s] + lane
+                                total, scale = add_scaled(total, scale, number[there], low[there])
+                            there = count + lane
+                            if counts and event_number[there] != 0.0:
+                                more, more_scale = scaled(value * event_number[there], value_scale + event_low[there])
+                                total, scale = add_scaled(total, scale, more, more_scale)
+                            event_number[at + lane] = total
+                            event_low[at + lane] = scale
                 else:
                     for lane in range(lane_begin, lane_end):
                         least_high, least_low = _NO_HIGH, _NO_LOW
@@ -164,14 +178,24 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
                             least_high, least_low = key_high[column, row], key_low[column, row]
                         event_high[at + lane] = least_high
                         event_low[at + lane] = least_low
+                if guarded_start:
+                    _start_where_intact(program, state, u, opened[window, 0])
+                if updates[u, 13] < updates[u, 14]:
+                    _add_links(program, state, u)
 
+        if guarded:
+            _advance_guards(program, state, matched, found, time)
         alone = cursor[2] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
+        if alone and cursor[8]:
+            _settle_guards(program, state)
         for m in range(found):
             for u in range(update_ends[matched[m]], update_ends[matched[m] + 1]):
                 kind, window, at = updates[u, 0], updates[u, 1], updates[u, 2]
                 begin, end = at + opened[window, 3], at + opened[window, 4]
                 if alone:
                     _add(kind, begin, end, cursor, high, low, number, event_high, event_low, event_number)
+                    if updates[u, 10] >= 0:
+                        _add_to_bucket(program, state, u, event_high, event_low, event_number)
                 else:
                     if not is_dirty[u]:
                         is_dirty[u] = 1
@@ -196,7 +220,7 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
 @njit(cache=True)
 def end_key(program, state, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all windows of the key under way."""
-    if state.cursor[2]:
+    if state.cursor[2] or state.cursor[8]:
         _settle(program, state)
     _close_all(program, state, output, combine)
     state.cursor[0] = 0
@@ -211,28 +235,202 @@ def _is_some(kind, high, low, number):  # type: ignore[no-untyped-def]
 @njit(cache=True, inline="always")
 def _add(kind, begin, end, cursor, high, low, number, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
     """Add one cell's lanes at ``begin``..``end`` to the same lanes of other totals."""
+    _add_from(kind, begin, end, 0, cursor, high, low, number, more_high, more_low, more_number)
+
+
+@njit(cache=True, inline="always")
+def _add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
+    """Add lanes to the lanes at ``begin``..``end`` of other totals, which are ``by`` places before them."""
     if kind == EXACT and not cursor[6]:
         most = np.int64(0)
         for at in range(begin, end):
-            low[at] += more_low[at]
+            low[at] += more_low[at + by]
             most = max(most, low[at])
         cursor[6] |= most >= _NARROW
     elif kind == EXACT:
         for at in range(begin, end):
-            high[at], low[at] = add_exact(high[at], low[at], more_high[at], more_low[at])
+            high[at], low[at] = add_exact(high[at], low[at], more_high[at + by], more_low[at + by])
     elif kind == NUMBER and not cursor[7]:
         largest = 0.0
         for at in range(begin, end):
-            number[at] += more_number[at]
+            number[at] += more_number[at + by]
             largest = max(largest, abs(number[at]))
         cursor[7] |= largest >= _HUGE
     elif kind == NUMBER:
         for at in range(begin, end):
-            number[at], low[at] = add_scaled(number[at], low[at], more_number[at], more_low[at])
+            number[at], low[at] = add_scaled(number[at], low[at], more_number[at + by], more_low[at + by])
     else:
         for at in range(begin, end):
-            if is_before(more_high[at], more_low[at], high[at], low[at]):
-                high[at], low[at] = more_high[at], more_low[at]
+            if is_before(more_high[at + by], more_low[at + by], high[at], low[at]):
+                high[at], low[at] = more_high[at + by], more_low[at + by]
+
+
+@njit(cache=True)
+def _forget(state):  # type: ignore[no-untyped-def]
+    """Start with a new key, of which no guard has been broken yet."""
+    state.latest[:] = _NEVER_YET
+    state.broken[:] = _NEVER_YET
+    state.buckets[:] = 0
+
+
+@njit(cache=True)
+def _advance_guards(program, state, matched, found, time):  # type: ignore[no-untyped-def]
+    """What an event adds to forbidden trends; it waits until the time goes on."""
+    rows = program.guard_states
+    for m in range(found):
+        for r in range(program.guard_ends[matched[m]], program.guard_ends[matched[m] + 1]):
+            latest = time if rows[r, 1] else _NEVER_YET
+            for s in range(rows[r, 3], rows[r, 4]):
+                latest = max(latest, state.latest[program.guard_sources[s]])
+            if latest > state.latest_pending[rows[r, 0]]:
+                state.latest_pending[rows[r, 0]] = latest
+                state.cursor[8] = 1
+
+
+@njit(cache=True)
+def _settle_guards(program, state):  # type: ignore[no-untyped-def]
+    """Move what is pending of forbidden trends into what has come."""
+    rows = program.guard_states
+    for r in range(len(rows)):
+        place, guard = rows[r, 0], rows[r, 2]
+        latest = state.latest_pending[place]
+        state.latest_pending[place] = _NEVER_YET
+        state.latest[place] = max(state.latest[place], latest)
+        if guard >= 0:
+            state.broken[guard] = max(state.broken[guard], latest)
+    state.cursor[8] = 0
+
+
+@njit(cache=True)
+def _holds(program, state, link, time):  # type: ignore[no-untyped-def]
+    """Whether the condition of a link holds for an event at ``time``: nothing forbidden has started after it."""
+    begin, bits = program.links[link, 1], 0
+    for g in range(begin, program.links[link, 2]):
+        bits |= np.int64(state.broken[program.link_guards[g]] <= time) << (g - begin)
+    return program.link_tables[program.links[link, 3] + bits] != 0
+
+
+@njit(cache=True)
+def _start_where_intact(program, state, u, first):  # type: ignore[no-untyped-def]
+    """Start a trend in the windows since whose start nothing forbidden has happened.
+
+    ``first`` is the index of the window in lane 0.
+    """
+    kind, window, at = program.updates[u, 0], program.updates[u, 1], program.updates[u, 2]
+    slide = program.windows[window, 1]
+    event = state.event
+    for lane in range(state.open[window, 3], state.open[window, 4]):
+        since = (first + lane) * slide - 1 if program.windows[window, 0] else _NEVER_YET
+        if not _holds(program, state, program.updates[u, 12], since):
+            continue
+        if kind == EXACT:
+            event.high[at + lane], event.low[at + lane] = add_exact(
+                event.high[at + lane], event.low[at + lane], np.int64(0), np.int64(1)
+            )
+        elif kind == NUMBER:
+            event.number[at + lane], event.low[at + lane] = add_scaled(
+                event.number[at + lane], event.low[at + lane], 1.0, np.int64(0)
+            )
+
+
+@njit(cache=True)
+def _add_links(program, state, u):  # type: ignore[no-untyped-def]
+    """Add to an event's value what the buckets hold from which its step may be taken."""
+    kind, window, at = program.updates[u, 0], program.updates[u, 1], program.updates[u, 2]
+    begin, end = at + state.open[window, 3], at + state.open[window, 4]
+    totals, event = state.totals, state.event
+    for link in range(program.updates[u, 13], program.updates[u, 14]):
+        store = program.links[link, 0]
+        for bucket in range(state.buckets[store]):
+            if _holds(program, state, link, state.bucket_times[store, bucket]):
+                by = program.stores[store, 0] + bucket * program.windows[window, 2] - at
+                _add_from(
+                    kind,
+                    begin,
+                    end,
+                    by,
+                    state.cursor,
+                    event.high,
+                    event.low,
+                    event.number,
+                    totals.high,
+                    totals.low,
+                    totals.number,
+                )
+
+
+@njit(cache=True)
+def _add_to_bucket(program, state, u, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
+    """Add events at the latest time to the youngest bucket of their cell, or to a new one."""
+    updates, totals, time = program.updates, state.totals, state.cursor[1]
+    kind, window, at, store = updates[u, 0], updates[u, 1], updates[u, 2], updates[u, 10]
+    used = state.buckets[store]
+    if used == 0 or _is_split(program, state, store, state.bucket_times[store, used - 1], time):
+        if used == program.stores[store, 1]:
+            used = _merge_buckets(program, state, u)
+        state.bucket_times[store, used] = time
+        used += 1
+        state.buckets[store] = used
+    there = program.stores[store, 0] + (used - 1) * program.windows[window, 2]
+    begin, end = there + state.open[window, 3], there + state.open[window, 4]
+    _add_from(
+        kind,
+        begin,
+        end,
+        at - there,
+        state.cursor,
+        totals.high,
+        totals.low,
+        totals.number,
+        more_high,
+        more_low,
+        more_number,
+    )
+
+
+@njit(cache=True)
+def _is_split(program, state, store, earlier, later):  # type: ignore[no-untyped-def]
+    """Whether some guard state tells events at two times apart."""
+    for s in range(program.stores[store, 2], program.stores[store, 3]):
+        if earlier < state.latest[program.store_states[s]] <= later:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _merge_buckets(program, state, u):  # type: ignore[no-untyped-def]
+    """Put buckets together that no guard state tells apart any more; returns how many are left."""
+    kind, window, store = program.updates[u, 0], program.updates[u, 1], program.updates[u, 10]
+    totals, lanes, first = state.totals, program.windows[window, 2], program.stores[store, 0]
+    cell = program.windows[window, 3] + (first - program.windows[window, 5]) // lanes
+    kept = 0
+    for bucket in range(1, state.buckets[store]):
+        time = state.bucket_times[store, bucket]
+        if _is_split(program, state, store, state.bucket_times[store, kept], time):
+            kept += 1
+            state.bucket_times[store, kept] = time
+            if kept == bucket:
+                continue
+        begin = first + kept * lanes
+        by = (bucket - kept) * lanes
+        _add_from(
+            kind,
+            begin,
+            begin + lanes,
+            by,
+            state.cursor,
+            totals.high,
+            totals.low,
+            totals.number,
+            totals.high,
+            totals.low,
+            totals.number,
+        )
+        for at in range(begin + by, begin + by + lanes):
+            totals.high[at] = program.blanks[cell, 0]
+            totals.low[at] = program.blanks[cell, 1]
+    state.buckets[store] = kept + 1
+    return kept + 1
 
 
 @njit(cache=True)
@@ -241,12 +439,16 @@ def _settle(program, state):  # type: ignore[no-untyped-def]
     updates, windows, blanks = program.updates, program.windows, program.blanks
     high, low, number = state.totals.high, state.totals.low, state.totals.number
     later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
+    if state.cursor[8]:
+        _settle_guards(program, state)
     for place in range(state.cursor[2]):
         u = state.dirty[place]
         state.is_dirty[u] = 0
         window, at = updates[u, 1], updates[u, 2]
         begin, end = at + state.open[window, 3], at + state.open[window, 4]
         _add(updates[u, 0], begin, end, state.cursor, high, low, number, later_high, later_low, later_number)
+        if updates[u, 10] >= 0:
+            _add_to_bucket(program, state, u, later_high, later_low, later_number)
         cell = windows[window, 3] + (at - windows[window, 5]) // windows[window, 2]
         for there in range(begin, end):
             later_high[there] = blanks[cell, 0]
@@ -284,7 +486,9 @@ def _enter(program, state, output, time, combine, first):  # type: ignore[no-unt
             opened[2] = oldest - 1
         elif opened[1] < oldest:
             _close(program, state, output, w, oldest, combine)
-        if newest - opened[0] >= lanes:
+        if opened[2] < oldest:
+            opened[0] = oldest  # nothing is open; the distance from there may be more than an int64 holds
+        elif newest - opened[0] >= lanes:
             _shift(program.windows[w], program.blanks, opened, state.totals.high, state.totals.low, oldest)
         opened[2] = max(opened[2], newest)
         opened[3] = oldest - opened[0]
@@ -334,7 +538,15 @@ def _close(program, state, output, w, until, combine):  # type: ignore[no-untype
                 kind = slots[slot, 0]
                 for source in range(slots[slot, 1], slots[slot, 2]):
                     at = slot_sources[source] + lane
-                    found |= (kind == EXACT and (high[at] | low[at]) != 0) or (kind == NUMBER and number[at] != 0.0)
+                    found |= kind == EXACT and (high[at] | low[at]) != 0
+                    found |= kind == NUMBER and number[at] != 0.0
+                for link in range(slots[slot, 5], slots[slot, 6]):
+                    store = program.links[link, 0]
+                    for bucket in range(state.buckets[store]):
+                        at = program.stores[store, 0] + bucket * lanes + lane
+                        if _holds(program, state, link, state.bucket_times[store, bucket]):
+                            found |= kind == EXACT and (high[at] | low[at]) != 0
+                            found |= kind == NUMBER and number[at] != 0.0
                 if found:
                     break
             if not found:
@@ -343,23 +555,31 @@ def _close(program, state, output, w, until, combine):  # type: ignore[no-untype
             for slot in range(begin, end):
                 kind, word, place = slots[slot, 0], slots[slot, 3], slots[slot, 4]
                 for source in range(slots[slot, 1], slots[slot, 2]):
-                    at = slot_sources[source] + lane
-                    if kind == EXACT:
-                        words[row, word], words[row, word + 1] = add_exact(
-                            words[row, word], words[row, word + 1], high[at], low[at]
-                        )
-                    elif kind == NUMBER:
-                        floats[row, place], words[row, word] = add_scaled(
-                            floats[row, place], words[row, word], number[at], low[at]
-                        )
-                    elif is_before(high[at], low[at], words[row, word], words[row, word + 1]):
-                        words[row, word], words[row, word + 1] = high[at], low[at]
+                    _write(kind, slot_sources[source] + lane, state.totals, words[row], floats[row], word, place)
+                for link in range(slots[slot, 5], slots[slot, 6]):
+                    store = program.links[link, 0]
+                    for bucket in range(state.buckets[store]):
+                        if _holds(program, state, link, state.bucket_times[store, bucket]):
+                            at = program.stores[store, 0] + bucket * lanes + lane
+                            _write(kind, at, state.totals, words[row], floats[row], word, place)
         at = windows[w, 5] + lane
         for cell in range(windows[w, 3], windows[w, 4]):
             high[at] = blanks[cell, 0]
             low[at] = blanks[cell, 1]
             at += lanes
     opened[1] = max(opened[1], until)
+
+
+@njit(cache=True, inline="always")
+def _write(kind, at, totals, words, floats, word, place):  # type: ignore[no-untyped-def]
+    """Add one total to a field of an output row."""
+    high, low, number = totals.high[at], totals.low[at], totals.number[at]
+    if kind == EXACT:
+        words[word], words[word + 1] = add_exact(words[word], words[word + 1], high, low)
+    elif kind == NUMBER:
+        floats[place], words[word] = add_scaled(floats[place], words[word], number, low)
+    elif is_before(high, low, words[word], words[word + 1]):
+        words[word], words[word + 1] = high, low
 
 
 @njit(cache=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from planner.kernel_plan import STUCK_HIGH
+from planner.kernel_plan import SCALE_BITS, STUCK_HIGH
 from udfs.compiled import choose_cache
 
 choose_cache()
@@ -17,11 +17,10 @@ LIMIT_HIGH = np.int64(STUCK_HIGH)
 """High word at which a count sticks: such a count is above 10^38. The sum of two high words up to it
 fits in 64 bits without a sign."""
 
-_STEP = 512
 _BIG = 2.0**256
 _SMALL = 2.0**-256
-_UP = 2.0**_STEP
-_DOWN = 2.0**-_STEP
+_UP = 2.0**SCALE_BITS
+_DOWN = 2.0**-SCALE_BITS
 NOT_FINITE = np.int64(1 << 40)
 """Scale of NaN and infinities, so that they outweigh every finite number."""
 

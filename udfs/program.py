@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.kernel_plan import Arithmetic, Cell, Field, KernelPlan
+from planner.guards import ALWAYS, Condition
+from planner.kernel_plan import Arithmetic, Cell, Field, KernelPlan, Link
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -18,6 +20,10 @@ EXACT, NUMBER, EXTREME = (kind.value for kind in (Arithmetic.EXACT, Arithmetic.N
 
 NO_KEY = (np.iinfo(np.int64).max, -1)
 """Order key of "no value", as (high, low): greater than the key of any value."""
+
+
+NEVER_YET = np.iinfo(np.int64).min
+"""Latest start of a forbidden trend when there is none."""
 
 
 class Program(NamedTuple):
@@ -30,16 +36,30 @@ class Program(NamedTuple):
             of the cell after its last, offset of its first cell. Shape (windows, 6).
         blanks: Per cell, ordered by window, the two words of an empty total. Shape (cells, 2).
         updates: One row per cell: arithmetic, window, offset, start, begin and end in ``sources``,
-            offset and arithmetic of the count (-1: contributes nothing), column (-1: none), weighted.
-            Ordered by event class. Shape (cells, 10).
+            offset and arithmetic of the count (-1: contributes nothing), column (-1: none), weighted,
+            store (-1: none), class needed to start (-1: none), link with the condition to start
+            (-1: none), begin and end in ``links``. Ordered by event class. Shape (cells, 15).
         update_ends: Begin of each class in ``updates``, and the end. Shape (classes + 1,).
         sources: Offsets of source cells.
         bank_ends: Begin of each window in ``banks``, and the end. Shape (windows + 1,).
         banks: Number of the bank, and begin and end in ``slots``. Ordered by window. Shape (banks, 3).
         slots: Arithmetic, begin and end in ``slot_sources``, place in the row's words, place in the
-            row's floats (-1: none). Shape (slots, 5).
+            row's floats (-1: none), begin and end in ``links``. Shape (slots, 7).
         slot_sources: Offsets of the cells whose totals make a slot.
         blank_row: The words of a row in which nothing was found. Shape (words,).
+        links: Store (-1: none), begin and end in ``link_guards``, begin in ``link_tables``. Shape (links, 4).
+        link_guards: Guards that a link's condition depends on.
+        link_tables: Per combination of intact guards, the first of which is bit 0, whether the link's
+            condition holds.
+        stores: Offset of the first bucket, number of buckets, begin and end in ``store_states``.
+            The totals of one cell, split by time so that the events of a bucket have the same guards
+            intact. Shape (stores, 4).
+        store_states: Guard states at whose latest starts buckets are split.
+        guard_states: State, whether it starts, guard that is broken there (-1: none), begin and end
+            in ``guard_sources``. Ordered by event class. Shape (guard states, 5).
+        guard_ends: Begin of each class in ``guard_states``, and the end. Shape (classes + 1,).
+        guard_sources: Guard states.
+        guards: Number of guards. Shape (1,).
     """
 
     windows: Ints
@@ -52,6 +72,15 @@ class Program(NamedTuple):
     slots: Ints
     slot_sources: Ints
     blank_row: Ints
+    links: Ints
+    link_guards: Ints
+    link_tables: Ints
+    stores: Ints
+    store_states: Ints
+    guard_states: Ints
+    guard_ends: Ints
+    guard_sources: Ints
+    guards: Ints
 
 
 class Totals(NamedTuple):
@@ -77,8 +106,14 @@ class State(NamedTuple):
         is_dirty: Whether a row is in ``dirty``. Shape (cells,).
         cursor: Whether a key is under way, the latest time, number of dirty rows, number of rows in
             the output, ordinal of the output group, first time at which windows open or close,
-            whether counts of this key may need both words, whether its numbers may need scales.
-            Shape (8,).
+            whether counts of this key may need both words, whether its numbers may need scales,
+            whether ``latest_pending`` holds anything. Shape (9,).
+        latest: Per guard state, the latest start of a forbidden trend that has come so far, by events
+            before the latest time; `NEVER_YET` when there is none.
+        latest_pending: Likewise, by events at the latest time.
+        broken: Per guard, the latest start of a forbidden trend that has ended.
+        bucket_times: Per store and bucket, the time of its first event. Shape (stores, buckets).
+        buckets: Per store, the number of buckets in use.
     """
 
     totals: Totals
@@ -88,6 +123,11 @@ class State(NamedTuple):
     dirty: Ints
     is_dirty: Flags
     cursor: Ints
+    latest: Ints
+    latest_pending: Ints
+    broken: Ints
+    bucket_times: Ints
+    buckets: Ints
 
 
 class Output(NamedTuple):
@@ -134,19 +174,9 @@ def field_places(fields: Sequence[Field]) -> tuple[list[FieldPlace], int, int]:
 
 def assemble(plan: KernelPlan) -> Program:
     """Lay a kernel plan out in flat arrays."""
-    offsets = [0] * len(plan.cells)
-    windows: list[list[int]] = []
-    blanks: list[tuple[int, int]] = []
-    size = 0
-    for number, window in enumerate(plan.windows):
-        lanes = 1 if window is None else 2 * window.live
-        mine = [place for place, cell in enumerate(plan.cells) if cell.window == number]
-        within, slide = (0, 1) if window is None else (window.within, window.slide)
-        windows.append([within, slide, lanes, len(blanks), len(blanks) + len(mine), size])
-        for place in mine:
-            offsets[place] = size
-            size += lanes
-            blanks.append(NO_KEY if plan.cells[place].arithmetic is Arithmetic.EXTREME else (0, 0))
+    stores = _stores(plan)
+    offsets, windows, blanks = _blocks(plan, stores)
+    links = _Links({store.cell: number for number, store in enumerate(stores)})
 
     updates: list[list[int]] = []
     update_ends = [0]
@@ -154,7 +184,7 @@ def assemble(plan: KernelPlan) -> Program:
     for event in range(len(plan.classes)):
         for number, cell in enumerate(plan.cells):
             if cell.event == event:
-                updates.append(_update(plan.cells, cell, offsets, number, len(sources)))
+                updates.append(_update(plan.cells, number, offsets, len(sources), links))
                 sources += (offsets[source] for source in cell.sources)
         update_ends.append(len(updates))
 
@@ -171,25 +201,140 @@ def assemble(plan: KernelPlan) -> Program:
                     begin = len(slot_sources)
                     slot_sources += (offsets[cell] for cell in slot.cells)
                     kind = plan.fields[slot.field].arithmetic.value
-                    slots.append([kind, begin, len(slot_sources), *places[slot.field]])
+                    slots.append([kind, begin, len(slot_sources), *places[slot.field], *links.add(slot.links)])
         bank_ends.append(len(banks))
 
     blank_row = np.zeros(words, np.int64)
     for field, there in zip(plan.fields, places, strict=True):
         if field.arithmetic is Arithmetic.EXTREME:
             blank_row[there.word : there.word + 2] = NO_KEY
+    guard_states, guard_ends, guard_sources = _guard_states(plan)
     return Program(
         windows=_table(windows, 6),
         blanks=_table(blanks, 2),
-        updates=_table(updates, 10),
+        updates=_table(updates, 15),
         update_ends=np.array(update_ends, np.int64),
         sources=np.array(sources, np.int64),
         bank_ends=np.array(bank_ends, np.int64),
         banks=_table(banks, 3),
-        slots=_table(slots, 5),
+        slots=_table(slots, 7),
         slot_sources=np.array(slot_sources, np.int64),
         blank_row=blank_row,
+        links=_table(links.rows, 4),
+        link_guards=np.array(links.guards, np.int64),
+        link_tables=np.array(links.tables, np.int64),
+        stores=_table(([offsets[store.first_block], store.buckets, *store.states_at] for store in stores), 4),
+        store_states=np.array([state for store in stores for state in store.states], np.int64),
+        guard_states=_table(guard_states, 5),
+        guard_ends=np.array(guard_ends, np.int64),
+        guard_sources=np.array(guard_sources, np.int64),
+        guards=np.array([plan.guards], np.int64),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """Buckets for a cell whose events count only while some guards are intact.
+
+    Attributes:
+        cell: The cell.
+        first_block: Number of the first bucket's block; blocks are numbered on from the cells.
+        buckets: How many there are: one more than there are states, and one that is being made.
+        states: Guard states at whose latest starts buckets are split.
+        states_at: Begin and end of ``states`` in those of all stores.
+    """
+
+    cell: int
+    first_block: int
+    buckets: int
+    states: tuple[int, ...]
+    states_at: tuple[int, int]
+
+
+def _stores(plan: KernelPlan) -> list[_Store]:
+    links = [link for cell in plan.cells for link in cell.links if link.comparison is None]
+    links += [link for bank in plan.banks for slot in bank.slots for link in slot.links]
+    guards: dict[int, set[int]] = {}
+    for link in links:
+        guards.setdefault(link.cell, set()).update(link.condition.guards)
+    stores: list[_Store] = []
+    block, at = len(plan.cells), 0
+    for cell, needed in sorted(guards.items()):
+        states = tuple(number for number, state in enumerate(plan.guard_states) if state.guard in needed)
+        stores.append(_Store(cell, block, len(states) + 2, states, (at, at + len(states))))
+        block += len(states) + 2
+        at += len(states)
+    return stores
+
+
+def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list[list[int]], list[tuple[int, int]]]:
+    """Offsets of the lanes of cells and then of buckets, rows of ``Program.windows`` and ``Program.blanks``."""
+    cells = [*plan.cells, *(plan.cells[store.cell] for store in stores for _ in range(store.buckets))]
+    offsets = [0] * len(cells)
+    windows: list[list[int]] = []
+    blanks: list[tuple[int, int]] = []
+    size = 0
+    for number, window in enumerate(plan.windows):
+        lanes = 1 if window is None else 2 * window.live
+        mine = [place for place, cell in enumerate(cells) if cell.window == number]
+        within, slide = (0, 1) if window is None else (window.within, window.slide)
+        windows.append([within, slide, lanes, len(blanks), len(blanks) + len(mine), size])
+        for place in mine:
+            offsets[place] = size
+            size += lanes
+            blanks.append(NO_KEY if cells[place].arithmetic is Arithmetic.EXTREME else (0, 0))
+    return offsets, windows, blanks
+
+
+class _Links:
+    """Collects the rows of ``Program.links``."""
+
+    def __init__(self, stores: dict[int, int]) -> None:
+        self.rows: list[list[int]] = []
+        self.guards: list[int] = []
+        self.tables: list[int] = []
+        self._stores = stores
+
+    def add(self, links: Iterable[Link]) -> tuple[int, int]:
+        """Begin and end of the rows of ``links``."""
+        begin = len(self.rows)
+        for link in links:
+            self._add(self._stores.get(link.cell, -1), link.condition)
+        return begin, len(self.rows)
+
+    def store(self, cell: int) -> int:
+        """The store of a cell; -1 when it has none."""
+        return self._stores.get(cell, -1)
+
+    def condition(self, condition: Condition) -> int:
+        """The row of a condition by itself; -1 for `ALWAYS`."""
+        if condition == ALWAYS:
+            return -1
+        self._add(-1, condition)
+        return len(self.rows) - 1
+
+    def _add(self, store: int, condition: Condition) -> None:
+        guards = condition.guards
+        self.rows.append([store, len(self.guards), len(self.guards) + len(guards), len(self.tables)])
+        self.guards += guards
+        for bits in range(1 << len(guards)):
+            intact = frozenset(guard for place, guard in enumerate(guards) if bits >> place & 1)
+            self.tables.append(int(condition.holds(intact)))
+
+
+def _guard_states(plan: KernelPlan) -> tuple[list[list[int]], list[int], list[int]]:
+    """Rows of ``Program.guard_states``, ``Program.guard_ends`` and ``Program.guard_sources``."""
+    rows: list[list[int]] = []
+    ends = [0]
+    sources: list[int] = []
+    for event in range(len(plan.classes)):
+        for number, state in enumerate(plan.guard_states):
+            if state.event == event:
+                guard = state.guard if state.end else -1
+                rows.append([number, int(state.start), guard, len(sources), len(sources) + len(state.sources)])
+                sources += state.sources
+        ends.append(len(rows))
+    return rows, ends, sources
 
 
 def new_state(program: Program) -> State:
@@ -202,7 +347,12 @@ def new_state(program: Program) -> State:
         open=np.zeros((len(program.windows), 5), np.int64),
         dirty=np.zeros(cells, np.int64),
         is_dirty=np.zeros(cells, np.uint8),
-        cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0], np.int64),
+        cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0, 0], np.int64),
+        latest=np.full(len(program.guard_states), NEVER_YET, np.int64),
+        latest_pending=np.full(len(program.guard_states), NEVER_YET, np.int64),
+        broken=np.full(program.guards[0], NEVER_YET, np.int64),
+        bucket_times=np.zeros((len(program.stores), program.stores[:, 1].max(initial=0)), np.int64),
+        buckets=np.zeros(len(program.stores), np.int64),
     )
 
 
@@ -222,7 +372,8 @@ def new_output(plan: KernelPlan, rows: int) -> Output:
     )
 
 
-def _update(cells: Sequence[Cell], cell: Cell, offsets: list[int], number: int, begin: int) -> list[int]:
+def _update(cells: Sequence[Cell], number: int, offsets: list[int], begin: int, links: _Links) -> list[int]:
+    cell = cells[number]
     return [
         cell.arithmetic.value,
         cell.window,
@@ -234,6 +385,10 @@ def _update(cells: Sequence[Cell], cell: Cell, offsets: list[int], number: int, 
         cells[cell.count].arithmetic.value if cell.count is not None else -1,
         cell.column if cell.count is not None and cell.column is not None else -1,
         int(cell.weighted),
+        links.store(number),
+        cell.start_event if cell.start_event is not None else -1,
+        links.condition(cell.start_condition),
+        *links.add(cell.links),
     ]
 
 
