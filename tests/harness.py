@@ -165,6 +165,8 @@ def _attribute(column: Column, values: list[Value]) -> AnyArray:
             return pa.array([None if value is None else float(value) for value in values], pa.float64())
         case Encoding.LEAST | Encoding.GREATEST:
             return pa.array(values, arrow_type(column.attribute.type))
+        case Encoding.IDENTITY:
+            return pa.array(values, pa.string())
 
 
 def cut(batch: pa.RecordBatch, random: Random | None) -> Iterator[pa.RecordBatch]:

@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from random import Random
 
+from tests.adjacent import MEANINGS
 from tests.enumerator import enumerate_results
 from tests.harness import PLANNERS, difference, pool_results
 from tests.workloads import Workload, workload
@@ -24,7 +25,7 @@ def mismatches(seed: int) -> list[str]:
 def problems(drawn: Workload, seed: int) -> list[str]:
     """What differs between the enumerator and the kernel, whose batches are cut as ``seed`` says."""
     events = drawn.events()
-    expected = [enumerate_results(query, events) for query in drawn.queries]
+    expected = [enumerate_results(query, events, MEANINGS) for query in drawn.queries]
     found: list[str] = []
     for name, planner in PLANNERS.items():
         if name == "split" and len(drawn.queries) == 1:

@@ -14,6 +14,7 @@ from pyspark.sql import Row, SparkSession
 
 import sparkext
 from planner.query import Function, Query
+from tests.adjacent import MEANINGS
 from tests.enumerator import Results, enumerate_results
 from tests.harness import difference
 from tests.workloads import SCHEMA, Workload, workload
@@ -93,7 +94,7 @@ def mismatches(spark: SparkSession, seed: int) -> list[str]:
     events = drawn.events()
     problems: list[str] = []
     for query, rows in zip(drawn.queries, pool_rows(spark, drawn, f"w{seed}", chance), strict=True):
-        problem = difference(enumerate_results(query, events), as_results(drawn, query, rows))
+        problem = difference(enumerate_results(query, events, MEANINGS), as_results(drawn, query, rows))
         if problem is not None:
             problems.append(f"seed {seed}, {drawn.sql(query, 'rows')}: {problem}")
     return problems

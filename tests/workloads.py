@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from random import Random
@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from hypothesis import strategies as st
 
+from planner.attribute import Attribute
 from planner.pattern import (
     Alternation,
     Node,
@@ -25,11 +26,12 @@ from planner.pattern import (
     Sequence,
     Shuffle,
     Variable,
+    negations,
     positive_variables,
     variables,
 )
-from planner.attribute import Attribute
-from planner.query import Aggregate, EventClass, Function, Query, Window
+from planner.query import Aggregate, EventClass, Function, Query, Step, Window
+from tests.adjacent import ADJACENT, COMPUTED, STARTS, AdjacentCase
 from tests.enumerator import Event
 
 _T = TypeVar("_T")
@@ -114,6 +116,7 @@ class Workload:
     def events(self) -> list[Event]:
         """The rows as the enumerator wants them. Without GROUP BY, results are per PARTITION BY value."""
         classes = {event_class for query in self.queries for _, event_class in query.classes}
+        classes |= {step.start for query in self.queries for _, step in query.steps if step.start is not None}
         other, keys = ((), self.partition) if self.group is None else (self.partition, self.group)
         return [
             Event(
@@ -121,7 +124,8 @@ class Workload:
                 group=tuple(getattr(row, key) for key in keys),
                 time=row.ts,
                 classes=frozenset(event_class for event_class in classes if matches(row, event_class)),
-                values={name: getattr(row, name) for name in ATTRIBUTES},
+                values={name: getattr(row, name) for name in ATTRIBUTES}
+                | {name: compute(row) for name, compute in COMPUTED.items()},
             )
             for row in self.rows
         ]
@@ -143,7 +147,10 @@ class Workload:
         measures = (f"{measure(aggregate)} AS m{place}" for place, aggregate in enumerate(query.aggregates))
         clauses.append("MEASURES " + ", ".join(measures))
         clauses.append(f"PATTERN ({query.pattern})")
-        defined = [f"{name} AS {ec.condition}" for name, ec in query.classes if ec.condition is not None]
+        conditions = {name: [f"({ec.condition})"] for name, ec in query.classes if ec.condition is not None}
+        for name, step in query.steps:
+            conditions.setdefault(name, []).append(f"({step.text})")
+        defined = [f"{name} AS {' AND '.join(parts)}" for name, parts in conditions.items()]
         if defined:
             clauses.append("DEFINE " + ", ".join(defined))
         if query.window is not None:
@@ -159,7 +166,7 @@ def measure(aggregate: Aggregate) -> str:
     return f"{aggregate.function.value}({inner})"
 
 
-_PREDICATES: dict[str, Callable[[Row], bool]] = {condition.sql: condition.holds for condition in CONDITIONS}
+_PREDICATES: dict[str, Callable[[Row], bool]] = {condition.sql: condition.holds for condition in CONDITIONS} | STARTS
 
 
 def matches(row: Row, event_class: EventClass) -> bool:
@@ -168,11 +175,15 @@ def matches(row: Row, event_class: EventClass) -> bool:
         return False
     if event_class.condition is None:
         return True
-    # Without TYPE BY the condition names the type: "kind = 'A'" or "kind = 'A' AND (v > 2)".
-    kind, _, condition = event_class.condition.partition(" AND (")
-    if kind.startswith("kind = "):
-        return row.kind == kind[len("kind = '") : -1] and (not condition or _PREDICATES[condition[:-1]](row))
-    return _PREDICATES[event_class.condition](row)
+    # A condition, or several: "kind = 'A' AND (v > 2) AND (v > 1)".
+    first, *others = event_class.condition.split(" AND (")
+    return all(_holds(row, part) for part in (first, *(other[:-1] for other in others)))
+
+
+def _holds(row: Row, condition: str) -> bool:
+    if condition.startswith("kind = "):
+        return row.kind == condition[len("kind = '") : -1]
+    return _PREDICATES[condition](row)
 
 
 def typed_class(kind: str, condition: str | None = None) -> EventClass:
@@ -248,9 +259,32 @@ def _query(random: Random, name: str, types: tuple[str, ...], earlier: list[Quer
         pattern = random_pattern(random, tuple(known), random.choice((1, 2, 2, 3, 4)), random.random() < 0.35)
     used = variables(pattern)
     counted = tuple(name for name in used if name in positive_variables(pattern))
+    steps = dict(old.steps) if old is not None and random.random() < 0.7 else _steps(random, known)
+    under_not = {name for negated in negations(pattern) for name in variables(negated)}
     window = old.window if old is not None and random.random() < 0.6 else _window(random)
     aggregates = dict.fromkeys(_aggregate(random, counted) for _ in range(random.randint(1, 4)))
-    return Query(name, pattern, tuple((v, known[v]) for v in used), tuple(aggregates), window)
+    return Query(
+        name,
+        pattern,
+        tuple((v, known[v]) for v in used),
+        tuple(aggregates),
+        window,
+        tuple((v, steps[v]) for v in counted if v in steps and v not in under_not),
+    )
+
+
+def _steps(random: Random, classes: dict[str, EventClass]) -> dict[str, Step]:
+    """For some variables, a condition on the event before."""
+    if random.random() < 0.6:
+        return {}
+    return {name: _step(random.choice(ADJACENT), known) for name, known in classes.items() if random.random() < 0.7}
+
+
+def _step(case: AdjacentCase, known: EventClass) -> Step:
+    if case.start is None:
+        return Step(case.sql, case.condition, None)
+    text = case.start if known.condition is None else f"{known.condition} AND ({case.start})"
+    return Step(case.sql, case.condition, replace(known, condition=text))
 
 
 def _varied(random: Random, pattern: Pattern) -> Pattern:

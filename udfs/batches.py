@@ -24,7 +24,9 @@ class Batch(NamedTuple):
         classes: Bits of the classes an event is of. Shape (rows, words).
         valid: 0 where an attribute is NULL. Shape (columns, rows).
         numbers: Attributes as doubles. Shape (columns, rows).
-        key_high, key_low: Attributes as order keys. Shape (columns, rows).
+        key_high, key_low: Attributes as order keys, or numbers of equal values. Shape (columns, rows).
+
+    The last four may have further rows: events of earlier batches that are reached back to.
     """
 
     time: Ints
@@ -44,6 +46,7 @@ class BatchReader:
         self._plan = plan
         self._layout = layout
         self._last: list[pa.Scalar] | None = None
+        self._identities: dict[object, int] = {}
 
     def read(self, batch: pa.RecordBatch) -> Batch:
         """The arrays of a batch that is not empty."""
@@ -62,6 +65,8 @@ class BatchReader:
 
         words = class_words(len(self._plan.classes))
         attributes = columns[keys + 1 + words :]
+        if new_key[0]:
+            self._identities.clear()  # only events of one key are compared
         valid, numbers, key_high, key_low = self._attributes(attributes, rows)
         return Batch(
             time=as_int64(columns[keys]),
@@ -92,9 +97,9 @@ class BatchReader:
         plan = self._plan.columns
         valid = np.empty((len(plan), rows), np.uint8)
         numbers = np.empty((len(plan), rows), np.float64)
-        extremes = any(column.encoding in (Encoding.LEAST, Encoding.GREATEST) for column in plan)
-        key_high = np.empty((len(plan) if extremes else 0, rows), np.int64)
-        key_low = np.empty((len(plan) if extremes else 0, rows), np.int64)
+        keyed = any(column.encoding not in (Encoding.NUMBER, Encoding.PRESENT) for column in plan)
+        key_high = np.empty((len(plan) if keyed else 0, rows), np.int64)
+        key_low = np.empty((len(plan) if keyed else 0, rows), np.int64)
         for place, (column, array) in enumerate(zip(plan, arrays, strict=True)):
             match column.encoding:
                 case Encoding.PRESENT:
@@ -105,7 +110,18 @@ class BatchReader:
                 case Encoding.LEAST | Encoding.GREATEST:
                     valid[place] = validity(array)
                     key_high[place], key_low[place] = encode(array, column.encoding is Encoding.GREATEST)
+                case Encoding.IDENTITY:
+                    valid[place] = validity(array)
+                    key_high[place], key_low[place] = self._identity(array), 0
         return valid, numbers, key_high, key_low
+
+    def _identity(self, array: pa.Array) -> Ints:
+        """A number for each value, the same for equal ones; that of NULL means nothing."""
+        encoded = array.dictionary_encode()
+        known = self._identities
+        numbers = np.array([known.setdefault(v, len(known)) for v in encoded.dictionary.to_pylist()], np.int64)
+        indices = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        return numbers[indices] if len(numbers) else np.zeros(len(array), np.int64)
 
 
 def _same(one: pa.Scalar, other: pa.Scalar) -> bool:

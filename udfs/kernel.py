@@ -22,7 +22,8 @@ from numba import njit
 
 from planner.kernel_plan import CLASSES_PER_WORD
 from udfs.numbers import add_exact, add_scaled, is_before, scaled
-from udfs.program import EXACT, NEVER_YET, NO_KEY, NUMBER
+from udfs.program import EXACT, EXTREME, NEVER_YET, NO_KEY, NUMBER
+from udfs.scan import find_matches
 
 _NEVER_YET = np.int64(NEVER_YET)
 
@@ -64,6 +65,7 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
     room = len(output.group) - _rows_at_once(program.windows, program.bank_ends)
     matched = np.empty(classes.shape[1] * CLASSES_PER_WORD, np.int64)
     guarded = len(program.guard_states) > 0
+    reached_back_to = len(program.histories) > 0
 
     while row < rows:
         if cursor[3] > room:
@@ -71,7 +73,7 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
         time = times[row]
         first = new_key[row] != 0
         if first or time != cursor[1]:
-            if cursor[2] or cursor[8]:
+            if cursor[2] or cursor[8] or cursor[9]:
                 _settle(program, state)
             if first or time >= cursor[5]:
                 if first and cursor[0]:
@@ -181,13 +183,17 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
                 if guarded_start:
                     _start_where_intact(program, state, u, opened[window, 0])
                 if updates[u, 13] < updates[u, 14]:
-                    _add_links(program, state, u)
+                    _add_links(program, state, batch, row, u)
 
+        if reached_back_to:
+            _record(program, state, matched, found, row, time)
         if guarded:
             _advance_guards(program, state, matched, found, time)
         alone = cursor[2] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
         if alone and cursor[8]:
             _settle_guards(program, state)
+        if alone and cursor[9]:
+            insert_into_trees(program, state, False)
         for m in range(found):
             for u in range(update_ends[matched[m]], update_ends[matched[m] + 1]):
                 kind, window, at = updates[u, 0], updates[u, 1], updates[u, 2]
@@ -220,7 +226,7 @@ def advance(program, state, output, batch, row, combine):  # type: ignore[no-unt
 @njit(cache=True)
 def end_key(program, state, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all windows of the key under way."""
-    if state.cursor[2] or state.cursor[8]:
+    if state.cursor[2] or state.cursor[8] or state.cursor[9]:
         _settle(program, state)
     _close_all(program, state, output, combine)
     state.cursor[0] = 0
@@ -267,7 +273,9 @@ def _add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_l
 
 @njit(cache=True)
 def _forget(state):  # type: ignore[no-untyped-def]
-    """Start with a new key, of which no guard has been broken yet."""
+    """Start with a new key, of which no guard has been broken yet and no event can be reached back to."""
+    state.past.rows[:, 2] = state.past.rows[:, 3]
+    state.past.rows[:, 4] = state.past.rows[:, 3]
     state.latest[:] = _NEVER_YET
     state.broken[:] = _NEVER_YET
     state.buckets[:] = 0
@@ -334,29 +342,202 @@ def _start_where_intact(program, state, u, first):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def _add_links(program, state, u):  # type: ignore[no-untyped-def]
-    """Add to an event's value what the buckets hold from which its step may be taken."""
+def _add_links(program, state, batch, row, u):  # type: ignore[no-untyped-def]
+    """Add to an event's value what the events before hold from which its step may be taken."""
+    for link in range(program.updates[u, 13], program.updates[u, 14]):
+        if program.links[link, 4] < 0:
+            _add_buckets(program, state, u, link)
+        elif program.links[link, 5] >= 0:
+            _add_tree(program, state, row, u, link)
+        else:
+            _add_matches(program, state, batch, row, u, link)
+
+
+@njit(cache=True)
+def _add_buckets(program, state, u, link):  # type: ignore[no-untyped-def]
+    """Add the buckets of a cell that are left while the guards of a link are intact."""
     kind, window, at = program.updates[u, 0], program.updates[u, 1], program.updates[u, 2]
     begin, end = at + state.open[window, 3], at + state.open[window, 4]
-    totals, event = state.totals, state.event
-    for link in range(program.updates[u, 13], program.updates[u, 14]):
-        store = program.links[link, 0]
-        for bucket in range(state.buckets[store]):
-            if _holds(program, state, link, state.bucket_times[store, bucket]):
-                by = program.stores[store, 0] + bucket * program.windows[window, 2] - at
+    totals, event, store = state.totals, state.event, program.links[link, 0]
+    for bucket in range(state.buckets[store]):
+        if _holds(program, state, link, state.bucket_times[store, bucket]):
+            by = program.stores[store, 0] + bucket * program.windows[window, 2] - at
+            _add_from(
+                kind,
+                begin,
+                end,
+                by,
+                state.cursor,
+                event.high,
+                event.low,
+                event.number,
+                totals.high,
+                totals.low,
+                totals.number,
+            )
+
+
+@njit(cache=True)
+def _add_tree(program, state, row, u, link):  # type: ignore[no-untyped-def]
+    """Add the events before that the comparison of a link lets through, by their ranks."""
+    kind, window, at = program.updates[u, 0], program.updates[u, 1], program.updates[u, 2]
+    opened, past, event = state.open[window], state.past, state.event
+    tree, lanes = program.links[link, 5], program.histories[program.links[link, 7], 1]
+    rank = past.ranks[program.links[link, 4], row]
+    node = rank[4]
+    while node > 0:
+        first = past.node_at[tree] + (rank[3] + node - 1) * lanes
+        for lane in range(opened[3], opened[4]):
+            there = first + (opened[0] + lane) % lanes
+            if past.node_window[there] == opened[0] + lane:
                 _add_from(
                     kind,
-                    begin,
-                    end,
-                    by,
+                    at + lane,
+                    at + lane + 1,
+                    there - at - lane,
                     state.cursor,
                     event.high,
                     event.low,
                     event.number,
-                    totals.high,
-                    totals.low,
-                    totals.number,
+                    past.nodes.high,
+                    past.nodes.low,
+                    past.nodes.number,
                 )
+        node -= node & -node
+
+
+@njit(cache=True)
+def _add_matches(program, state, batch, row, u, link):  # type: ignore[no-untyped-def]
+    """Add the events before that the comparison of a link lets through, one by one."""
+    kind, window, at = program.updates[u, 0], program.updates[u, 1], program.updates[u, 2]
+    opened, past, event = state.open[window], state.past, state.event
+    scan, history = program.links[link, 6], program.links[link, 7]
+    if past.matched[scan, 0] != row:
+        past.matched[scan, 0] = row
+        past.matched[scan, 1] = _find(program, state, batch, row, scan)
+    width = program.histories[history, 1] * program.histories[history, 2]
+    oldest, newest = opened[0] + opened[3], opened[0] + opened[4] - 1
+    for match in range(past.matched[scan, 1]):
+        place = past.matches[scan, match]
+        first = past.first[place]
+        begin, end = max(oldest, first), min(newest, first + past.windows[place] - 1) + 1
+        there = past.value_at[history] + (place - past.rows[history, 0]) * width + program.links[link, 8] - first
+        to = at - opened[0]
+        _add_from(
+            kind,
+            to + begin,
+            to + end,
+            there - to,
+            state.cursor,
+            event.high,
+            event.low,
+            event.number,
+            past.values.high,
+            past.values.low,
+            past.values.number,
+        )
+
+
+@njit(cache=True)
+def _find(program, state, batch, row, scan):  # type: ignore[no-untyped-def]
+    """Find the events before that match the event at hand; returns how many there are."""
+    past, link, history = state.past, program.scans[scan, 0], program.scans[scan, 1]
+    opened = state.open[program.histories[history, 0]]
+    begin, end = past.rows[history, 2], past.rows[history, 4]
+    while begin < end and past.first[begin] + past.windows[begin] <= opened[0] + opened[3]:
+        begin += 1
+    past.rows[history, 2] = begin
+    code = program.code[program.scans[scan, 2] : program.scans[scan, 3]]
+    found = find_matches(code, batch, row, past.source, begin, end, past.matches[scan])
+    if program.links[link, 1] == program.links[link, 2]:
+        return found
+    kept = 0
+    for match in range(found):
+        place = past.matches[scan, match]
+        if _holds(program, state, link, past.time[place]):
+            past.matches[scan, kept] = place
+            kept += 1
+    return kept
+
+
+@njit(cache=True)
+def _record(program, state, matched, found, row, time):  # type: ignore[no-untyped-def]
+    """Note what an event added to cells that comparisons reach back to, unless it is nothing."""
+    past, updates, event = state.past, program.updates, state.event
+    for m in range(found):
+        for h in range(program.history_ends[matched[m]], program.history_ends[matched[m] + 1]):
+            window, lanes, cells = program.histories[h, 0], program.histories[h, 1], program.histories[h, 2]
+            begin, opened = program.histories[h, 3], state.open[window]
+            windows = opened[4] - opened[3]
+            place = past.rows[h, 3]
+            at = past.value_at[h] + (place - past.rows[h, 0]) * cells * lanes
+            some = False
+            for c in range(cells):
+                u = program.history_cells[begin + c]
+                for lane in range(windows):
+                    here, there = updates[u, 2] + opened[3] + lane, at + c * lanes + lane
+                    past.values.high[there] = event.high[here]
+                    past.values.low[there] = event.low[here]
+                    some |= updates[u, 0] != EXTREME and _is_some(
+                        updates[u, 0], event.high[here], event.low[here], event.number[here]
+                    )
+            if some:
+                past.time[place], past.source[place] = time, row
+                past.first[place], past.windows[place] = opened[0] + opened[3], windows
+                past.rows[h, 3] = place + 1
+                state.cursor[9] = 1
+
+
+@njit(cache=True)
+def insert_into_trees(program, state, again):  # type: ignore[no-untyped-def]
+    """Make recorded events seen: those at the latest time, or, after the trees were made ``again``, all before it."""
+    past = state.past
+    for h in range(len(program.histories)):
+        begin, end = past.rows[h, 4], past.rows[h, 3]
+        if again:
+            begin, end = past.rows[h, 2], begin
+        for tree in range(program.tree_ends[h], program.tree_ends[h + 1]):
+            for place in range(begin, end):
+                _insert(program, state, tree, place)
+        past.rows[h, 4] = end
+    if not again:
+        state.cursor[9] = 0
+
+
+@njit(cache=True)
+def _insert(program, state, tree, place):  # type: ignore[no-untyped-def]
+    """Add a recorded event to the nodes of a tree that its rank is under."""
+    past, h, u = state.past, program.trees[tree, 1], program.trees[tree, 3]
+    kind, lanes = program.updates[u, 0], program.histories[h, 1]
+    width = lanes * program.histories[h, 2]
+    values = past.value_at[h] + (place - past.rows[h, 0]) * width + program.trees[tree, 2]
+    rank = past.ranks[program.trees[tree, 0], past.source[place]]
+    blank_high, blank_low = (_NO_HIGH, _NO_LOW) if kind == EXTREME else (np.int64(0), np.int64(0))
+    if rank[0] < 0:
+        return
+    node = rank[1] + 1
+    while node <= rank[2]:
+        first = past.node_at[tree] + (rank[0] + node - 1) * lanes
+        for lane in range(past.windows[place]):
+            window = past.first[place] + lane
+            there = first + window % lanes
+            if past.node_window[there] != window:
+                past.node_window[there] = window
+                past.nodes.high[there], past.nodes.low[there] = blank_high, blank_low
+            _add_from(
+                kind,
+                there,
+                there + 1,
+                values + lane - there,
+                state.cursor,
+                past.nodes.high,
+                past.nodes.low,
+                past.nodes.number,
+                past.values.high,
+                past.values.low,
+                past.values.number,
+            )
+        node += node & -node
 
 
 @njit(cache=True)
@@ -441,6 +622,8 @@ def _settle(program, state):  # type: ignore[no-untyped-def]
     later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
     if state.cursor[8]:
         _settle_guards(program, state)
+    if state.cursor[9]:
+        insert_into_trees(program, state, False)
     for place in range(state.cursor[2]):
         u = state.dirty[place]
         state.is_dirty[u] = 0

@@ -31,6 +31,8 @@ def encode(values: pa.Array, reverse: bool) -> tuple[Ints, Ints]:
         numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0
         bits = np.where(np.isnan(numbers), np.nan, numbers).view(np.int64)
         high = bits ^ ((bits >> 63) & _MAGNITUDE)
+    elif pa.types.is_boolean(kind):
+        high = as_int64(values.cast(pa.int8()))
     elif pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date32(kind):
         high = as_int64(values)
     else:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from planner.guards import ALWAYS, Condition
 from planner.kernel_plan import Arithmetic, Cell, Field, KernelPlan, Link
+from udfs.histories import NO_HISTORY, Histories
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -47,7 +48,9 @@ class Program(NamedTuple):
             row's floats (-1: none), begin and end in ``links``. Shape (slots, 7).
         slot_sources: Offsets of the cells whose totals make a slot.
         blank_row: The words of a row in which nothing was found. Shape (words,).
-        links: Store (-1: none), begin and end in ``link_guards``, begin in ``link_tables``. Shape (links, 4).
+        links: Store (-1: none), begin and end in ``link_guards``, begin in ``link_tables``, comparison (-1:
+            none), tree (-1: none), scan (-1: none), history, begin of the cell's lanes in a row of the
+            history. Shape (links, 9).
         link_guards: Guards that a link's condition depends on.
         link_tables: Per combination of intact guards, the first of which is bit 0, whether the link's
             condition holds.
@@ -60,6 +63,17 @@ class Program(NamedTuple):
         guard_ends: Begin of each class in ``guard_states``, and the end. Shape (classes + 1,).
         guard_sources: Guard states.
         guards: Number of guards. Shape (1,).
+        histories: Of the events of a class, what they added to the cells that comparisons reach back
+            to: window, lanes of a cell in a row, number of those cells, begin and end in
+            ``history_cells``. Shape (histories, 5).
+        history_ends: Begin of each class in ``histories``, and the end. Shape (classes + 1,).
+        history_cells: Rows of ``updates``.
+        trees: Of a comparison and a cell, Fenwick trees over the events of a key: comparison, history,
+            begin of the cell's lanes in a row of it, row of ``updates``. Shape (trees, 4).
+        tree_ends: Begin of each history in ``trees``, and the end. Shape (histories + 1,).
+        scans: Of a comparison and a history under a condition, the events that match: link with the
+            condition, history, begin and end in ``code``. Shape (scans, 4).
+        code: Instructions; see `udfs.scan`. Shape (instructions, 7).
     """
 
     windows: Ints
@@ -81,6 +95,13 @@ class Program(NamedTuple):
     guard_ends: Ints
     guard_sources: Ints
     guards: Ints
+    histories: Ints
+    history_ends: Ints
+    history_cells: Ints
+    trees: Ints
+    tree_ends: Ints
+    scans: Ints
+    code: Ints
 
 
 class Totals(NamedTuple):
@@ -91,6 +112,43 @@ class Totals(NamedTuple):
     high: Ints
     low: Ints
     number: Floats
+
+
+class Past(NamedTuple):
+    """Events of the key under way that comparisons reach back to, and how they are found.
+
+    Attributes:
+        rows: Per history: first place, places, begin and end of the rows in use, end of those at times
+            before the latest. Shape (histories, 5).
+        time: Per place, the time of the event.
+        first: Per place, the index of its first window.
+        windows: Per place, in how many windows it is.
+        source: Per place, its row in the columns of the batch.
+        values: Lanes of its cells; a history begins at ``value_at``.
+        value_at: Per history, begin in ``values``.
+        nodes: Lanes of the nodes of trees; a lane holds the window whose index it has modulo the lanes.
+        node_window: Per lane of a node, the index of that window; `NEVER_YET` when there is none.
+        node_at: Per tree, begin in ``nodes``.
+        ranks: Per comparison and row of the batch: tree's first node (-1: in no tree), rank in it, its
+            size, first node of the tree that is asked (-1: none), how many ranks match.
+            Shape (comparisons, rows, 5).
+        matches: Per scan, rows of its history that match the event at hand. Shape (scans, rows).
+        matched: Per scan, row that ``matches`` is about (-1: none), and their number. Shape (scans, 2).
+    """
+
+    rows: Ints
+    time: Ints
+    first: Ints
+    windows: Ints
+    source: Ints
+    values: Totals
+    value_at: Ints
+    nodes: Totals
+    node_window: Ints
+    node_at: Ints
+    ranks: Ints
+    matches: Ints
+    matched: Ints
 
 
 class State(NamedTuple):
@@ -107,13 +165,15 @@ class State(NamedTuple):
         cursor: Whether a key is under way, the latest time, number of dirty rows, number of rows in
             the output, ordinal of the output group, first time at which windows open or close,
             whether counts of this key may need both words, whether its numbers may need scales,
-            whether ``latest_pending`` holds anything. Shape (9,).
+            whether ``latest_pending`` holds anything, whether histories have rows that are yet to be
+            seen. Shape (10,).
         latest: Per guard state, the latest start of a forbidden trend that has come so far, by events
             before the latest time; `NEVER_YET` when there is none.
         latest_pending: Likewise, by events at the latest time.
         broken: Per guard, the latest start of a forbidden trend that has ended.
         bucket_times: Per store and bucket, the time of its first event. Shape (stores, buckets).
         buckets: Per store, the number of buckets in use.
+        past: What comparisons reach back to.
     """
 
     totals: Totals
@@ -128,6 +188,7 @@ class State(NamedTuple):
     broken: Ints
     bucket_times: Ints
     buckets: Ints
+    past: Past
 
 
 class Output(NamedTuple):
@@ -176,7 +237,7 @@ def assemble(plan: KernelPlan) -> Program:
     """Lay a kernel plan out in flat arrays."""
     stores = _stores(plan)
     offsets, windows, blanks = _blocks(plan, stores)
-    links = _Links({store.cell: number for number, store in enumerate(stores)})
+    links = _Links(plan, {store.cell: number for number, store in enumerate(stores)})
 
     updates: list[list[int]] = []
     update_ends = [0]
@@ -209,6 +270,8 @@ def assemble(plan: KernelPlan) -> Program:
         if field.arithmetic is Arithmetic.EXTREME:
             blank_row[there.word : there.word + 2] = NO_KEY
     guard_states, guard_ends, guard_sources = _guard_states(plan)
+    at_update = {offset: place for place, (_, _, offset, *_) in enumerate(updates)}
+    histories = links.histories
     return Program(
         windows=_table(windows, 6),
         blanks=_table(blanks, 2),
@@ -220,7 +283,7 @@ def assemble(plan: KernelPlan) -> Program:
         slots=_table(slots, 7),
         slot_sources=np.array(slot_sources, np.int64),
         blank_row=blank_row,
-        links=_table(links.rows, 4),
+        links=_table(links.rows, 9),
         link_guards=np.array(links.guards, np.int64),
         link_tables=np.array(links.tables, np.int64),
         stores=_table(([offsets[store.first_block], store.buckets, *store.states_at] for store in stores), 4),
@@ -229,6 +292,13 @@ def assemble(plan: KernelPlan) -> Program:
         guard_ends=np.array(guard_ends, np.int64),
         guard_sources=np.array(guard_sources, np.int64),
         guards=np.array([plan.guards], np.int64),
+        histories=_table(histories.rows(), 5),
+        history_ends=np.array(histories.ends(len(plan.classes)), np.int64),
+        history_cells=np.array([at_update[offsets[cell]] for cell in histories.cells()], np.int64),
+        trees=_table(([*row, at_update[offsets[cell]]] for *row, cell in histories.trees), 4),
+        tree_ends=np.array(histories.tree_ends(), np.int64),
+        scans=_table(histories.scans, 4),
+        code=_table(histories.code, 7),
     )
 
 
@@ -289,17 +359,19 @@ def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list
 class _Links:
     """Collects the rows of ``Program.links``."""
 
-    def __init__(self, stores: dict[int, int]) -> None:
+    def __init__(self, plan: KernelPlan, stores: dict[int, int]) -> None:
         self.rows: list[list[int]] = []
         self.guards: list[int] = []
         self.tables: list[int] = []
+        self.histories = Histories(plan)
         self._stores = stores
 
     def add(self, links: Iterable[Link]) -> tuple[int, int]:
         """Begin and end of the rows of ``links``."""
         begin = len(self.rows)
         for link in links:
-            self._add(self._stores.get(link.cell, -1), link.condition)
+            row = self._add(-1 if link.comparison is not None else self._stores.get(link.cell, -1), link.condition)
+            self.rows[row] += self.histories.place(link, row)
         return begin, len(self.rows)
 
     def store(self, cell: int) -> int:
@@ -310,16 +382,18 @@ class _Links:
         """The row of a condition by itself; -1 for `ALWAYS`."""
         if condition == ALWAYS:
             return -1
-        self._add(-1, condition)
-        return len(self.rows) - 1
+        row = self._add(-1, condition)
+        self.rows[row] += NO_HISTORY
+        return row
 
-    def _add(self, store: int, condition: Condition) -> None:
+    def _add(self, store: int, condition: Condition) -> int:
         guards = condition.guards
         self.rows.append([store, len(self.guards), len(self.guards) + len(guards), len(self.tables)])
         self.guards += guards
         for bits in range(1 << len(guards)):
             intact = frozenset(guard for place, guard in enumerate(guards) if bits >> place & 1)
             self.tables.append(int(condition.holds(intact)))
+        return len(self.rows) - 1
 
 
 def _guard_states(plan: KernelPlan) -> tuple[list[list[int]], list[int], list[int]]:
@@ -347,12 +421,33 @@ def new_state(program: Program) -> State:
         open=np.zeros((len(program.windows), 5), np.int64),
         dirty=np.zeros(cells, np.int64),
         is_dirty=np.zeros(cells, np.uint8),
-        cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0, 0], np.int64),
+        cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0, 0, 0], np.int64),
         latest=np.full(len(program.guard_states), NEVER_YET, np.int64),
         latest_pending=np.full(len(program.guard_states), NEVER_YET, np.int64),
         broken=np.full(program.guards[0], NEVER_YET, np.int64),
         bucket_times=np.zeros((len(program.stores), program.stores[:, 1].max(initial=0)), np.int64),
         buckets=np.zeros(len(program.stores), np.int64),
+        past=no_past(program),
+    )
+
+
+def no_past(program: Program) -> Past:
+    """The past of a plan in which nothing reaches back, or before the first event."""
+    none, histories = np.zeros(0, np.int64), len(program.histories)
+    return Past(
+        rows=np.zeros((histories, 5), np.int64),
+        time=none,
+        first=none,
+        windows=none,
+        source=none,
+        values=Totals(none, none, none.view(np.float64)),
+        value_at=np.zeros(histories, np.int64),
+        nodes=Totals(none, none, none.view(np.float64)),
+        node_window=none,
+        node_at=np.zeros(len(program.trees), np.int64),
+        ranks=np.zeros((0, 0, 5), np.int64),
+        matches=np.zeros((len(program.scans), 0), np.int64),
+        matched=np.zeros((len(program.scans), 2), np.int64),
     )
 
 

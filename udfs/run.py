@@ -11,6 +11,7 @@ from planner.kernel_plan import Arithmetic, Encoding, KernelPlan, Layout, field_
 from udfs.batches import BatchReader
 from udfs.kernel import advance, end_key
 from udfs.order_keys import decode
+from udfs.past import PastRoom
 from udfs.program import assemble, field_places, new_output, new_state
 
 OUTPUT_BYTES = 16 << 20
@@ -39,6 +40,7 @@ class PoolRun:
         self._combine = layout.other_keys > 0
         self._program = assemble(plan)
         self._state = new_state(self._program)
+        self._past = PastRoom(plan, self._program) if plan.comparisons else None
         self._places, words, floats = field_places(plan.fields)
         self._output = new_output(plan, min(1 << 16, output_bytes // (8 * (words + floats + 3))))
         self._groups: list[pa.RecordBatch] = []
@@ -47,11 +49,11 @@ class PoolRun:
     def results(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Partial results of the stream, in batches."""
         reader = BatchReader(self._plan, self._layout)
-        for arrow in batches:
-            if not arrow.num_rows:
-                continue
+        for arrow in self._sized(batches):
             batch = reader.read(arrow)
             self._remember(arrow, batch.new_group)
+            if self._past is not None:
+                batch, self._state = self._past.extend(batch, self._state)
             row = advance(self._program, self._state, self._output, batch, 0, self._combine)
             while row < arrow.num_rows:
                 yield self._flush()
@@ -62,6 +64,19 @@ class PoolRun:
             end_key(self._program, self._state, self._output, self._combine)
         if self._state.cursor[3]:
             yield self._flush()
+
+    def _sized(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Batches that are not empty, put together where that saves work."""
+        waiting: list[pa.RecordBatch] = []
+        for arrow in batches:
+            if arrow.num_rows:
+                waiting.append(arrow)
+            rows = sum(batch.num_rows for batch in waiting)
+            if rows and not (self._past is not None and self._past.worth_waiting(self._state, rows)):
+                yield pa.concat_batches(waiting) if len(waiting) > 1 else waiting[0]
+                waiting = []
+        if waiting:
+            yield pa.concat_batches(waiting)
 
     def _remember(self, arrow: pa.RecordBatch, new_group: np.ndarray) -> None:
         """Keep the keys of the groups that start in a batch, and the types of attributes."""
