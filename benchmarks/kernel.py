@@ -20,7 +20,8 @@ from planner.kernel_plan import CLASSES_PER_WORD, KernelPlan, Layout, class_word
 from planner.pattern import variables
 from planner.pattern_grammar import lexemes, parse_pattern
 from planner.prefixes import share_equal_prefixes
-from planner.query import Aggregate, Attribute, EventClass, Function, Query, Window
+from planner.attribute import Attribute
+from planner.query import Aggregate, EventClass, Function, Query, Window
 from planner.template import template
 from udfs.run import PoolRun
 

@@ -67,10 +67,11 @@ class Here:
 
 @dataclass(frozen=True, slots=True)
 class Prev:
-    """An attribute of the event before."""
+    """An attribute of the event before; ``absent`` says that it is certainly NULL when there is none."""
 
     attribute: Attribute
     kind: Kind
+    absent: bool = True
 
     def __str__(self) -> str:
         return f"PREV({self.attribute.text})"
@@ -110,3 +111,46 @@ def conjuncts(condition: Operand) -> tuple[Operand, ...]:
     if isinstance(condition, Apply) and condition.operation is Operation.AND:
         return tuple(part for operand in condition.operands for part in conjuncts(operand))
     return (condition,)
+
+
+def may_start(condition: Operand) -> bool:
+    """Whether ``condition`` can be true of an event without one before it."""
+    return True in _possible(condition)
+
+
+_ANY: frozenset[bool | None] = frozenset((True, False, None))
+
+
+def _possible(node: Operand) -> frozenset[bool | None]:
+    """What a value may be without an event before it: None for NULL, else a flag's value, or both."""
+    match node:
+        case Here():
+            return _ANY
+        case Prev(absent=absent):
+            return frozenset((None,)) if absent else _ANY
+        case Constant(value, kind):
+            known = _ANY - {None} if kind is not Kind.FLAG else frozenset((bool(value),))
+            return frozenset((None,)) if value is None else known
+    operands = [_possible(operand) for operand in node.operands]
+    match node.operation:
+        case Operation.AND | Operation.OR:
+            stops = node.operation is Operation.OR
+            return frozenset(_joined(one, other, stops) for one in operands[0] for other in operands[1])
+        case Operation.NOT:
+            return frozenset(None if value is None else not value for value in operands[0])
+        case Operation.IS_NULL:
+            return frozenset(value is None for value in operands[0])
+        case Operation.SAME:
+            return _ANY - {None}
+        case Operation.CHOOSE:
+            chosen = operands[1] if True in operands[0] else frozenset()
+            return chosen | (operands[2] if operands[0] - {True} else frozenset())
+    null = frozenset((None,)) if any(None in operand for operand in operands) else frozenset()
+    return null | (_ANY - {None} if all(operand - {None} for operand in operands) else frozenset())
+
+
+def _joined(one: bool | None, other: bool | None, stops: bool) -> bool | None:
+    """Three-valued AND, or OR when ``stops`` is True: the value that decides by itself."""
+    if stops in (one, other):
+        return stops
+    return None if one is None or other is None else not stops

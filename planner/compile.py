@@ -23,7 +23,7 @@ from planner.kernel_plan import (
     Slot,
 )
 from planner.prefixes import equal_prefixes
-from planner.query import EventClass, Window
+from planner.query import EventClass, Step, Window
 from planner.refinement import refine
 from planner.sharing import SharingPlan
 from planner.template import State, Template
@@ -107,6 +107,7 @@ class _Compiler:
         self._columns: dict[Column, int] = {}
         self._windows: dict[Window | None, int] = {}
         self._comparisons: dict[Comparison, int] = {}
+        self._compared: dict[tuple[Step, bool], int] = {}
 
     def plan(
         self, nodes: list[_Node], before: list[_Sources], blocks: list[int], cell_of: dict[_Node, int]
@@ -153,8 +154,11 @@ class _Compiler:
         """Number of the comparison of events at ``state`` with those before."""
         if state.step is None:
             return None
-        comparison = compile_comparison(state.step.condition, guarded, self._column)
-        return _number(self._comparisons, comparison)
+        key = (state.step, guarded)
+        if key not in self._compared:
+            comparison = compile_comparison(state.step.condition, guarded, self._column)
+            self._compared[key] = _number(self._comparisons, comparison)
+        return self._compared[key]
 
     def _column(self, column: Column) -> int:
         return _number(self._columns, column)
@@ -174,7 +178,8 @@ class _Compiler:
         if starts and state.step is not None:
             starts = state.step.start is not None
             start_event = None if state.step.start is None else _number(self._classes, state.step.start)
-        steps = tuple(replace(s, comparison=self._comparison(state, s.condition != ALWAYS)) for s in steps)
+        if state.step is not None:
+            steps = tuple(Link(s.cell, s.condition, self._comparison(state, s.condition != ALWAYS)) for s in steps)
         return Cell(
             arithmetic=component.arithmetic,
             event=_number(self._classes, state.event),

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from pyspark.sql import DataFrame
 from pyspark.sql import types as t
 from pyspark.sql.types import DataType
 
-from planner.automaton import MAX_STATES, AutomatonTooLargeError, automaton
+from planner.attribute import Attribute
+from planner.automaton import MAX_STATES, AutomatonTooLargeError
 from planner.errors import PlanningError
-from planner.pattern import Pattern, variables
-from planner.query import Aggregate, Attribute, EventClass, Function, Query, Window
+from planner.guards import MAX_GUARDS, TooManyGuardsError
+from planner.pattern import Pattern, negations, positive_variables, variables
+from planner.query import Aggregate, EventClass, Function, Query, Step, Window
+from planner.unambiguous import automaton
 from sparkext import event_time
+from sparkext.adjacent import BoundStep, bind_step
 from sparkext.clause import Clause, Item
 from sparkext.event_time import TimeKind
 from sparkext.expressions import (
     AggregateCall,
     EventExpression,
     Names,
+    adjacent_expression,
     aggregate_calls,
     event_expression,
     find_variable,
@@ -41,7 +46,9 @@ _KEYS = (
 )
 
 
-Computation: TypeAlias = tuple[Pattern, tuple[tuple[str, EventClass], ...], tuple[Aggregate, ...], Window | None]
+Computation: TypeAlias = tuple[
+    Pattern, tuple[tuple[str, EventClass], ...], tuple[Aggregate, ...], Window | None, tuple[tuple[str, Step], ...]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,8 @@ class BoundQuery:
     @property
     def computation(self) -> Computation:
         """What a pool computes for the query, whatever it is called and however its measures are written."""
-        return self.query.pattern, self.query.classes, self.query.aggregates, self.query.window
+        query = self.query
+        return query.pattern, query.classes, query.aggregates, query.window, query.steps
 
     @property
     def sorted_groups(self) -> tuple[Key, ...]:
@@ -116,7 +124,7 @@ def aggregate_name(index: int) -> str:
     return f"__agg{index}"
 
 
-def bind(sql: str, clause: Clause, source: DataFrame, relation: str | None, parser: Any, name: str) -> BoundQuery:
+def bind(sql: str, clause: Clause, source: DataFrame, relation: str | None, name: str) -> BoundQuery:
     """Resolve ``clause`` against the columns of ``source``.
 
     Args:
@@ -124,21 +132,19 @@ def bind(sql: str, clause: Clause, source: DataFrame, relation: str | None, pars
         clause: Parsed from it.
         source: The relation before the clause.
         relation: Its name or alias, if it has one.
-        parser: Spark's own parser, for intervals.
         name: Of the query.
 
     Raises:
         PlanningError: With the place of what is wrong.
     """
-    return _Binder(sql, clause, source, relation, parser).bind(name)
+    return _Binder(sql, clause, source, relation).bind(name)
 
 
 class _Binder:
-    def __init__(self, sql: str, clause: Clause, source: DataFrame, relation: str | None, parser: Any) -> None:
+    def __init__(self, sql: str, clause: Clause, source: DataFrame, relation: str | None) -> None:
         self._sql = sql
         self._clause = clause
         self._source = source
-        self._parser = parser
         self._variables = variables(clause.pattern)
         self._names = Names(self._variables, relation)
 
@@ -148,9 +154,10 @@ class _Binder:
         order_by = event_expression(self._sql, clause.order_by, self._names)
         type_by = None if clause.type_by is None else event_expression(self._sql, clause.type_by, self._names)
         group_items, partition_items = self._keys(clause.group_by), self._keys(clause.partition_by)
-        conditions = self._conditions()
+        conditions, steps = self._conditions()
         calls = [aggregate_calls(self._sql, item.expression, self._names) for item in clause.measures]
         attributes = [call for row in calls for call in row if call.attribute is not None]
+        self._check_counted(call for row in calls for call in row)
 
         checked = self._check(order_by, type_by, group_items, partition_items, conditions, attributes)
         _, time_type = checked[order_by]
@@ -161,7 +168,7 @@ class _Binder:
             _boolean(variable, condition, checked[condition][1])
         for call in attributes:
             _aggregable(call, checked)
-        window = event_time.window(self._parser, self._sql, clause.within, clause.slide, kind)
+        window = event_time.window(self._source.sparkSession, self._sql, clause.within, clause.slide, kind)
 
         groups = _named(group_items or partition_items, checked)
         shown = {key.canonical for key in groups}
@@ -173,16 +180,21 @@ class _Binder:
         )
         self._check_names(group_items or partition_items, groups, window)
         known = [order_by, *conditions.values(), *(call.attribute for call in attributes if call.attribute)]
+        by = None if type_by is None else type_by.canonical
+        classes = self._classes(by, conditions, steps)
         return BoundQuery(
             source=self._source,
-            query=Query(name, clause.pattern, self._classes(type_by, conditions), tuple(aggregates), window),
+            query=Query(
+                name, clause.pattern, tuple(classes.items()), tuple(aggregates), window, _steps(classes, steps)
+            ),
             groups=groups,
             partitions=partitions,
             time=order_by.text,
             time_canonical=order_by.canonical,
             time_kind=kind,
             time_type=time_type,
-            expressions={e.canonical: e.text for e in ([*known, type_by] if type_by is not None else known)},
+            expressions={e.canonical: e.text for e in ([*known, type_by] if type_by is not None else known)}
+            | {text: text for step in steps.values() for text in _texts(step)},
             measures=measures,
         )
 
@@ -190,13 +202,27 @@ class _Binder:
         try:
             automaton(self._clause.pattern)
         except AutomatonTooLargeError:
-            raise PlanningError("TREND_PATTERN_TOO_LARGE", *self._clause.pattern_at, limit=str(MAX_STATES)) from None
+            limit = f"{MAX_STATES} states"
+        except TooManyGuardsError:
+            limit = f"{MAX_GUARDS} negations that one step depends on"
+        else:
+            return
+        raise PlanningError("TREND_PATTERN_TOO_LARGE", *self._clause.pattern_at, limit=limit)
+
+    def _check_counted(self, calls: Iterable[AggregateCall]) -> None:
+        counted = positive_variables(self._clause.pattern)
+        for call in calls:
+            if call.variable is not None and call.variable not in counted:
+                raise PlanningError("TREND_NEGATED_VARIABLE", call.start, call.end, name=call.variable)
 
     def _keys(self, items: Sequence[Item]) -> list[tuple[Item, EventExpression]]:
         return [(item, event_expression(self._sql, item.expression, self._names)) for item in items]
 
-    def _conditions(self) -> dict[str, EventExpression]:
+    def _conditions(self) -> tuple[dict[str, EventExpression], dict[str, BoundStep]]:
+        """Conditions on one event, and those that name the event before."""
         conditions: dict[str, EventExpression] = {}
+        steps: dict[str, BoundStep] = {}
+        under_not = {name for negated in negations(self._clause.pattern) for name in variables(negated)}
         for definition in self._clause.define:
             token = definition.variable
             variable = find_variable(token.name or "", self._variables)
@@ -208,14 +234,21 @@ class _Binder:
                     name=token.name or "",
                     known=", ".join(self._variables),
                 )
-            if variable in conditions:
+            if variable in conditions or variable in steps:
                 raise PlanningError("TREND_VARIABLE_REPEATED", token.start, token.end, name=variable)
-            conditions[variable] = event_expression(self._sql, definition.condition, self._names, variable)
+            adjacent = adjacent_expression(self._sql, definition.condition, self._names, variable, self._source.columns)
+            if adjacent is None:
+                conditions[variable] = event_expression(self._sql, definition.condition, self._names, variable)
+                continue
+            if variable in under_not:
+                raise PlanningError("TREND_PREV_UNDER_NOT", token.start, token.end, variable=variable)
+            steps[variable], kind = bind_step(self._source, adjacent)
+            _boolean(variable, adjacent.whole, kind)
         if self._clause.type_by is None:
             for variable in self._variables:
-                if variable not in conditions:
+                if variable not in conditions and variable not in steps:
                     raise PlanningError("TREND_VARIABLE_UNDEFINED", *self._clause.pattern_at, name=variable)
-        return conditions
+        return conditions, steps
 
     def _check(
         self,
@@ -250,13 +283,11 @@ class _Binder:
         return checked
 
     def _classes(
-        self, type_by: EventExpression | None, conditions: dict[str, EventExpression]
-    ) -> tuple[tuple[str, EventClass], ...]:
-        by = None if type_by is None else type_by.canonical
-        return tuple(
-            (v, EventClass(by, None if by is None else v, conditions[v].canonical if v in conditions else None))
-            for v in self._variables
-        )
+        self, by: str | None, conditions: dict[str, EventExpression], steps: dict[str, BoundStep]
+    ) -> dict[str, EventClass]:
+        own = {variable: condition.canonical for variable, condition in conditions.items()}
+        own |= {variable: step.own for variable, step in steps.items() if step.own is not None}
+        return {v: EventClass(by, None if by is None else v, own.get(v)) for v in self._variables}
 
     @staticmethod
     def _aggregates(
@@ -291,6 +322,26 @@ class _Binder:
             if name.lower() in taken:
                 raise PlanningError("TREND_COLUMN_REPEATED", place.start, place.end, name=name)
             taken.add(name.lower())
+
+
+def _steps(classes: dict[str, EventClass], steps: dict[str, BoundStep]) -> tuple[tuple[str, Step], ...]:
+    def start(variable: str, step: BoundStep) -> EventClass | None:
+        return None if step.start is None else replace(classes[variable], condition=_start_condition(step))
+
+    return tuple((v, Step(steps[v].text, steps[v].condition, start(v, steps[v]))) for v in classes if v in steps)
+
+
+def _start_condition(step: BoundStep) -> str | None:
+    return step.start if step.own is None else f"{step.own} AND {step.start}"
+
+
+def _texts(step: BoundStep) -> Iterator[str]:
+    """What Spark evaluates of a condition that names the event before."""
+    yield from step.attributes
+    if step.own is not None:
+        yield step.own
+    if step.start is not None:
+        yield _start_condition(step) or ""
 
 
 def _canonical(key: Key) -> str:
@@ -336,7 +387,7 @@ def _aggregable(call: AggregateCall, checked: dict[EventExpression, tuple[str, D
     assert call.attribute is not None
     kind = checked[call.attribute][1]
     match call.function:
-        case Function.COUNT:
+        case Function.COUNT | Function.APPROX_COUNT | Function.LOG10_COUNT:
             return
         case Function.SUM | Function.AVG:
             allowed, hint = _NUMERIC, "SUM and AVG take numbers; a cast may help."

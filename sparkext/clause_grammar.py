@@ -65,7 +65,7 @@ def parse_clause(tokens: Sequence[Token], keyword: Token) -> Clause:
         if name not in sections:
             raise PlanningError("TREND_CLAUSE_MISSING", keyword.start, keyword.end, clause=name)
     if "SLIDE" in sections and "WITHIN" not in sections:
-        raise sections["SLIDE"].error("SLIDE needs a WITHIN before it")
+        raise sections["SLIDE"].error("SLIDE needs a WITHIN")
     pattern = sections["PATTERN"]
     within, slide = sections.get("WITHIN"), sections.get("SLIDE")
     return Clause(
@@ -120,7 +120,9 @@ def _section_at(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
     if not words or at == 0:
         return words
     following = tokens[at + len(words)] if at + len(words) < len(tokens) else None
-    if tokens[at - 1].is_symbol(".") or (words == ("PATTERN",) and not (following and following.is_symbol("("))):
+    if tokens[at - 1].is_symbol(".") or (following is not None and following.is_symbol(".")):
+        return ()  # a column or relation of that name
+    if words == ("PATTERN",) and not (following and following.is_symbol("(")):
         return ()  # a column of that name
     if tokens[at - 1].word == "AS" and (
         following is None or following.is_symbol(",") or _section_words(tokens, at + len(words))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from planner.kernel_plan import STUCK_HIGH, Arithmetic, Encoding, Field, field_columns
+from planner.kernel_plan import SCALE_BITS, STUCK_HIGH, Arithmetic, Encoding, Field, field_columns
 
 _LOW_HALF = 0xFFFFFFFF
 _NO_SCALE = -(1 << 62)
@@ -65,8 +65,8 @@ def _number(names: tuple[str, ...], number: int) -> tuple[list[str], list[str]]:
     ]
     greatest = f"greatest(array_max(transform({others}, x -> x.s)), IF({plain} = 0, {_NO_SCALE}L, 0L))"
     total = (
-        f"aggregate({others}, {plain} * power(2D, 512D * (0L - top)), "
-        "(total, x) -> total + x.v * power(2D, 512D * (x.s - top)))"
+        f"aggregate({others}, {plain} * power(2D, {SCALE_BITS}D * (0L - top)), "
+        f"(total, x) -> total + x.v * power(2D, {SCALE_BITS}D * (x.s - top)))"
     )
     combined = f"aggregate(array({greatest}), 0D, (unused, top) -> {total})"
     return parts, [

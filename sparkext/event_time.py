@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
+from py4j.java_gateway import get_field
+from pyspark.errors import AnalysisException
 from pyspark.errors.exceptions.captured import CapturedException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ByteType,
+    CalendarIntervalType,
     DataType,
     DateType,
+    DayTimeIntervalType,
     IntegerType,
     LongType,
     ShortType,
+    StringType,
     TimestampNTZType,
     TimestampType,
+    YearMonthIntervalType,
 )
 
 from planner.errors import PlanningError
 from planner.query import Window
 from sparkext.clause import Expression
 from sparkext.jvm_errors import reason
-from sparkext.tokens import Kind
+from sparkext.sql_text import string
+
+MAX_LIVE = 1_000_000
+"""The most windows that an event may be in: a task has totals for each of them."""
 
 _DAY = 86_400_000_000
 _INTEGRAL = (ByteType, ShortType, IntegerType, LongType)
@@ -36,6 +48,14 @@ class TimeKind(Enum):
     INTEGRAL = "an integral type"
 
 
+_EXAMPLES = {
+    TimeKind.TIMESTAMP: "INTERVAL 10 MINUTES",
+    TimeKind.TIMESTAMP_NTZ: "INTERVAL 10 MINUTES",
+    TimeKind.DATE: "INTERVAL 7 DAYS",
+    TimeKind.INTEGRAL: "10",
+}
+
+
 def time_kind(kind: DataType) -> TimeKind | None:
     """The kind of an event time; None when the type is none."""
     if isinstance(kind, TimestampType):
@@ -47,11 +67,13 @@ def time_kind(kind: DataType) -> TimeKind | None:
     return TimeKind.INTEGRAL if isinstance(kind, _INTEGRAL) else None
 
 
-def window(parser: Any, sql: str, within: Expression | None, slide: Expression | None, kind: TimeKind) -> Window | None:
+def window(
+    spark: SparkSession, sql: str, within: Expression | None, slide: Expression | None, kind: TimeKind
+) -> Window | None:
     """The windows that ``WITHIN … SLIDE …`` asks for.
 
     Args:
-        parser: Spark's own parser, which reads the intervals.
+        spark: Evaluates the two.
         sql: The user's statement.
         within: None for one unbounded window.
         slide: None for windows that do not overlap.
@@ -62,13 +84,23 @@ def window(parser: Any, sql: str, within: Expression | None, slide: Expression |
     """
     if within is None:
         return None
-    length = _length(parser, sql, "WITHIN", within, kind)
-    return Window(length, length if slide is None else _length(parser, sql, "SLIDE", slide, kind))
+    length = _length(spark, sql, "WITHIN", within, kind)
+    if slide is None:
+        return Window(length, length)
+    found = Window(length, _length(spark, sql, "SLIDE", slide, kind))
+    if found.live > MAX_LIVE:
+        problem = f"every event would be in {found.live:,} windows, of {MAX_LIVE:,} at most"
+        raise _invalid("SLIDE", slide, problem, "Choose a longer SLIDE or a shorter WITHIN.")
+    return found
 
 
-def bound(index: str, unit: int, offset: int, kind: TimeKind, type_: DataType) -> str:
-    """SQL for ``index · unit + offset``, a moment in units of the kernel, as a value of the time's own type."""
-    moment = f"({index} * {unit}L + {offset}L)"
+def bound(index: str, unit: int, offset: int, kind: TimeKind, type_: DataType, ansi: bool = True) -> str:
+    """SQL for ``index · unit + offset``, a moment in units of the kernel, as a value of the time's own type.
+
+    A moment that the type does not have fails the statement as Spark's arithmetic does; without ``ansi`` it is NULL.
+    """
+    moment = f"({index} * {unit}L + {offset}L)" if ansi else f"try_add(try_multiply({index}, {unit}L), {offset}L)"
+    cast = "CAST" if ansi else "try_cast"
     match kind:
         case TimeKind.TIMESTAMP:
             return f"timestamp_micros({moment})"
@@ -76,46 +108,104 @@ def bound(index: str, unit: int, offset: int, kind: TimeKind, type_: DataType) -
             days, rest = f"CAST({moment} DIV {_DAY}L AS INT)", f"CAST({moment} % {_DAY}L AS DECIMAL(18,6)) / 1000000"
             return f"(TIMESTAMP_NTZ'1970-01-01 00:00:00' + make_dt_interval({days}, 0, 0, {rest}))"
         case TimeKind.DATE:
-            return f"date_from_unix_date(CAST({moment} AS INT))"
+            return f"date_from_unix_date({cast}({moment} AS INT))"
         case TimeKind.INTEGRAL:
-            return f"CAST({moment} AS {type_.simpleString()})"
+            return f"{cast}({moment} AS {type_.simpleString()})"
 
 
-def _length(parser: Any, sql: str, clause: str, expression: Expression, kind: TimeKind) -> int:
+def numbered(time: str, windows: Iterable[Window | None], kind: TimeKind, type_: DataType) -> str:
+    """SQL for the event time ``time``, which fails for times that the kernel cannot number windows of.
+
+    A window has the number of its start in slides. Where it slides by 1, which is by one microsecond for a
+    timestamp, the first windows that hold the least times of a type of 64 bits have numbers of more bits.
+    """
+    within = max((window.within for window in windows if window is not None and window.slide == 1), default=0)
+    if not within or kind is TimeKind.DATE or not isinstance(type_, LongType | TimestampType | TimestampNTZType):
+        return time
+    first, last = (bound(f"{moment}L", 1, 0, kind, type_) for moment in (within - (1 << 63), (1 << 63) - 2))
+    problem = "[TREND_TIME_OVERFLOW] An event is at an end of the range of its type, where SLIDE must be longer than 1"
+    hint = ". Leave such events out in a subquery before MATCH_TREND, or choose a longer SLIDE. SQLSTATE: 22003"
+    fails = f"raise_error({string(problem + hint)})"
+    return f"CASE WHEN ({time}) BETWEEN {first} AND {last} THEN {time} ELSE {fails} END"
+
+
+def _invalid(clause: str, expression: Expression, problem: str, hint: str) -> PlanningError:
+    return PlanningError(
+        "TREND_WINDOW_INVALID", expression.start, expression.end, clause=clause, problem=problem, hint=hint
+    )
+
+
+def _length(spark: SparkSession, sql: str, clause: str, expression: Expression, kind: TimeKind) -> int:
+    """The length that ``expression`` says, in units of the kernel."""
     text = sql[expression.start : expression.end]
-
-    def wrong(problem: str, hint: str) -> PlanningError:
-        return PlanningError(
-            "TREND_WINDOW_INVALID", expression.start, expression.end, clause=clause, problem=problem, hint=hint
-        )
-
-    spelled = "INTERVAL " + text if len(expression.tokens) == 1 and expression.tokens[0].kind is Kind.STRING else text
-    example = f"{clause} 10" if kind is TimeKind.INTEGRAL else f"{clause} INTERVAL 10 MINUTES"
-    hint = f"Example: {example}."
     try:
-        literal = parser.parseExpression(spelled)
-        constant = literal.resolved() and literal.foldable()
+        type_, value = _constant(spark, text, kind)
+        problem = _problem(text, type_, value, kind)
     except CapturedException as error:
-        raise wrong(reason(error).rstrip("."), hint) from None
-    if not constant:
-        raise wrong(f"'{text}' is not a constant", hint)
-    type_name, value = literal.dataType().typeName(), literal.eval(None)
-    if type_name.startswith("interval") and ("month" in type_name or "year" in type_name):
-        raise wrong("months and years differ in length", "Use days, hours, minutes or seconds.")
-    if type_name.startswith("interval"):
-        if kind is TimeKind.INTEGRAL:
-            raise wrong("the ORDER BY expression is a plain number, so an interval does not apply", hint)
-    elif type_name in ("tinyint", "smallint", "integer", "bigint", "byte", "short", "long", "int"):
-        if kind is not TimeKind.INTEGRAL:
-            raise wrong(f"the ORDER BY expression is a {kind.value}, so a plain number does not apply", hint)
-    else:
-        raise wrong(f"'{text}' is neither an interval nor an integer", hint)
+        problem = reason(error).rstrip(".")
+    if problem is not None:
+        raise _invalid(clause, expression, problem, f"Example: {clause} {_EXAMPLES[kind]}.")
+    return int(value // _DAY if kind is TimeKind.DATE else value)
+
+
+def _problem(text: str, type_: DataType | None, value: int | None, kind: TimeKind) -> str | None:
+    """Why the constant ``text`` is no length over that kind of event time; None if it is one."""
+    if type_ is None:
+        return f"'{text}' is not a constant"
+    interval = isinstance(type_, DayTimeIntervalType | YearMonthIntervalType | StringType)
+    if not interval and not isinstance(type_, _INTEGRAL):
+        return f"'{text}' is neither an interval nor an integer"
+    if interval and kind is TimeKind.INTEGRAL:
+        return "the ORDER BY expression is a plain number, so an interval does not apply"
+    if not interval and kind is not TimeKind.INTEGRAL:
+        return f"the ORDER BY expression is a {kind.value}, so a plain number does not apply"
+    if isinstance(type_, StringType):
+        return f"{text} is no interval"
+    if isinstance(type_, YearMonthIntervalType):
+        return "months and years differ in length; days, hours, minutes and seconds do not"
     if value is None or value <= 0:
-        raise wrong("it must be positive", hint)
-    if kind is TimeKind.DATE:
-        if value % _DAY:
-            raise wrong(
-                "the ORDER BY expression is a DATE, so it must be whole days", "Example: WITHIN INTERVAL 7 DAYS."
-            )
-        value //= _DAY
-    return int(value)
+        return "it must be positive"
+    if value >= 1 << 63:
+        return "it is longer than INTERVAL '106751991 04:00:54.775807' DAY TO SECOND, the longest there is"
+    if kind is TimeKind.DATE and value % _DAY:
+        return "the ORDER BY expression is a DATE, so it must be whole days"
+    return None
+
+
+def _constant(spark: SparkSession, text: str, kind: TimeKind) -> tuple[DataType | None, Any]:
+    """Type and value, as Spark holds it, of an expression without columns; no type if it is not constant.
+
+    A string over moments is an interval, as Spark's ``window`` function takes it; it stays a string if it is
+    none. Intervals are of microseconds or of months, whatever type Spark gives them.
+
+    Raises:
+        CapturedException: Spark cannot make sense of it.
+    """
+    try:
+        selected = spark.range(1).select().select(F.expr(f"({text})"))
+    except AnalysisException as error:
+        if (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
+            return None, None
+        raise
+    plan = selected._jdf.queryExecution().optimizedPlan()
+    literal = plan.expressions().head().children().head() if plan.getClass().getSimpleName() == "Project" else None
+    if literal is None or literal.getClass().getSimpleName() != "Literal":
+        return None, None
+    type_, value = selected.schema.fields[0].dataType, literal.value()
+    if isinstance(type_, StringType) and value is not None and kind is not TimeKind.INTEGRAL:
+        value = _parsed(spark, str(value.toString()))
+        type_ = type_ if value is None else CalendarIntervalType()
+    if not isinstance(type_, CalendarIntervalType) or value is None:
+        return type_, value
+    if months := get_field(value, "months"):
+        return YearMonthIntervalType(), months
+    return DayTimeIntervalType(), get_field(value, "days") * _DAY + get_field(value, "microseconds")
+
+
+def _parsed(spark: SparkSession, text: str) -> Any:
+    """The CalendarInterval that a string says, as Spark's ``window`` function takes it; None if it says none."""
+    assert spark._jvm is not None
+    try:
+        return spark._jvm.org.apache.spark.sql.catalyst.util.IntervalUtils.fromIntervalString(text)
+    except CapturedException:
+        return None

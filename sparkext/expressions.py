@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from planner.errors import PlanningError
 from planner.query import Function
 from sparkext.clause import Expression
 from sparkext.tokens import Kind, Token, matching, split_at_commas
 
-_NOT_YET_AGGREGATES = frozenset(("APPROX_COUNT", "LOG10_COUNT"))
 _FUNCTIONS = {function.value: function for function in Function}
 
 
@@ -36,6 +36,23 @@ class EventExpression:
     def end(self) -> int:
         """Offset just past the expression in the user's statement."""
         return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class AdjacentExpression:
+    """A condition on an event and the one before it.
+
+    Attributes:
+        whole: With a name in place of each ``PREV(e)``, padded so that all else keeps its offset.
+        names: Those names.
+        before: Per name, the expression ``e``.
+        canonical: One spelling for all that differ in blanks, comments and prefixes only.
+    """
+
+    whole: EventExpression
+    names: tuple[str, ...]
+    before: tuple[EventExpression, ...]
+    canonical: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +90,7 @@ def event_expression(sql: str, expression: Expression, names: Names, own: str | 
 
     Raises:
         PlanningError: ``TREND_OTHER_VARIABLE`` when another variable's columns are named,
-            ``TREND_NOT_SUPPORTED_YET`` for PREV, ``TREND_UNSUPPORTED_EXPRESSION`` for a subquery.
+            ``TREND_PREV_MISPLACED`` for PREV, ``TREND_UNSUPPORTED_EXPRESSION`` for a subquery.
     """
     text = list(sql[expression.start : expression.end])
     kept: list[str] = []
@@ -85,7 +102,7 @@ def event_expression(sql: str, expression: Expression, names: Names, own: str | 
                 "TREND_UNSUPPORTED_EXPRESSION", token.start, token.end, what="a subquery", where="the clause"
             )
         if token.word == "PREV" and _is_call(tokens, at):
-            raise PlanningError("TREND_NOT_SUPPORTED_YET", token.start, token.end, feature="PREV")
+            raise PlanningError("TREND_PREV_MISPLACED", token.start, token.end)
         if at <= skip:
             continue
         variable = _prefix(tokens, at, names.variables)
@@ -102,6 +119,53 @@ def event_expression(sql: str, expression: Expression, names: Names, own: str | 
     return EventExpression("".join(text), expression.start, " ".join(kept))
 
 
+def adjacent_expression(
+    sql: str, expression: Expression, names: Names, own: str, taken: Sequence[str]
+) -> AdjacentExpression | None:
+    """A condition of DEFINE that names the event before; None when it does not.
+
+    Args:
+        sql: The user's statement.
+        expression: The condition.
+        names: What may be written before a column.
+        own: The variable that is defined.
+        taken: Names of columns, which no PREV may get.
+
+    Raises:
+        PlanningError: As `event_expression`, and ``TREND_PREV_ARGUMENT``.
+    """
+    tokens = expression.tokens
+    calls = [at for at in range(len(tokens)) if tokens[at].word == "PREV" and _is_call(tokens, at)]
+    if not calls:
+        return None
+    known = {name.lower() for name in taken}
+    free = (name for number in count() if (name := f"__p{number}") not in known)
+    text, kept, before, used = list(sql[expression.start : expression.end]), list(tokens), [], []
+    for at in calls:
+        closing = matching(tokens, at + 1)
+        if closing is None or closing >= len(tokens):
+            raise PlanningError(
+                "TREND_CLAUSE_SYNTAX", tokens[at].start, tokens[at].end, problem="the parenthesis is never closed"
+            )
+        inner = tokens[at + 2 : closing]
+        nested = next((token for i, token in enumerate(inner) if token.word == "PREV" and _is_call(inner, i)), None)
+        if nested is not None or len(split_at_commas(inner)) != 1 or not inner:
+            where = nested or tokens[at]
+            raise PlanningError("TREND_PREV_ARGUMENT", where.start, tokens[closing].end)
+        before.append(event_expression(sql, Expression(tuple(inner)), names, own))
+        used.append(next(free))
+        start, end = tokens[at].start, tokens[closing].end
+        text[start - expression.start : end - expression.start] = used[-1].ljust(end - start)
+        kept = [token for token in kept if token.end <= start or token.start >= end]
+        kept.insert(sum(token.end <= start for token in kept), Token(Kind.WORD, used[-1], start, end))
+    replaced = sql[: expression.start] + "".join(text) + sql[expression.end :]
+    whole = event_expression(replaced, Expression(tuple(kept)), names, own)
+    canonical = " ".join(
+        f"PREV({before[used.index(word)].canonical})" if word in used else word for word in whole.canonical.split(" ")
+    )
+    return AdjacentExpression(whole, tuple(used), tuple(before), canonical)
+
+
 def aggregate_calls(sql: str, expression: Expression, names: Names) -> list[AggregateCall]:
     """The aggregates of a measure, in order.
 
@@ -114,8 +178,6 @@ def aggregate_calls(sql: str, expression: Expression, names: Names) -> list[Aggr
     at = 0
     while at < len(tokens):
         token = tokens[at]
-        if token.word in _NOT_YET_AGGREGATES and _is_call(tokens, at):
-            raise PlanningError("TREND_NOT_SUPPORTED_YET", token.start, token.end, feature=token.word)
         if token.word not in _FUNCTIONS or not _is_call(tokens, at):
             at += 1
             continue
@@ -149,11 +211,11 @@ def _call(sql: str, function: Token, inner: Sequence[Token], end: int, names: Na
     if inner[0].word == "DISTINCT":
         raise wrong("DISTINCT does not apply: every trend counts", inner[0])
     for at, token in enumerate(inner):
-        if (token.word in _FUNCTIONS or token.word in _NOT_YET_AGGREGATES) and _is_call(inner, at):
+        if token.word in _FUNCTIONS and _is_call(inner, at):
             raise PlanningError("TREND_NESTED_AGGREGATE", token.start, token.end, inner=token.word, outer=kind.value)
     if len(inner) == 1 and inner[0].is_symbol("*"):
-        if kind is not Function.COUNT:
-            raise wrong("only COUNT takes *", *inner)
+        if not kind.counts:
+            raise wrong("only COUNT, APPROX_COUNT and LOG10_COUNT take *", *inner)
         return AggregateCall(kind, None, None, function.start, end)
     if len(inner) == 1 and (name := inner[0].name) is not None:
         variable = find_variable(name, variables)
@@ -161,7 +223,7 @@ def _call(sql: str, function: Token, inner: Sequence[Token], end: int, names: Na
             raise PlanningError(
                 "TREND_UNKNOWN_VARIABLE", inner[0].start, inner[0].end, name=name, known=", ".join(variables)
             )
-        if kind is not Function.COUNT:
+        if not kind.counts:
             raise wrong(f"it needs an attribute of {variable}, such as {variable}.price", *inner)
         return AggregateCall(kind, variable, None, function.start, end)
     own = next((v for at in range(len(inner)) if (v := _prefix(inner, at, variables)) is not None), None)

@@ -49,15 +49,22 @@ def spark_error(gateway: Any, error: PlanningError, sql: str) -> Py4JJavaError:
 def own_error(gateway: Any, exception: Any, sql: str) -> Py4JJavaError:
     """What to raise from a method that the JVM called, so that the JVM throws ``exception``, which is its own.
 
-    Spark's parser throws some AnalysisExceptions that it does not declare; they become ParseExceptions.
+    Spark's parser throws some that it does not declare; they become ParseExceptions.
     """
     jvm = gateway.jvm
-    if exception.getClass().getSimpleName() in ("AnalysisException", "ExtendedAnalysisException"):
+    allowed = ("java.lang.RuntimeException", "java.lang.Error", "org.apache.spark.sql.catalyst.parser.ParseException")
+    if _is_any_of(jvm, exception, "org.apache.spark.SparkThrowable") and not _is_any_of(jvm, exception, *allowed):
         parameters = jvm.PythonUtils.toScalaMap(exception.getMessageParameters())
-        origin = _origin(jvm, exception.line(), exception.startPosition())
+        place: tuple[Any, ...] = ()
+        if _is_any_of(jvm, exception, "org.apache.spark.sql.AnalysisException"):
+            place = exception.line(), exception.startPosition()
         condition, contexts = exception.getCondition(), exception.getQueryContext()
-        exception = _parse_exception(jvm, sql, origin, condition, parameters, contexts)
+        exception = _parse_exception(jvm, sql, _origin(jvm, *place), condition, parameters, contexts)
     return Py4JJavaError("", java_exception=exception)
+
+
+def _is_any_of(jvm: Any, exception: Any, *classes: str) -> bool:
+    return any(jvm.java.lang.Class.forName(name).isInstance(exception) for name in classes)
 
 
 def _parse_exception(jvm: Any, sql: str, origin: Any, condition: str, parameters: Any, contexts: Any) -> Any:

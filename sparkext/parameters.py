@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlglot.errors import TokenError
-
 from planner.errors import PlanningError
 from sparkext.edits import Edits
 from sparkext.recognise import find_clauses
-from sparkext.tokens import Token, tokenize
+from sparkext.tokens import Token, TokenError, tokenize
 
 
 def fill_in(sql: str, context: Any) -> tuple[Edits, Any]:
@@ -38,8 +36,7 @@ def fill_in(sql: str, context: Any) -> tuple[Edits, Any]:
     ]
     if not spans:
         return Edits(sql), context
-    named = context is not None and context.getClass().getSimpleName() == "NamedParameterContext"
-    values = context.params() if context is not None else None
+    values = _values(context)
     edits = Edits(sql)
     kept: list[int] = []
     position = 0
@@ -47,19 +44,40 @@ def fill_in(sql: str, context: Any) -> tuple[Edits, Any]:
         inside = any(start <= token.start < end for start, end in spans)
         if token.is_symbol("?") and not _is_quantifier(tokens, at):
             if inside:
-                if values is None or named or position >= values.size():
+                if position not in values:
                     raise PlanningError("TREND_PARAMETER", token.start, token.end, marker="?")
-                edits.replace(token.start, token.end, str(values.apply(position).sql()))
+                edits.replace(token.start, token.end, values[position])
             else:
                 kept.append(position)
             position += 1
         elif inside and token.is_symbol(":") and at + 1 < len(tokens) and (name := tokens[at + 1].name) is not None:
-            if values is None or not named or not values.contains(name):
+            if name not in values:
                 raise PlanningError("TREND_PARAMETER", token.start, tokens[at + 1].end, marker=f":{name}")
-            edits.replace(token.start, tokens[at + 1].end, str(values.apply(name).sql()))
-    if values is not None and not named and len(kept) < position:
-        context = context.copy(_only(values, kept))
-    return edits, context
+            edits.replace(token.start, tokens[at + 1].end, values[name])
+    return edits, context if len(kept) == position else _without(context, kept)
+
+
+def _values(context: Any) -> dict[int | str, str]:
+    """The values, in SQL, by their names or positions."""
+    match None if context is None else context.getClass().getSimpleName():
+        case None:
+            return {}
+        case "NamedParameterContext":
+            pairs = context.params().toSeq()
+            return {str(pairs.apply(i)._1()): str(pairs.apply(i)._2().sql()) for i in range(pairs.size())}
+        case "PositionalParameterContext":
+            return {i: str(context.params().apply(i).sql()) for i in range(context.params().size())}
+        case _:  # of EXECUTE IMMEDIATE, where a value has a position and may have a name
+            args, names = context.args(), context.paramNames()
+            given = [(str(names.apply(i)), i, str(args.apply(i).sql())) for i in range(args.size())]
+            return {key: value for name, at, value in given for key in (name, at)}
+
+
+def _without(context: Any, kept: list[int]) -> Any:
+    """A context of the parameters by position that are at ``kept``."""
+    if context.getClass().getSimpleName() == "PositionalParameterContext":
+        return context.copy(_only(context.params(), kept))
+    return context.copy(_only(context.args(), kept), _only(context.paramNames(), kept))
 
 
 def _is_quantifier(tokens: list[Token], at: int) -> bool:

@@ -14,19 +14,18 @@ from pyspark.sql.types import DoubleType, FloatType, IntegerType, LongType, Stru
 from planner.kernel_plan import (
     CLASSES_PER_WORD,
     Arithmetic,
+    Comparison,
     Encoding,
     KernelPlan,
     Layout,
     class_words,
     field_columns,
 )
-from planner.kernel_plan import (
-    Column as EventColumn,
-)
 from planner.query import EventClass
 from sparkext import settings
 from sparkext.binding import BoundQuery, Key
 from sparkext.combine import combine_groups
+from sparkext.event_time import numbered
 from sparkext.sql_text import string
 from udfs.run import pool_kernel
 
@@ -73,8 +72,10 @@ def _events(query: BoundQuery, texts: Mapping[str, str], plan: KernelPlan) -> tu
     keys = {group_column(place): _key(key) for place, key in enumerate(query.sorted_groups)}
     keys |= {f"partition_{place}": _key(key) for place, key in enumerate(query.sorted_partitions)}
     words = {f"classes_{word}": _word(plan, word, texts) for word in range(class_words(len(plan.classes)))}
-    attributes = {f"attribute_{place}": _attribute(column, texts) for place, column in enumerate(plan.columns)}
-    columns = {**keys, _TIME: query.time, **words, **attributes}
+    held = list(words.values())
+    attributes = {f"attribute_{place}": _attribute(plan, place, held, texts) for place in range(len(plan.columns))}
+    time = numbered(query.time, plan.windows, query.time_kind, query.time_type)
+    columns = {**keys, _TIME: time, **words, **attributes}
     usable = [f"({query.time}) IS NOT NULL"]
     types = _only_types(plan.classes)
     if types is not None:
@@ -121,15 +122,49 @@ def _word(plan: KernelPlan, word: int, texts: Mapping[str, str]) -> str:
     return " | ".join(bits)
 
 
-def _attribute(column: EventColumn, texts: Mapping[str, str]) -> str:
+def _attribute(plan: KernelPlan, place: int, words: Sequence[str], texts: Mapping[str, str]) -> str:
+    """What a column of the plan holds.
+
+    Expressions are evaluated only for events of classes that they are asked of, since they may fail on others.
+    """
+    column = plan.columns[place]
     value = texts[column.attribute.text]
+    classes = _readers(plan, place)
+    if classes and " " in column.attribute.text:
+        value = f"CASE WHEN {_is_of_some(classes, words)} THEN {value} END"
     match column.encoding:
         case Encoding.NUMBER:
             return f"CAST({value} AS DOUBLE)"
         case Encoding.PRESENT:
             return f"({value}) IS NOT NULL"
-        case Encoding.LEAST | Encoding.GREATEST:
+        case Encoding.LEAST | Encoding.GREATEST | Encoding.IDENTITY:
             return value
+
+
+def _readers(plan: KernelPlan, column: int) -> set[int]:
+    """Numbers of the classes of whose events a column is read: they contribute it or are compared by it."""
+    classes = {cell.event for cell in plan.cells if cell.column == column}
+    for cell in plan.cells:
+        for link in cell.links:
+            if link.comparison is not None and column in _compared(plan.comparisons[link.comparison]):
+                classes |= {cell.event, plan.cells[link.cell].event}
+    return classes
+
+
+def _compared(comparison: Comparison) -> set[int]:
+    """Numbers of the columns that a comparison reads, of either event."""
+    columns = {column for pair in comparison.equal for column in pair}
+    if comparison.order is not None:
+        columns |= {comparison.order.here, comparison.order.prev}
+    return columns | {instruction.column for instruction in comparison.program}
+
+
+def _is_of_some(classes: set[int], words: Sequence[str]) -> str:
+    """Whether an event with these ``words`` of class bits is of one of ``classes``."""
+    masks = [0] * len(words)
+    for event in classes:
+        masks[event // CLASSES_PER_WORD] |= 1 << event % CLASSES_PER_WORD
+    return " OR ".join(f"({word}) & {mask}L <> 0" for word, mask in zip(words, masks, strict=True) if mask)
 
 
 def _tasks(spark: SparkSession, source: DataFrame) -> int:

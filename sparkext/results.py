@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.kernel_plan import COUNT_LIMIT, Arithmetic, Field, QueryResult, field_columns
+from planner.kernel_plan import COUNT_LIMIT, SCALE_BITS, Arithmetic, Field, QueryResult, field_columns
 from planner.query import Aggregate, Function, Window
 from sparkext.binding import BoundQuery, aggregate_name
 from sparkext.event_time import bound
@@ -17,6 +18,7 @@ from sparkext.sql_text import identifier, string
 _UNPLANNED = "[TREND_NOT_PLANNED] This trend query has not been planned; query it through spark.sql or spark.table."
 _LIMIT_HIGH, _LIMIT_LOW = divmod(COUNT_LIMIT, 1 << 64)
 _WORD = f"{1 << 64}BD"
+_LOG10_OF_SCALE = f"{math.log10(2**SCALE_BITS)!r}D"
 
 
 def query_result(
@@ -38,7 +40,7 @@ def query_result(
         found += f" OR {presence[1]} <> 0"
     groups = query.sorted_groups
     columns = [f"{group_column(groups.index(key))} AS {identifier(key.name)}" for key in query.groups]
-    bounds = window_bounds(query, "`window`")
+    bounds = window_bounds(query, "`window`", ansi)
     columns += _named_bounds(bounds)
     for index, (aggregate, value) in enumerate(zip(query.query.aggregates, place.values, strict=True)):
         held = [names[field] for field in value]
@@ -63,13 +65,13 @@ def stand_in(spark: SparkSession, query: BoundQuery) -> DataFrame:
     return _with_measures(rows, query)
 
 
-def window_bounds(query: BoundQuery, index: str) -> tuple[str, ...]:
+def window_bounds(query: BoundQuery, index: str, ansi: bool = True) -> tuple[str, ...]:
     """SQL for the start and the end of the windows numbered ``index``; nothing for an unbounded window."""
     window: Window | None = query.query.window
     if window is None:
         return ()
     kind, type_ = query.time_kind, query.time_type
-    return tuple(bound(index, window.slide, offset, kind, type_) for offset in (0, window.within))
+    return tuple(bound(index, window.slide, offset, kind, type_, ansi) for offset in (0, window.within))
 
 
 def _named_bounds(bounds: tuple[str, ...]) -> list[str]:
@@ -87,7 +89,7 @@ def _type(aggregate: Aggregate) -> str:
     match aggregate.function:
         case Function.COUNT:
             return "DECIMAL(38,0)"
-        case Function.SUM | Function.AVG:
+        case Function.SUM | Function.AVG | Function.APPROX_COUNT | Function.LOG10_COUNT:
             return "DOUBLE"
         case Function.MIN | Function.MAX:
             assert aggregate.attribute is not None
@@ -99,6 +101,11 @@ def _value(aggregate: Aggregate, names: list[tuple[str, ...]], overflow: str) ->
         case Function.COUNT:
             high, low = names[0]
             return _exact(high, low, overflow)
+        case Function.APPROX_COUNT:
+            return _scaled(*names[0])
+        case Function.LOG10_COUNT:
+            number, scale = names[0]
+            return f"log10({number}) + {scale} * {_LOG10_OF_SCALE}"
         case Function.SUM:
             return f"CASE WHEN {names[1][0]} <> 0 THEN {_scaled(*names[0])} END"
         case Function.AVG:
@@ -121,9 +128,9 @@ def _exact(high: str, low: str, overflow: str) -> str:
 
 
 def _scaled(number: str, scale: str) -> str:
-    """``number · 2^(512·scale)``, in two steps so that only the result can overflow."""
-    step = f"power(2D, 256D * {scale})"
-    return f"CASE WHEN {scale} = 0 THEN {number} ELSE {number} * {step} * {step} END"
+    """``number · 2^(SCALE_BITS·scale)``, in two steps so that only the result can overflow."""
+    step = f"power(2D, {SCALE_BITS // 2}D * {scale})"
+    return f"CASE WHEN {scale} = 0 OR {number} = 0 THEN {number} ELSE {number} * {step} * {step} END"
 
 
 def _overflow(query: BoundQuery, index: int, bounds: tuple[str, ...], ansi: bool) -> str:

@@ -7,14 +7,12 @@ import json
 import re
 from collections.abc import Sequence
 
-from sqlglot.errors import TokenError
-
 from sparkext.clause_grammar import parse_clause
 from sparkext.edits import Edits
 from sparkext.explain import explain_sharing, trend_queries
 from sparkext.recognise import Span, find_clauses
 from sparkext.statement import Command, command, created_view
-from sparkext.tokens import Token, tokenize
+from sparkext.tokens import Token, TokenError, tokenize
 from sparkext.workload import RELATION_PREFIX, Use, Workload
 
 _MAY_CONCERN_US = re.compile(r"MATCH_TREND|\b(SHARING|TREND)\b", re.IGNORECASE)
@@ -55,19 +53,20 @@ def rewrite_query(workload: Workload, sql: str) -> str:
 
 
 def _with_stand_ins(workload: Workload, sql: str, tokens: list[Token], spans: Sequence[Span]) -> str:
-    view = created_view(tokens)
+    views = [created_view(tokens, span.start) for span in spans]
     clauses = [parse_clause(tokens[span.body : span.body_end], tokens[span.body - 2]) for span in spans]
     edits = Edits(sql)
     registered: list[str] = []
     try:
-        for number, (span, clause) in enumerate(zip(spans, clauses, strict=True), 1):
+        for at, (span, clause, view) in enumerate(zip(spans, clauses, views, strict=True), 1):
             before = [token for token in tokens if span.start <= token.start < span.keyword]
             source_at = (span.start, before[-1].end)
             use = Use(sql, clause, _source_query(edits, span, source_at), source_at, before[-1].name)
-            registered.append(workload.register(use, view, number if len(spans) > 1 else None))
+            number = views[:at].count(view) if views.count(view) > 1 else None
+            registered.append(workload.register(use, view, number))
             edits.replace(span.start, span.end, _in_place_of(sql[span.start : span.end], registered[-1]))
-        if view is None or view.read_at_once:
-            workload.plan(registered)
+        read = [name for name, view in zip(registered, views, strict=True) if view is None or view.read_at_once]
+        workload.plan(read)
     except BaseException:
         workload.abandon(registered)
         raise
@@ -75,10 +74,10 @@ def _with_stand_ins(workload: Workload, sql: str, tokens: list[Token], spans: Se
 
 
 def _in_place_of(written: str, name: str) -> str:
-    """``name`` with blanks and line ends after it, so that what follows keeps its line and column."""
+    """``name`` with blanks and line ends around it, so that what follows keeps its line and column."""
     lines = written.split("\n")
-    tail = "\n" * (len(lines) - 1) + " " * len(lines[-1]) if len(lines) > 1 else ""
-    return name + " " * (len(written) - len(name) - len(tail)) + tail
+    roomy = next((at for at, line in enumerate(lines) if len(line) >= len(name)), 0)
+    return "\n".join((name if at == roomy else "").ljust(len(line)) for at, line in enumerate(lines))
 
 
 def _source_query(edits: Edits, span: Span, source_at: tuple[int, int]) -> str:

@@ -21,12 +21,15 @@ def read_source(spark: SparkSession, text: str, start: int, end: int) -> DataFra
     """The relation ``text``, a complete query, as a data frame; nothing is run.
 
     Raises:
-        PlanningError: ``TREND_SOURCE``, placed at ``start``..``end``.
+        PlanningError: ``TREND_SOURCE`` or ``TREND_STREAMING_SOURCE``, placed at ``start``..``end``.
     """
     try:
-        return spark.sql(text)
+        source = spark.sql(text)
     except CapturedException as error:
         raise PlanningError("TREND_SOURCE", start, end, reason=reason(error)) from None
+    if source.isStreaming:
+        raise PlanningError("TREND_STREAMING_SOURCE", start, end)
+    return source
 
 
 def reads_view(source: DataFrame, name: str, is_global: bool) -> bool:

@@ -111,8 +111,8 @@ class TrendParser:
             # PySpark wraps what the JVM threw; give the JVM its own exception back.
             origin = getattr(error, "_origin", None)
             raise error if origin is None else own_error(self._context._gateway, origin, sql) from None
-        except Py4JJavaError:
-            raise
+        except Py4JJavaError as error:
+            raise own_error(self._context._gateway, error.java_exception, sql) from None
         except Exception as error:
             log.exception("sparkext failed on a statement")
             reason = f"{type(error).__name__}: {error}".split("\n", 1)[0]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import Enum
+from itertools import pairwise
 
 from planner.errors import PlanningError
-from sparkext.tokens import Kind, Token
+from sparkext.tokens import Token, tokenize
 from sparkext.workload import View
 
 
@@ -42,29 +44,69 @@ def command(tokens: Sequence[Token]) -> Command | None:
     return None
 
 
-def created_view(tokens: Sequence[Token]) -> View | None:
-    """The temporary view that a statement creates, if it does.
+_VIEW = re.compile(
+    "(CREATE (OR REPLACE )?|(?P<altered>ALTER ))"
+    "(?P<global>GLOBAL )?(?P<temporary>TEMP |TEMPORARY )?(MATERIALIZED )?VIEW "
+)
+_FUNCTION = re.compile("CREATE (OR REPLACE )?(TEMP |TEMPORARY )?FUNCTION ")
+_PLAIN_NAME = re.compile(r"'[\w.]+'")
+_CACHED = re.compile("CACHE (LAZY )?TABLE ")
+
+
+_BEFORE_STATEMENT = frozenset(("BEGIN", "THEN", "ELSE", "DO", "LOOP", "REPEAT"))
+"""Words in a script that a statement follows."""
+
+
+def created_view(tokens: Sequence[Token], place: int) -> View | None:
+    """The temporary view that is created by the statement, possibly of a script, that holds offset ``place``.
 
     Raises:
-        PlanningError: ``TREND_PERMANENT_VIEW`` when it creates a permanent one.
+        PlanningError: ``TREND_PERMANENT_VIEW`` when it creates a permanent one,
+            ``TREND_NOT_SUPPORTED_YET`` when its name is an expression, or when it creates a function.
     """
-    words = [token.word for token in tokens]
-    if words[:2] == ["CACHE", "TABLE"] or words[:3] == ["CACHE", "LAZY", "TABLE"]:
-        return _named(tokens[words.index("TABLE") + 1 :], is_global=False, read_at_once=True)
-    if words[:1] not in (["CREATE"], ["ALTER"]) or "VIEW" not in words[:6]:
+    tokens = tokens[_statement_start(tokens, place) :]
+    words = " ".join(token.word or token.text for token in tokens[:7]) + " "
+    if found := _CACHED.match(words):
+        return _named(tokens[found[0].count(" ") :], is_global=False, read_at_once=True)
+    if found := _FUNCTION.match(words):
+        feature = "MATCH_TREND in the body of a function"
+        raise PlanningError(
+            "TREND_NOT_SUPPORTED_YET", tokens[0].start, tokens[found[0].count(" ") - 1].end, feature=feature
+        )
+    found = _VIEW.match(words)
+    if found is None:
         return None
-    place = words.index("VIEW")
-    before = words[1:place]
-    if words[0] == "CREATE" and not {"TEMP", "TEMPORARY"} & set(before):
-        raise PlanningError("TREND_PERMANENT_VIEW", tokens[0].start, tokens[place].end)
-    return _named(tokens[place + 1 :], is_global="GLOBAL" in before, read_at_once=False)
+    end = found[0].count(" ")
+    if not found["temporary"] and not found["altered"]:
+        raise PlanningError("TREND_PERMANENT_VIEW", tokens[0].start, tokens[end - 1].end)
+    return _named(tokens[end:], is_global=bool(found["global"]), read_at_once=False)
+
+
+def _statement_start(tokens: Sequence[Token], place: int) -> int:
+    """Index of the first token of the statement that holds offset ``place``, which is 0 outside of scripts."""
+    first = 0
+    for at, (token, following) in enumerate(pairwise(tokens), 1):
+        if token.start >= place:
+            break
+        creates = following.word in ("CREATE", "ALTER", "CACHE")
+        if token.is_symbol(";") or (token.word in _BEFORE_STATEMENT and creates):
+            first = at
+    return first
 
 
 def _named(tokens: Sequence[Token], is_global: bool, read_at_once: bool) -> View | None:
+    if len(tokens) > 2 and tokens[0].word == "IDENTIFIER" and tokens[1].is_symbol("("):
+        name, end = tokens[2], tokens[3:4]
+        if not _PLAIN_NAME.fullmatch(name.text) or not end or not end[0].is_symbol(")"):
+            feature = "a view with the clause whose name is computed by IDENTIFIER"
+            raise PlanningError("TREND_NOT_SUPPORTED_YET", tokens[0].start, tokens[2].end, feature=feature)
+        return _named(tokenize(name.text[1:-1]), is_global, read_at_once)
     parts: list[str] = []
     for place, token in enumerate(tokens):
-        if place % 2 == 0 and token.kind in (Kind.WORD, Kind.QUOTED):
-            parts.append(token.name or token.text)
+        if place % 2 == 0 and token.name is not None:
+            parts.append(token.name)
         elif place % 2 == 0 or not token.is_symbol("."):
             break
-    return View(parts[-1], is_global, read_at_once) if parts else None
+    if not parts:
+        return None
+    return View(parts[-1], is_global or [part.lower() for part in parts[:-1]] == ["global_temp"], read_at_once)

@@ -1,4 +1,4 @@
-"""Tokens of a SQL statement with exact offsets, as sqlglot's Spark tokenizer finds them."""
+"""Tokens of a SQL statement with exact offsets, as Spark's own lexer (``SqlBaseLexer.g4``) finds them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from sqlglot.dialects.spark import Spark
-from sqlglot.tokens import TokenType  # type: ignore[attr-defined]
+
+class TokenError(Exception):
+    """A quote or comment is never closed, so that it cannot be said what the text after it is."""
 
 
 class Kind(Enum):
@@ -41,7 +42,7 @@ class Token:
     @property
     def name(self) -> str | None:
         """The identifier that this token spells, without backticks; None if it cannot be one."""
-        if self.kind is Kind.WORD and not self.text[0].isdigit():
+        if self.kind is Kind.WORD:
             return self.text
         return self.text[1:-1].replace("``", "`") if self.kind is Kind.QUOTED else None
 
@@ -50,48 +51,66 @@ class Token:
         return self.kind is Kind.SYMBOL and self.text == text
 
 
-_OPAQUE_COMMANDS = (TokenType.COMMAND, TokenType.SHOW, TokenType.EXECUTE)
-"""After these words sqlglot's tokenizer makes one string of all that follows."""
-
-_WORDS = re.compile(r"\w+(\s+\w+)*")
-_WORD = re.compile(r"\w+")
+_LEXEME = re.compile(
+    r"""
+      (?P<blank>    \s+ | --(?:\\\n|[^\r\n])* )  # a backslash carries a comment on in the next line
+    | (?P<comment>  /\*(?!\+) )
+    | (?P<string>   [rR]'[^']*' | [rR]"[^"]*"
+                  | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*"
+                  | \$(?P<tag>[A-Za-z]*)\$.*?\$(?P=tag)\$ )
+    | (?P<quoted>   `(?:[^`]|``)*` )
+    | (?P<number>   (?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:[lLsSyYdDfF]|[bB][dD])?(?!\w) )
+    | (?P<word>     [^\W\d_]+://[\w/.?=&\#%-]+ | \w+ )
+    | (?P<unclosed> ['"`] | \$[A-Za-z]*\$ )
+    | (?P<hint>     /\*\+ )
+    | (?P<symbol>   <=> | >>>? | << | <> | [!=<>]= | ![<>] | \|[|>] | [-=]> | :: | . )
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_COMMENT_ENDS = re.compile(r"/\*(?!\+)|\*/")
 
 
 def tokenize(sql: str) -> list[Token]:
     """Tokens of ``sql``, without comments and hints.
 
     Raises:
-        sqlglot.errors.TokenError: The text has, e.g., a quote that is never closed.
+        TokenError: A quote, comment or hint is never closed.
     """
-    return _tokens(sql, 0)
-
-
-def _tokens(sql: str, offset: int) -> list[Token]:
-    """Tokens of ``sql[offset:]``; the rest of a statement that sqlglot takes for one string is taken apart."""
     tokens: list[Token] = []
-    end = offset
-    rest_follows = False
-    for found in Spark().tokenize(sql[offset:]):
-        start, stop = offset + found.start, offset + found.end + 1
-        if rest_follows and found.token_type is TokenType.STRING:
-            inner = _tokens(sql[: sql.index(found.text, end) + len(found.text)], sql.index(found.text, end))
-            return [*tokens, *inner, *_tokens(sql, inner[-1].end if inner else stop)]
-        rest_follows = found.token_type in _OPAQUE_COMMANDS
-        if found.token_type is TokenType.HINT or start < end:
+    at = 0
+    in_hint = False
+    while at < len(sql):
+        if in_hint and sql.startswith("*/", at):
+            at += 2
+            in_hint = False
             continue
-        end = stop
-        text = sql[start:stop]
-        if text[0] == "`":
-            tokens.append(Token(Kind.QUOTED, text, start, stop))
-        elif text[-1] in "'\"":
-            tokens.append(Token(Kind.STRING, text, start, stop))
-        elif text[0].isdigit():
-            tokens.append(Token(Kind.NUMBER, text, start, stop))
-        elif _WORDS.fullmatch(text):
-            tokens += (Token(Kind.WORD, m[0], start + m.start(), start + m.end()) for m in _WORD.finditer(text))
-        else:
-            tokens.append(Token(Kind.SYMBOL, text, start, stop))
+        found = _LEXEME.match(sql, at)
+        assert found is not None
+        at = found.end()
+        match found.lastgroup:
+            case "blank":
+                pass
+            case "comment":
+                at = _comment_end(sql, at)
+            case "hint":
+                in_hint = True
+            case "unclosed":
+                raise TokenError(f"{found[0]} is never closed")
+            case kind if not in_hint:
+                tokens.append(Token(Kind(kind), found[0], found.start(), at))
+    if in_hint:
+        raise TokenError("a hint is never closed")
     return tokens
+
+
+def _comment_end(sql: str, at: int) -> int:
+    """Just past the end of the comment whose text starts at ``at``; comments may hold comments, but no hints."""
+    depth = 1
+    for found in _COMMENT_ENDS.finditer(sql, at):
+        depth += 1 if found[0] == "/*" else -1
+        if depth == 0:
+            return found.end()
+    raise TokenError("a comment is never closed")
 
 
 OPENING = {"(": ")", "[": "]", "{": "}"}

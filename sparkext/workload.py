@@ -180,8 +180,7 @@ class Workload:
 
     def _bind(self, use: Use, name: str) -> BoundQuery:
         source = read_source(self.spark, use.source, *use.source_at)
-        parser = self.spark._jsparkSession.sessionState().sqlParser()
-        return bind(use.sql, use.clause, source, use.relation, parser, name)
+        return bind(use.sql, use.clause, source, use.relation, name)
 
     def _pool_of(self, bound: BoundQuery) -> Pool:
         for pool in self._pools:

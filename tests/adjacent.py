@@ -171,7 +171,7 @@ ADJACENT = (
         "PREV(v) IS NOT NULL",
         None,
         _flag(Operation.NOT, _flag(Operation.IS_NULL, _PV)),
-        lambda h, p: p["v"] is not None,
+        lambda _, p: p["v"] is not None,
     ),
     AdjacentCase("v <=> PREV(v)", "v IS NULL", _flag(Operation.SAME, _HV, _PV), lambda h, p: h["v"] == p["v"]),
     AdjacentCase(
@@ -191,7 +191,7 @@ ADJACENT = (
 ADJACENT_BY_SQL = {case.sql: case for case in ADJACENT}
 
 STARTS: dict[str, Callable[[Any], bool]] = {
-    "TRUE": lambda row: True,
+    "TRUE": lambda _: True,
     "v IS NULL": lambda row: row.v is None,
     "v > 1": lambda row: row.v is not None and row.v > 1,
 }

@@ -18,7 +18,8 @@ from planner.kernel_plan import (
     KernelPlan,
     Slot,
 )
-from planner.query import Attribute, EventClass, Window
+from planner.attribute import Attribute
+from planner.query import EventClass, Window
 from tests.kernel_twin import KernelRow
 
 EXTREME_TYPES = (

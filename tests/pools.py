@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from planner.pattern import variables
 from planner.pattern_grammar import lexemes, parse_pattern
-from planner.query import Aggregate, Attribute, EventClass, Function, Query, Window
+from planner.attribute import Attribute
+from planner.query import Aggregate, EventClass, Function, Query, Window
 from tests.workloads import typed_class
 
 COUNT = Aggregate(Function.COUNT)

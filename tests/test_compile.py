@@ -12,7 +12,8 @@ from planner.compile import MAX_FIELDS, compile_plan
 from planner.components import components
 from planner.kernel_plan import Arithmetic, Encoding, KernelPlan, class_words, field_columns
 from planner.prefixes import equal_prefixes, share_equal_prefixes, share_nothing
-from planner.query import Aggregate, Attribute, Function, Query, Window
+from planner.attribute import Attribute
+from planner.query import Aggregate, Function, Query, Window
 from planner.sharing import SharingPlan
 from planner.template import Template, template
 from tests.pools import COUNT, V, W, query
@@ -106,6 +107,22 @@ def test_counts_are_kept_in_the_arithmetic_that_needs_them() -> None:
     assert {cell.arithmetic for cell in shared(query("A+", SUM_A)).cells} == {Arithmetic.NUMBER}
     assert {cell.arithmetic for cell in shared(query("A+", COUNT)).cells} == {Arithmetic.EXACT}
     assert {cell.arithmetic for cell in shared(query("A+", MIN_A)).cells} == {Arithmetic.EXACT, Arithmetic.EXTREME}
+
+
+def test_counts_in_doubles_need_no_exact_counts() -> None:
+    approximate, logarithm = Aggregate(Function.APPROX_COUNT), Aggregate(Function.LOG10_COUNT)
+    plan = shared(query("A+", approximate, logarithm, SUM_A, Aggregate(Function.APPROX_COUNT, "A", V)))
+    assert {cell.arithmetic for cell in plan.cells} == {Arithmetic.NUMBER}
+    assert {(column.attribute.text, column.encoding) for column in plan.columns} == {
+        ("v", Encoding.NUMBER),
+        ("v", Encoding.PRESENT),
+    }
+    (result,) = plan.results
+    assert result.values[0] == result.values[1] == (result.presence,)
+    both = shared(query("A+", COUNT, approximate))
+    assert sorted(cell.arithmetic.name for cell in both.cells) == ["EXACT", "NUMBER"]
+    of_events = shared(query("A+", Aggregate(Function.LOG10_COUNT, "A")))
+    assert [(cell.arithmetic, cell.column) for cell in of_events.cells] == [(Arithmetic.NUMBER, None)] * 2
 
 
 def test_sum_and_average_of_one_attribute_are_kept_once() -> None:

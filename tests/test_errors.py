@@ -91,8 +91,6 @@ CASES: dict[str, list[str]] = {
         trends("A§{1,3} B"),
         trends("A§{2,}"),
         trends("A§{,2}"),
-        trends("A", "§APPROX_COUNT(*) AS n"),
-        trends("A", "1 + §log10_count(*) AS n"),
         trends("A B", more="DEFINE B AS B.v > §PREV(v)"),
         trends("A B", more="DEFINE B AS §prev(B.v) IS NULL"),
         "EXPLAIN SHARING §JSON",
@@ -123,6 +121,8 @@ CASES: dict[str, list[str]] = {
         trends("A", keys="GROUP BY §other.k ORDER BY t TYPE BY ty"),
         trends("A", "COUNT(*) + §v AS n"),
         trends("A", "COUNT(*) + §window_start AS n"),
+        trends("A", "COUNT(*) AS n, COUNT(A) / §n AS more"),
+        trends("A", "§n + 1 AS more, COUNT(*) AS n"),
     ],
     "TREND_CONDITION_NOT_BOOLEAN": [
         trends("A", more="DEFINE A AS §v"),
@@ -140,6 +140,8 @@ CASES: dict[str, list[str]] = {
         trends("A", "COUNT(§A, A) AS n"),
         trends("A", "COUNT(§DISTINCT A) AS n"),
         trends("A", "SUM(§*) AS n"),
+        trends("A", "§APPROX_COUNT() AS n"),
+        trends("A", "LOG10_COUNT(§1) AS n"),
         trends("A", "SUM(§A) AS n"),
         trends("A", "SUM(§1) AS n"),
         trends("A", "MAX(§k || 'x') AS n"),
@@ -244,6 +246,7 @@ CASES: dict[str, list[str]] = {
 UNRESOLVED = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 
 ELSEWHERE = {
+    "TREND_STREAMING_SOURCE": "test_streams_are_refused",
     "TREND_UNKNOWN_SETTING": "test_settings_with_unknown_values",
     "TREND_INTERNAL_ERROR": "test_faults_are_reported_as_such",
 }
@@ -367,6 +370,24 @@ def test_settings_with_unknown_values(spark: SparkSession, setting: str, value: 
     assert known in str(error)
     assert error.getSqlState() == "22023"
     assert [row.tableName for row in spark.sql("SHOW TABLES").collect()] == ["e"]
+
+
+def test_streams_are_refused(spark: SparkSession) -> None:
+    """Wherever the stream is in the relation, with or without windows, and in a view whose source becomes one."""
+    stream(spark, {"x": "a1 b2"})
+    spark.sql(f"CREATE TEMP VIEW v AS {trends('A', keys='ORDER BY t TYPE BY ty')}")
+    assert values(spark.table("v")) == [(1,)]
+    rates = spark.readStream.format("rate").load().selectExpr("value AS t", "timestamp", "'A' AS ty")
+    rates.createOrReplaceTempView("s")
+    for source in ("s", "(SELECT s.* FROM s JOIN e ON s.t = e.t)"):
+        for keys, within in (("t", ""), ("t", "WITHIN 3"), ("timestamp", "WITHIN INTERVAL 1 MINUTE")):
+            statement = trends("A", more=within, keys=f"ORDER BY {keys} TYPE BY ty", source=source)
+            error = fails(spark, statement, "TREND_STREAMING_SOURCE")
+            assert place(error) == (1, statement.index(source) + 1)
+            assert error.getSqlState() == "0A000"
+    fails(spark, "WITH c AS (SELECT * FROM s) " + trends("A", source="c"), "TREND_STREAMING_SOURCE")
+    rates.createOrReplaceTempView("e")
+    fails(spark, "SELECT * FROM v", "TREND_STREAMING_SOURCE")
 
 
 def test_faults_are_reported_as_such(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

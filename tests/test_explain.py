@@ -36,6 +36,10 @@ WORKLOADS: dict[str, dict[str, str]] = {
         "q4": trends("A+ B C?", more="DEFINE A AS A.v > 10 WITHIN 10 SLIDE 5"),
         "q5": trends("(A B)+ | C", "COUNT(B) / COUNT(*) AS share"),
     },
+    "doubles": {
+        "approximate": trends("A+ B", "APPROX_COUNT(*) AS n, LOG10_COUNT(A) AS a, SUM(A.v) AS s"),
+        "exact": trends("A+ B", "COUNT(*) AS n, log10_count(A.v) AS a"),
+    },
     "pools": {
         "trips": trends(
             "Request (Pickup Travel)+ Delivery",

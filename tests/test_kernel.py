@@ -12,13 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from planner.kernel_plan import Arithmetic, Bank, Cell, Column, Encoding, Field, KernelPlan, Layout, Slot
-from planner.query import Attribute, EventClass, Window
+from planner.attribute import Attribute
+from planner.query import EventClass, Window
 from tests.harness import Partials, pool_partials, sorted_rows, source_batch
 from tests.kernel_plans import random_plan, random_rows
 from tests.kernel_twin import KernelRow, Total, TwinResults, twin_results
 from udfs.numbers import LIMIT_HIGH
 from udfs.run import PoolRun
 
+MOST = (1 << 63) - 1
 EXAMPLES = int(os.environ.get("SPARKEXT_POOLS", "300"))
 
 WINDOWS: tuple[tuple[Window | None, ...], ...] = (
@@ -117,6 +119,20 @@ def test_long_streams_shift_their_lanes(window: Window, sparse: bool) -> None:
     plan, rows = kleene(window), stream(times, random)
     for cuts in (None, random, random):
         assert mismatch(plan, twin_results(plan, rows), pool_partials(plan, rows, cuts)) is None
+
+
+@pytest.mark.parametrize(
+    "window",
+    [Window(1, 1), Window(3, 1), Window(7, 2), Window(10, 3), Window(3, MOST), Window(MOST, MOST // 2)],
+    ids=str,
+)
+def test_times_at_the_ends_of_64_bits(window: Window) -> None:
+    """No window is lost or takes another's totals, however far it is from the one before."""
+    low, high = (window.within - MOST - 1, MOST - 1) if window.slide == 1 else (-MOST - 1, MOST)
+    plan, random = kleene(window), Random(window.within)
+    for times in ([low, high], [low, low + 1, high - 1, high], [low, low + 9, -5, -1, 0, 1, high - 7, high, high]):
+        rows = stream(times, random)
+        assert mismatch(plan, twin_results(plan, rows), pool_partials(plan, rows, random)) is None
 
 
 @pytest.mark.parametrize("events", [125, 126, 127, 128, 129, 200, 300])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from decimal import Decimal
-
 import pytest
 from pyspark.sql import SparkSession
 
@@ -135,80 +132,6 @@ def test_group_adds_up_over_partitions(spark: SparkSession) -> None:
         ("u", 10, 20, 1, 1, 1, 8.0, 8.0, 8.0, 8.0),
         ("w", 0, 10, 1, 1, 0, None, None, None, None),
     ]
-
-
-def test_aggregates_by_hand(spark: SparkSession) -> None:
-    """A+ B over a1 b2 a3 b4: trends 12, 14, 34, 134."""
-    stream(spark, ABAB)
-    measures = """COUNT(*) AS n, COUNT(A) AS a, COUNT(B) AS b, SUM(A.v) AS sa, SUM(B.v) AS sb, AVG(A.v) AS ma,
-        MIN(A.t) AS lo, MAX(B.t) AS hi, SUM(A.v / 10 + 1) AS plus, COUNT(A.k) AS ks"""
-    found = values(spark.sql(trends("A+ B", measures)))
-    assert found == [("x", 4, 5, 4, 90.0, 140.0, 18.0, 1, 4, 14.0, 5)]
-
-
-def test_extremes_are_of_events_in_trends(spark: SparkSession) -> None:
-    stream(spark, {"x": "b0 a1 a2 b3 a9", "y": "a5"})
-    assert values(spark.sql(trends("A B", "MIN(A.t) AS lo, MAX(A.t) AS hi, MIN(B.t) AS b"))) == [("x", 1, 2, 3)]
-
-
-def test_measures_are_expressions(spark: SparkSession) -> None:
-    """Over aggregates, output columns and literals; the same aggregate may stand several times."""
-    stream(spark, ABAB)
-    measures = """COUNT(B) / COUNT(*) AS ratio, CASE WHEN SUM(A.v) > 50 THEN upper(k) ELSE 'none' END AS word,
-        window_end - window_start AS span, CAST(COUNT(*) AS INT) + COUNT ( * ) AS twice, 'COUNT(*)' AS text,
-        coalesce(SUM(B.v), 0) - /* not COUNT(A) */ SUM(A.v) AS gap, 7 AS seven, k IS NOT NULL AS has_key"""
-    frame = spark.sql(trends("A+ B", measures, "WITHIN 10"))
-    assert frame.columns == [
-        "k",
-        "window_start",
-        "window_end",
-        "ratio",
-        "word",
-        "span",
-        "twice",
-        "text",
-        "gap",
-        "seven",
-        "has_key",
-    ]
-    assert values(frame) == [("x", 0, 10, Decimal(1), "X", 10, Decimal(8), "COUNT(*)", 50.0, 7, True)]
-
-
-def test_null_attributes_are_skipped(spark: SparkSession) -> None:
-    relation(spark, "e", "k, t, ty, v", ["1, 1, 'A', NULL", "1, 2, 'A', 5", "2, 1, 'A', NULL"])
-    measures = (
-        "COUNT(*) AS n, COUNT(A) AS a, COUNT(A.v) AS av, SUM(A.v) AS s, AVG(A.v) AS m, MIN(A.v) AS lo, MAX(A.v) AS hi"
-    )
-    assert values(spark.sql(trends("A+", measures))) == [
-        (1, 3, 4, 2, 10.0, 5.0, 5, 5),
-        (2, 1, 1, 0, None, None, None, None),
-    ]
-
-
-def test_nan_attributes_follow_spark(spark: SparkSession) -> None:
-    """NaN is greatest, and makes sums NaN."""
-    relation(
-        spark,
-        "e",
-        "k, t, ty, v",
-        ["1, 1, 'A', CAST('NaN' AS DOUBLE)", "1, 2, 'A', 5D", "2, 1, 'A', 5D", "3, 1, 'A', CAST('NaN' AS DOUBLE)"],
-    )
-    found = values(
-        spark.sql(trends("A+", "SUM(A.v) AS s, AVG(A.v) AS m, MIN(A.v) AS lo, MAX(A.v) AS hi, COUNT(A.v) AS c"))
-    )
-    assert str(found) == str(
-        [
-            (1, math.nan, math.nan, 5.0, math.nan, Decimal(4)),
-            (2, 5.0, 5.0, 5.0, 5.0, Decimal(1)),
-            (3, math.nan, math.nan, math.nan, math.nan, Decimal(1)),
-        ]
-    )
-
-
-def test_infinite_attributes(spark: SparkSession) -> None:
-    relation(spark, "e", "k, t, ty, v", ["1, 1, 'A', CAST('Infinity' AS DOUBLE)", "1, 2, 'A', 5D"])
-    found = values(spark.sql(trends("A+", "SUM(A.v) AS s, AVG(A.v) AS m, MIN(A.v) AS lo, MAX(A.v) AS hi")))
-    assert found == [(1, math.inf, math.inf, 5.0, math.inf)]
 
 
 def test_conditions(spark: SparkSession) -> None:

@@ -1,14 +1,16 @@
-"""Counts near and beyond 38 digits, and sums and averages over very many trends."""
+"""Counts near and beyond 38 digits, exact and in doubles, and sums and averages over very many trends."""
 
 from __future__ import annotations
 
 import math
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from tests.enumerator import as_float
 from tests.sql_cases import clause, relation, settings, trends, values
 
 LIMIT = 10**38
@@ -66,6 +68,29 @@ def test_overflow_fails_with_ansi(spark: SparkSession) -> None:
     assert "Traceback" not in message
 
 
+def test_what_the_overflow_suggests_works(spark: SparkSession) -> None:
+    """Counts in doubles are infinite beyond 1.8e308, their logarithms never are."""
+    lengths = [1, 127, 1022, 1023, 1024, 6000]
+    runs(spark, lengths)
+    measures = """APPROX_COUNT(*) AS n, APPROX_COUNT(A) AS a, APPROX_COUNT(A.t) AS at,
+        LOG10_COUNT(*) AS l, LOG10_COUNT(A) AS la, LOG10_COUNT(A.t) AS lt"""
+    found = values(spark.sql(trends("A+", measures, "WITHIN 10000")))
+    for n, (k, _, _, *counts) in zip(lengths, found, strict=True):
+        trends_of, events = 2**n - 1, n * 2 ** (n - 1)
+        doubles = [as_float(Fraction(count)) for count in (trends_of, events, events)]
+        logarithms = [math.log10(count) for count in (trends_of, events, events)]
+        assert (k, *counts) == (n, *(pytest.approx(value, rel=1e-12) for value in doubles + logarithms))
+    assert [row[3] == math.inf for row in found] == [False] * 4 + [True] * 2
+    assert [row[4] == math.inf for row in found] == [False] * 2 + [True] * 4
+
+
+def test_counts_in_doubles_of_partitions_of_very_different_size(spark: SparkSession) -> None:
+    runs(spark, [5000, 3, 4999, 70, 5000])
+    keys = "PARTITION BY i GROUP BY ty ORDER BY t TYPE BY ty"
+    found = values(spark.sql(trends("A+", "LOG10_COUNT(*) AS l, APPROX_COUNT(A) AS a", keys=keys)))
+    assert found == [("A", pytest.approx(math.log10(2**5001 + 2**4999), rel=1e-12), math.inf)]
+
+
 def test_overflow_names_the_measures_that_hold_the_count(spark: SparkSession) -> None:
     runs(spark, [130])
     with pytest.raises(PySparkException) as caught:
@@ -106,13 +131,13 @@ def test_partitions_that_overflow_make_the_group_overflow(spark: SparkSession) -
 
 
 def test_averages_do_not_overflow(spark: SparkSession) -> None:
-    """In the 2^5000 - 1 trends over 5000 events each event is as often."""
-    runs(spark, [5000, 3])
+    """In the 2^5003 - 1 trends over 5003 events each event is as often."""
+    runs(spark, [5003, 3])
     measures = "AVG(A.t) AS mean, SUM(A.t) AS total, SUM(-A.t) AS below, MIN(A.t) AS first, MAX(A.t) AS last"
     small, large = values(spark.sql(trends("A+", measures)))
     assert small == (3, 2.0, 24.0, -24.0, 1, 3)
-    assert large[1] == pytest.approx(2500.5, rel=1e-9)
-    assert large[2:] == (math.inf, -math.inf, 1, 5000)
+    assert large[1] == pytest.approx(2502, rel=1e-9)
+    assert large[2:] == (math.inf, -math.inf, 1, 5003)
 
 
 def test_averages_over_partitions_of_very_different_size(spark: SparkSession) -> None:
@@ -124,6 +149,15 @@ def test_averages_over_partitions_of_very_different_size(spark: SparkSession) ->
     weights = [(4 * 2500, 2500.5 + 0), (4999, 2500 + 200), (4 * 2500, 2500.5 + 300)]
     assert mean == pytest.approx(sum(w * m for w, m in weights) / sum(w for w, _ in weights), rel=1e-9)
     assert total == math.inf
+
+
+def test_huge_sums_of_partitions_that_cancel(spark: SparkSession) -> None:
+    """Whichever tasks they are in, the sum is zero, and an average that is too small for a double as well."""
+    runs(spark, [3000] * 8)
+    signs = ("A.i < 4", "A.i % 2 = 0", "A.i DIV 2 % 2 = 0")
+    measures = ", ".join(f"{f}(IF({sign}, 1, -1)) AS {f}{i}" for i, sign in enumerate(signs) for f in ("SUM", "AVG"))
+    keys = "PARTITION BY i GROUP BY ty ORDER BY t TYPE BY ty"
+    assert values(spark.sql(trends("A+", measures, keys=keys))) == [("A", *[0.0] * 6)]
 
 
 def test_sums_are_finite_up_to_the_range_of_doubles(spark: SparkSession) -> None:

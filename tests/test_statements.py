@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from tests.sql_cases import KEYED, clause, fails, relation, stream, trends, values
+from tests.sql_cases import KEYED, clause, fails, place, relation, results, settings, stream, trends, values
 
 EVENTS = {"x": "a1 b2 a3 b4", "y": "a1 b2", "z": "b1"}
 AB = clause("A B")
@@ -78,6 +78,225 @@ QUERIES = {
 @pytest.mark.parametrize("name", QUERIES)
 def test_queries(events: SparkSession, name: str) -> None:
     assert values(events.sql(QUERIES[name])) == RESULT
+
+
+XY = "FROM e WHERE k < 'z'"
+WITHIN_A_STATEMENT = {
+    "exists": f"SELECT k, n FROM e {AB} AS l WHERE EXISTS (SELECT * FROM e {AB} AS r WHERE r.k = l.k)",
+    "not in": f"SELECT k, IF(k = 'x', 3, 1) AS n FROM (SELECT DISTINCT k FROM e) WHERE k NOT IN "
+    f"(SELECT k FROM e {clause('B', 'COUNT(*) AS n', 'DEFINE B AS k = :z')})".replace(":z", "'z'"),
+    "correlated around the clause": "SELECT * FROM (SELECT DISTINCT k, (SELECT max(n) FROM e "
+    f"{AB} AS r WHERE r.k = o.k) AS n FROM e AS o) WHERE n > 0",
+    "lateral around the clause": f"SELECT o.k, m AS n FROM (SELECT DISTINCT k FROM e) AS o, "
+    f"LATERAL (SELECT n AS m FROM e {AB} AS r WHERE r.k = o.k)",
+    "lateral after the clause": f"SELECT k, m AS n FROM e {AB} AS t, LATERAL (SELECT t.n AS m)",
+    "three joins": f"SELECT a.k, c.n FROM e {AB} AS a JOIN (SELECT DISTINCT k FROM e) AS b ON a.k = b.k "
+    f"LEFT JOIN e {AB} c ON c.k = b.k CROSS JOIN (SELECT count(*) AS z FROM e {AB})",
+    "join in parentheses": f"SELECT x.k, x.n FROM (e {AB} AS x JOIN (e {AB} AS y) ON x.k = y.k)",
+    "natural join": f"SELECT k, n FROM e {AB} NATURAL JOIN e {AB} AS r",
+    "semi join": f"SELECT k, n FROM e {AB} AS l LEFT SEMI JOIN e {AB} AS r ON l.k = r.k",
+    "over a join": "SELECT * FROM (SELECT l.k, l.t, r.ty FROM e AS l JOIN e AS r ON l.k = r.k AND l.t = r.t) " + AB,
+    "over a join with a clause": f"SELECT * FROM (SELECT l.*, n AS m FROM e AS l LEFT JOIN e {AB} r ON l.k = r.k) {AB}",
+    "over a clause at once": f"SELECT k, n FROM e {clause('A B', 'COUNT(*) AS m')} "
+    + clause("A", "CAST(SUM(A.m) AS INT) AS n", "DEFINE A AS true", "PARTITION BY k ORDER BY CAST(m AS INT)"),
+    "three deep": "SELECT * FROM (SELECT k, 1 AS t, 'A' AS ty, n AS m FROM "
+    f"(SELECT k, 1 AS t, 'A' AS ty, n AS l FROM e {AB}) {clause('A', 'MAX(A.l) AS n')}) {clause('A', 'MAX(A.m) AS n')}",
+    "cte without AS": f"WITH c (SELECT * FROM e), d (k, t, ty) (SELECT k, t, ty FROM c) SELECT * FROM d {AB}",
+    "recursive cte": "WITH RECURSIVE c(t) AS (SELECT 1 UNION ALL SELECT t + 1 FROM c WHERE t < 2) SELECT k, n FROM c "
+    + clause(
+        "A", keys="PARTITION BY IF(t = 1, 'y', 'x') AS k ORDER BY t TYPE BY 'A'", measures="MAX(5 - A.t * 2) AS n"
+    ).replace("MAX(5 - A.t * 2)", "IF(MAX(A.t) = 1, 1, 3)"),
+    "shadowed ctes": f"WITH e AS (SELECT * {XY}) SELECT * FROM "
+    f"(WITH e AS (SELECT *, 1 AS one FROM e) SELECT * FROM e {AB})",
+    "cte of an inner query does not leak": f"SELECT * FROM e {AB} WHERE k IN (WITH e AS (SELECT 1) SELECT 'x') "
+    f"UNION ALL SELECT * FROM e {AB} WHERE k = 'y'",
+    "cte that another clause reads": f"WITH c AS (SELECT k, n AS m, 1 AS t, 'A' AS ty FROM e {AB}) SELECT * FROM c "
+    + clause("A", "MAX(A.m) AS n"),
+    "inline table": f"SELECT k, n * 3 AS n FROM VALUES ('x', 1, 'A'), ('x', 2, 'B') AS r(k, t, ty) {AB} "
+    f"UNION ALL SELECT * FROM VALUES ('y', 1, 'A'), ('y', 2, 'B') AS r(k, t, ty) {AB}",
+    "columns renamed before": "SELECT * FROM e AS q(kk, tt, yy, vv) "
+    + clause("A B", keys="PARTITION BY q.kk AS k ORDER BY tt TYPE BY q.yy"),
+    "columns renamed on both sides": "SELECT a AS k, b AS n FROM e q(kk, tt, yy, vv) "
+    + clause("A B", keys="PARTITION BY kk ORDER BY tt TYPE BY yy")
+    + " t(a, b)",
+    "TABLESAMPLE before": f"SELECT * FROM e TABLESAMPLE (100 PERCENT) {AB}",
+    "TABLESAMPLE after": f"SELECT * FROM e {AB} TABLESAMPLE (100 PERCENT) AS t",
+    "PIVOT before": "SELECT k, n FROM (SELECT k, t, v, ty FROM e) PIVOT (max(v) AS v FOR ty IN ('A', 'B')) "
+    + clause("A B", more="DEFINE A AS A.A > 0, B AS B.B > 0", keys="PARTITION BY k ORDER BY t"),
+    "PIVOT after": f"SELECT stack(2, 'x', x, 'y', y) AS (k, n) FROM e {AB} PIVOT (sum(n) FOR k IN ('x', 'y'))",
+    "UNPIVOT after": f"SELECT k, value AS n FROM e {AB} UNPIVOT (value FOR name IN (n))",
+    "LATERAL VIEW after": f"SELECT k, i AS n FROM e {AB} LATERAL VIEW explode(array(n)) l AS i",
+    "GROUP BY, HAVING, ORDER BY, LIMIT after": f"SELECT k, sum(n) AS n FROM e {AB} WHERE n > 0 GROUP BY k "
+    "HAVING sum(n) > 0 ORDER BY n DESC LIMIT 2",
+    "WINDOW after": f"SELECT k, sum(n) OVER w AS n FROM e {AB} WINDOW w AS (PARTITION BY k ORDER BY n)",
+    "set operations": f"(SELECT * FROM e {AB} UNION SELECT * FROM e {AB}) INTERSECT (SELECT * FROM e {AB} EXCEPT "
+    f"SELECT * FROM e {clause('C')})",
+    "pipes": f"FROM e {AB} |> JOIN e {AB} AS q USING (k) |> AGGREGATE max(q.n) AS n GROUP BY k |> ORDER BY n",
+    "pipes before": f"SELECT * FROM (FROM e |> WHERE k < 'z' |> EXTEND 1 AS one) {AB}",
+    "comments between all words": "SELECT /**/ * /*/*(*/*/ FROM/**/e -- MATCH_TREND (\n\r\n"
+    + AB.replace(" ", " /* ' */ -- `\n"),
+    "comments that go on": f"SELECT * FROM e -- MATCH_TREND ( \\\n' still a comment\n{AB}",
+    "comments that end with a hint": f"SELECT /*+ BROADCAST(t) */ * /* /*+ no hint */ FROM e {AB} AS t",
+    "quotes of all kinds": "SELECT k, n FROM e "
+    + clause("A B", more="DEFINE A AS k IN ('it''s', 'MATCH_TREND (', \"q\"\"(\", r'\\', 'a\\'(', k) AND `e`.`t` > .5"),
+    "quoted names": "SELECT `k`, `n` FROM `e` AS `a b` "
+    + clause("`A` B", "COUNT(`A`) AS `n`", keys="PARTITION BY `a b`.`k` ORDER BY `a b`.t TYPE BY `ty`"),
+    "names like the words of the clause": "SELECT k, n FROM "
+    "(SELECT k, t AS `within`, ty AS type, v AS `define`, t AS pattern FROM e) "
+    "AS measures "
+    + clause(
+        "A B",
+        more="DEFINE A AS measures.within > 0 AND pattern > 0",
+        keys="PARTITION BY k ORDER BY `within` TYPE BY type",
+    ),
+    "names that start with a digit": "SELECT k, n FROM (SELECT k, t AS 1st, ty, v AS 2x FROM e) AS 3rd "
+    + clause("A B", more="DEFINE A AS A.2x > 0 AND 3rd.1st > 0", keys="PARTITION BY k ORDER BY 3rd.1st TYPE BY ty"),
+    "casts": f"SELECT k::string, n::int FROM e {clause('A B', more='DEFINE A AS A.t::int > 0')}",
+    "mixed case": "SeLeCt * FrOm e MaTcH_tReNd "
+    "(pArTiTiOn By k OrDeR bY t TyPe By ty MeAsUrEs CoUnT(*) aS n PaTtErN (A B))",
+    "another order": "SELECT * FROM e MATCH_TREND (PATTERN (A B) MEASURES COUNT(*) AS n DEFINE B AS B.t > 0, A AS true "
+    "TYPE BY ty ORDER BY t PARTITION BY k)",
+}
+
+
+def test_queries_within_one_statement(events: SparkSession) -> None:
+    """Each is a subquery of one statement, which holds some seventy clauses."""
+    found = results(events, list(WITHIN_A_STATEMENT.values()), ("k", "CAST(n AS INT)"))
+    assert dict(zip(WITHIN_A_STATEMENT, found, strict=True)) == dict.fromkeys(WITHIN_A_STATEMENT, RESULT)
+
+
+@pytest.mark.parametrize(
+    ("statement", "condition"),
+    [
+        (
+            f"SELECT * FROM e AS o WHERE EXISTS (SELECT * FROM §(SELECT * FROM e AS i WHERE i.k = o.k) {AB})",
+            "TREND_SOURCE",
+        ),
+        (f"SELECT * FROM e AS o, LATERAL (SELECT * FROM §(SELECT o.k, o.t, o.ty) {AB})", "TREND_SOURCE"),
+        (
+            f"SELECT (SELECT max(n) FROM e {clause('A', more='DEFINE A AS A.v > §o.v')}) FROM e AS o",
+            "TREND_UNKNOWN_COLUMN",
+        ),
+        (f"SELECT (SELECT max(n) FROM e {clause('A', 'COUNT(*) + §o.v AS n')}) FROM e AS o", "TREND_UNKNOWN_COLUMN"),
+        (f"SELECT (SELECT max(n) FROM e {clause('A', more='WITHIN §o.t')}) FROM e AS o", "TREND_WINDOW_INVALID"),
+        (f"SELECT * FROM e AS o, §LATERAL (SELECT * FROM e) {AB}", "TREND_LATERAL"),
+        (f"SELECT * FROM e §LATERAL VIEW explode(array(1)) x AS y {AB}", "TREND_LATERAL"),
+        (f"SELECT * FROM e WHERE k = 'x' §{AB}", "TREND_CLAUSE_SYNTAX"),
+        (f"SELECT * FROM e JOIN e AS f USING (k) §{AB}", "TREND_CLAUSE_SYNTAX"),
+        (
+            f"§CREATE TEMPORARY FUNCTION f() RETURNS TABLE (k STRING) RETURN SELECT k FROM e {AB}",
+            "TREND_NOT_SUPPORTED_YET",
+        ),
+        (f"CREATE TEMP VIEW §IDENTIFIER('a' || 'b') AS SELECT k FROM e {AB}", "TREND_NOT_SUPPORTED_YET"),
+        (f"BEGIN SELECT 1; §CREATE VIEW v AS SELECT k FROM e {AB}; END", "TREND_PERMANENT_VIEW"),
+        (f"BEGIN CREATE TEMP VIEW src AS SELECT * FROM e; SELECT k FROM §src {AB}; END", "TREND_SOURCE"),
+    ],
+)
+def test_places_that_it_cannot_have(events: SparkSession, statement: str, condition: str) -> None:
+    """Among them correlated references, out of the relation and out of the clause."""
+    before, after = statement.split("§")
+    assert place(fails(events, before + after, condition)) == (1, len(before) + 1)
+
+
+def test_scripts(events: SparkSession) -> None:
+    """Clauses in the statements of a script, and views that it creates, which outlive it."""
+    script = f"""BEGIN
+      DECLARE least INT DEFAULT 1;
+      WITH e AS (SELECT 1) SELECT * FROM e;
+      IF EXISTS (SELECT * FROM e {AB}) THEN
+        CREATE OR REPLACE TEMP VIEW v AS SELECT * FROM e {AB} UNION ALL SELECT * FROM e {clause("C")};
+      END IF;
+      CREATE OR REPLACE TEMP VIEW w AS SELECT k, CASE WHEN n = 1 THEN n ELSE 3 END AS n FROM e {AB};
+      FOR r AS SELECT * FROM e {AB} DO SET least = least + CAST(r.n AS INT); END FOR;
+      SELECT v.k, w.n, least FROM v JOIN w USING (k) JOIN e {AB} AS t USING (k);
+    END"""
+    assert values(events.sql(script)) == [("x", 3, 5), ("y", 1, 5)]
+    for name in ("v", "w"):
+        assert values(events.table(name)) == RESULT
+    assert [row.name for row in events.sql("SHOW TREND QUERIES").collect()] == ["v#1", "v#2", "w"]
+
+
+def test_errors_of_scripts_are_those_of_spark(events: SparkSession) -> None:
+    fails(events, "BEGIN SELECT 1; DECLARE x INT; END", "INVALID_VARIABLE_DECLARATION.ONLY_AT_BEGINNING")
+
+
+def test_execute_immediate(events: SparkSession) -> None:
+    """The text is parsed like any statement, its values among the parameters of the clause."""
+    low = clause("A B", more="DEFINE A AS A.t > :low")
+    positions = clause("A B", more="DEFINE A AS A.t > ?")
+    events.sql("DECLARE OR REPLACE VARIABLE one INT DEFAULT 1")
+    try:
+        for statement, expected in {
+            f"'SELECT * FROM e {AB}'": RESULT,
+            f"'SELECT * FROM e {low} WHERE n < :most' USING 1 AS low, 5 AS most": [("x", 1)],
+            f"'SELECT * FROM e {low}' USING 2 - 1 AS low": [("x", 1)],
+            f"'SELECT k, n + ? AS n FROM e {positions} WHERE n < ?' USING 7, one, 5": [("x", 8)],
+        }.items():
+            assert values(events.sql(f"EXECUTE IMMEDIATE {statement}")) == expected
+    finally:
+        events.sql("DROP TEMPORARY VARIABLE one")
+    events.sql(f"EXECUTE IMMEDIATE 'CREATE TEMP VIEW v AS SELECT * FROM e {AB}'")
+    assert values(events.table("v")) == RESULT
+
+
+def test_views_that_are_named_in_other_ways(events: SparkSession) -> None:
+    events.sql(f"CREATE TEMP VIEW IDENTIFIER('named') AS SELECT * FROM e {AB}")
+    events.sql("CREATE GLOBAL TEMP VIEW altered AS SELECT 1")
+    events.sql(f"ALTER VIEW global_temp.altered AS SELECT * FROM IDENTIFIER('e') {AB}")
+    try:
+        assert [row.name for row in events.sql("SHOW TREND QUERIES").collect()] == ["named", "altered"]
+        assert values(events.table("named")) == values(events.table("global_temp.altered")) == RESULT
+    finally:
+        events.sql("DROP VIEW global_temp.altered")
+
+
+def test_session_variable_of_a_result(events: SparkSession) -> None:
+    events.sql("DECLARE OR REPLACE VARIABLE most DECIMAL(38,0)")
+    try:
+        events.sql(f"SET VAR most = (SELECT max(n) FROM e {AB})")
+        assert values(events.sql("SELECT most")) == [(3,)]
+    finally:
+        events.sql("DROP TEMPORARY VARIABLE most")
+
+
+def test_strings_that_differ_in_a_quote(events: SparkSession) -> None:
+    """``'it' 's'`` is its: two conditions, not one that a pool shares."""
+    relation(events, "q", "k, t, ty", ["'its', 1, 'A'", "'it''s', 2, 'A'", "'it''s', 3, 'A'"])
+    conditions = ["A.k = 'it' 's'", "A.k = 'it''s'"]
+    found = results(
+        events, [trends("A", "COUNT(*) AS n", f"DEFINE A AS {c}", source="q") for c in conditions], ("k", "n")
+    )
+    assert found == [[("its", 1)], [("it's", 2)]]
+
+
+def test_writing_to_tables_in_other_ways(events: SparkSession, schema: str) -> None:
+    """CTEs before and after INSERT, several inserts of one FROM, a table that is called VIEW."""
+    table = f"{schema}.view"
+    events.sql(f"CREATE TABLE {table} USING parquet AS WITH c AS (SELECT * FROM e) SELECT * FROM c {AB}")
+    events.sql(f"INSERT INTO {table} WITH c AS (SELECT * FROM e) SELECT k, n + 10 FROM c {AB}")
+    events.sql(f"WITH c AS (SELECT * FROM e) INSERT INTO {table} SELECT k, n + 20 FROM c {AB}")
+    events.sql(f"FROM e {AB} INSERT INTO {table} SELECT k, n + 30 WHERE n > 1 INSERT INTO {table} SELECT k, n + 40")
+    added = {"x": (0, 10, 20, 30, 40), "y": (0, 10, 20, 40)}
+    assert values(events.table(table)) == [(key, n + more) for key, n in RESULT for more in added[key]]
+
+
+@pytest.mark.parametrize("statement", ["UPDATE e SET k = 'q'", "DELETE FROM e", "MERGE"])
+def test_changes_of_rows_reach_spark(events: SparkSession, statement: str) -> None:
+    """Spark's relations in memory and files take none; what is said about it is what Spark says."""
+    events.sql("CREATE OR REPLACE TEMP VIEW rows AS SELECT * FROM range(3)")
+    text = f"{statement.replace('e', 'rows', 1)} WHERE id IN (SELECT n FROM e {AB})"
+    if statement == "MERGE":
+        text = f"MERGE INTO rows USING e {AB} AS s ON rows.id = s.n WHEN MATCHED THEN DELETE"
+    with pytest.raises(Exception, match=r"UNSUPPORTED_FEATURE|INTERNAL_ERROR") as caught:
+        events.sql(text)
+    assert "TREND_" not in str(caught.value)
+
+
+def test_double_quotes_for_names(events: SparkSession) -> None:
+    """With Spark's setting for it, columns within the clause may be written so."""
+    keys = 'PARTITION BY "k" ORDER BY "t" TYPE BY "ty"'
+    with settings(events, spark_sql_ansi_doubleQuotedIdentifiers="true"):
+        assert values(events.sql(f'SELECT "n" FROM e {clause("A B", keys=keys)}')) == [(1,), (3,)]
 
 
 def test_views_over_views(events: SparkSession) -> None:

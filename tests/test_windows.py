@@ -2,42 +2,89 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from tests.sql_cases import relation, results, settings, stream, trends, values
+from tests.sql_cases import fails, place, relation, results, settings, stream, trends, values
 
-MOMENTS = ["1969-12-31 23:41:07.000001", "1970-01-01 00:00:00", "2024-03-10 09:59:59.999999", "2024-11-03 08:30:00"]
-SPANS = [("20 minutes", "20 minutes"), ("20 minutes", "7 minutes"), ("1 day", "11 hours"), ("9 days", "9 days")]
+MOMENTS = [
+    "1969-12-31 23:41:07.000001",
+    "1970-01-01 00:00:00",
+    "2024-03-10 06:59:59.999999",  # the last hour of winter time in New York
+    "2024-03-10 07:00:00",
+    "2024-11-03 05:30:00",  # half past one there, twice
+    "2024-11-03 06:30:00",
+    "2024-11-03 08:30:00",
+    "0001-01-01 00:00:00",
+    "9999-12-31 23:59:59.999999",
+]
+SPANS = [
+    ("20 minutes", "20 minutes"),
+    ("20 minutes", "7 minutes"),
+    ("1 hour 30 minutes", "1 hour"),
+    ("1 day", "11 hours"),
+    ("9 days", "9 days"),
+    ("1 week", "1 week"),
+    ("1 microsecond", "1 microsecond"),
+    ("2 microseconds", "1 microsecond"),
+]
+SHOWN = "CAST({start} AS STRING) AS s, CAST({end} AS STRING) AS e"
 
 
 def moments(spark: SparkSession, type_: str) -> None:
-    rows = [f"1, {type_}'{moment}', 'A'" for moment in MOMENTS]
-    relation(spark, "e", "k, t, ty", rows)
+    """Make the moments, of UTC if they are moments in the whole world, a view."""
+    zone = "Z" if type_ == "TIMESTAMP" else ""
+    relation(spark, "e", "k, t, ty", [f"1, {type_}'{moment}{zone}', 'A'" for moment in MOMENTS])
 
 
 @pytest.mark.parametrize(
     ("type_", "zone"),
-    [("TIMESTAMP", "UTC"), ("TIMESTAMP", "America/Los_Angeles"), ("TIMESTAMP_NTZ", "Asia/Kathmandu")],
+    [
+        ("TIMESTAMP", "UTC"),
+        ("TIMESTAMP", "America/New_York"),
+        ("TIMESTAMP", "Asia/Kolkata"),
+        ("TIMESTAMP_NTZ", "America/New_York"),
+    ],
 )
 def test_windows_are_those_of_spark(spark: SparkSession, type_: str, zone: str) -> None:
     """The same rows as a grouping by Spark's own window function, where that can be written."""
+    bounds = SHOWN.format(start="window_start", end="window_end")
     with settings(spark, spark_sql_session_timeZone=zone):
         moments(spark, type_)
-        ours = [
-            f"SELECT window_start AS s, window_end AS e, n FROM ({trends('A', more=f'''WITHIN '{d}' SLIDE '{s}' ''')})"
-            for d, s in SPANS
+        ours = [trends("A", more=f"WITHIN '{d}' SLIDE '{s}'") for d, s in SPANS]
+        ours = [f"SELECT {bounds}, n FROM ({statement})" for statement in ours]
+        windows = [f"window(t, '{length}', '{slide}')" for length, slide in SPANS]
+        theirs = [
+            f"SELECT {SHOWN.format(start=f'{w}.start', end=f'{w}.end')}, count(*) AS n FROM e GROUP BY {w}"
+            for w in windows
         ]
-        found = results(spark, ours, ("s", "e", "n"))
-        assert spark.sql(ours[0]).dtypes[:2] == [("s", type_.lower()), ("e", type_.lower())]
-        for (length, slide), rows in zip(SPANS, found, strict=True):
-            window = f"window(t, '{length}', '{slide}')"
-            expected = spark.sql(
-                f"SELECT {window}.start AS s, {window}.end AS e, count(*) AS n FROM e GROUP BY {window}"
+        shown = spark.sql(trends("A", more="WITHIN '1 day'")).dtypes[1:3]
+        assert shown == [("window_start", type_.lower()), ("window_end", type_.lower())]
+        columns = ("s", "e", "n")
+        expected = results(spark, theirs, columns)
+        for span, one, other in zip(SPANS, results(spark, ours, columns), expected, strict=True):
+            assert one == other, span
+            assert len(one) >= 5
+
+
+@pytest.mark.parametrize("type_", ["TIMESTAMP", "TIMESTAMP_NTZ"])
+def test_gaps_between_moments(spark: SparkSession, type_: str) -> None:
+    """The first ten minutes of each hour of Spark's window function."""
+    with settings(spark, spark_sql_session_timeZone="Asia/Kolkata"):
+        moments(spark, type_)
+        years = "(SELECT * FROM e WHERE t > '0002-01-01')"
+        found = spark.sql(trends("A", more="WITHIN '10 minutes' SLIDE '1 hour'", source=years)).drop("k")
+        assert values(found) == values(
+            spark.sql(
+                f"""SELECT w.start, w.start + INTERVAL 10 MINUTES, count(*)
+                FROM (SELECT t, window(t, '1 hour') AS w FROM {years})
+                WHERE t < w.start + INTERVAL 10 MINUTES GROUP BY w"""
             )
-            assert rows == values(expected), (length, slide)
+        )
 
 
 def test_slide_may_exceed_within(spark: SparkSession) -> None:
@@ -67,15 +114,91 @@ def test_integral_windows_by_hand(spark: SparkSession) -> None:
             trends("A B", more="WITHIN 4 SLIDE 2"),
             trends("A B", more="WITHIN 4", source="below"),
             trends("A B", more="WITHIN 1"),
+            trends("A B", more="SLIDE 4 WITHIN 9"),
         ],
         ("window_start", "window_end", "n"),
     )
-    assert found == [[(0, 4, 1), (4, 8, 1)], [(0, 4, 1), (4, 8, 1)], [(-8, -4, 1), (-4, 0, 1)], []]
+    assert found == [
+        [(0, 4, 1), (4, 8, 1)],
+        [(0, 4, 1), (4, 8, 1)],
+        [(-8, -4, 1), (-4, 0, 1)],
+        [],
+        [(-4, 5, 1), (0, 9, 3), (4, 13, 1)],
+    ]
 
 
 def test_times_at_the_ends_of_the_type(spark: SparkSession) -> None:
     relation(spark, "e", "t, ty", ["9223372036854775807, 'A'", "-9223372036854775808, 'A'", "0, 'A'"])
     assert values(spark.sql(trends("A+", keys="ORDER BY t TYPE BY ty"))) == [(7,)]
+    relation(spark, "e", "t, ty", ["9223372036854775806, 'A'", "-9223372036854775807, 'A'", "0, 'A'"])
+    found = values(spark.sql(trends("A+", more="WITHIN 1", keys="ORDER BY t TYPE BY ty")))
+    assert found == [(t, t + 1, 1) for t in (-9223372036854775807, 0, 9223372036854775806)]
+
+
+LAST = "'+294247-01-10 04:00:54.775807'"
+FIRST = "'-290308-12-21 19:59:06'"
+FITTING = {
+    ("TINYINT", "100", "20"): ("100", "120"),
+    ("TINYINT", "-128", "64"): ("-128", "-64"),
+    ("BIGINT", "9223372036854775800", "9223372036854775807"): ("0", "9223372036854775807"),
+    ("DATE", "'0001-01-01'", "'7 days'"): ("0000-12-28", "0001-01-04"),
+    ("DATE", "'9999-12-31'", "'1 day'"): ("9999-12-31", "+10000-01-01"),
+    ("TIMESTAMP", "'-290308-12-23 00:00:00'", "'1 day'"): ("-290308-12-23 00:00:00", "-290308-12-24 00:00:00"),
+}
+"""Per type, time and WITHIN, the bounds of the window."""
+
+BEYOND = {
+    ("TINYINT", "5", "1000"): ("CAST_OVERFLOW", ("0", None)),
+    ("TINYINT", "-128", "100"): ("CAST_OVERFLOW", (None, "-100")),
+    ("BIGINT", "9223372036854775807", "10"): ("ARITHMETIC_OVERFLOW", ("9223372036854775800", None)),
+    ("BIGINT", "-9223372036854775807", "10"): ("ARITHMETIC_OVERFLOW", (None, None)),
+    ("DATE", "'+5881580-07-11'", "'70 days'"): ("CAST_OVERFLOW", ("+5881580-05-15", None)),
+    ("TIMESTAMP", LAST, "'7 days'"): ("ARITHMETIC_OVERFLOW", ("+294247-01-07 00:00:00", None)),
+    ("TIMESTAMP_NTZ", FIRST, "'700 days'"): ("ARITHMETIC_OVERFLOW", (None, None)),
+}
+"""Per type, time and WITHIN, the error of a window with a bound that the type does not have, and the bounds shown
+when ANSI is off. Both are NULL where the start is too far out to compute the end from."""
+
+NO_NUMBER = [
+    ("BIGINT", "9223372036854775807", "1"),
+    ("BIGINT", "-9223372036854775807", "5 SLIDE 1"),
+    ("TIMESTAMP_NTZ", LAST, "'1 microsecond'"),
+]
+"""Windows that would need more than 64 bits to be told apart."""
+
+
+def one_event(spark: SparkSession, cases: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Per case a statement that shows the windows of one event at that time, as strings."""
+    statements: list[str] = []
+    for number, (type_, time, within) in enumerate(cases):
+        relation(spark, f"e{number}", "k, t, ty", [f"1, CAST({time} AS {type_}), 'A'"])
+        statement = trends("A", more=f"WITHIN {within}", source=f"e{number}")
+        statements.append(f"SELECT {SHOWN.format(start='window_start', end='window_end')} FROM ({statement})")
+    return statements
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_windows_at_the_ends_of_the_type(spark: SparkSession, ansi: str) -> None:
+    """Nothing wraps around: a bound that the type does not have is an error, or NULL when ANSI is off."""
+    with settings(spark, spark_sql_ansi_enabled=ansi):
+        found = results(spark, one_event(spark, FITTING), ("s", "e"))
+        assert dict(zip(FITTING, found, strict=True)) == {case: [bounds] for case, bounds in FITTING.items()}
+        beyond = one_event(spark, BEYOND)
+        if ansi == "false":
+            found = results(spark, beyond, ("s", "e"))
+            assert dict(zip(BEYOND, found, strict=True)) == {case: [bounds] for case, (_, bounds) in BEYOND.items()}
+        for statement, (condition, _) in zip(beyond, BEYOND.values(), strict=True):
+            if ansi == "true":
+                with pytest.raises(PySparkException) as caught:
+                    spark.sql(statement).collect()
+                assert caught.value.getCondition() == condition
+
+
+def test_windows_that_cannot_be_numbered(spark: SparkSession) -> None:
+    for statement in one_event(spark, NO_NUMBER):
+        with pytest.raises(PySparkException) as caught:
+            spark.sql(statement).collect()
+        assert "[TREND_TIME_OVERFLOW] " in str(caught.value)
 
 
 def test_dates(spark: SparkSession) -> None:
@@ -94,27 +217,176 @@ def test_dates(spark: SparkSession) -> None:
 SPELLINGS = {
     "INTERVAL 20 MINUTES": 1200,
     "INTERVAL 20 MINUTE": 1200,
-    "INTERVAL '20' MINUTE": 1200,
+    "interval '20' minute": 1200,
     "INTERVAL '20 minutes'": 1200,
-    "'20 minutes'": 1200,
-    "'interval 20 minutes'": 1200,
+    "INTERVAL '0 00:20:00' DAY TO SECOND": 1200,
+    "INTERVAL '1 02:03' DAY TO MINUTE": 93780,
+    "INTERVAL '1 02' DAY TO HOUR": 93600,
     "INTERVAL '1 2:03:04' DAY TO SECOND": 93784,
-    "INTERVAL 1 DAY 30 SECONDS": 86430,
+    "INTERVAL '1:30' HOUR TO MINUTE": 5400,
+    "INTERVAL '1:30:15' HOUR TO SECOND": 5415,
     "INTERVAL '1:30' MINUTE TO SECOND": 90,
+    "INTERVAL '90' SECOND": 90,
+    "INTERVAL '0.000001' SECOND": 1e-6,
+    "INTERVAL 1 HOUR 30 MINUTES": 5400,
+    "INTERVAL 1 DAY 30 SECONDS": 86430,
+    "INTERVAL 1 DAY -1 HOUR": 82800,
+    "INTERVAL -1 HOUR + INTERVAL 1 DAY": 82800,
     "INTERVAL 1 WEEK": 604800,
+    "INTERVAL 2 WEEKS 1 DAY": 1296000,
     "INTERVAL 2.5 SECONDS": 2.5,
+    "INTERVAL 3 MILLISECONDS": 0.003,
     "INTERVAL 1 MICROSECOND": 1e-6,
+    "(INTERVAL 20 MINUTES) /* twice */ * 2": 2400,
+    "make_dt_interval(0, 1, 30)": 5400,
+    "make_interval(0, 0, 0, 0, 0, 20, 0)": 1200,
+    "CAST('20 minutes' AS INTERVAL)": 1200,
+    "CAST('1:30' AS INTERVAL HOUR TO MINUTE)": 5400,
+    "TIMESTAMP'2024-03-02' - TIMESTAMP'2024-03-01'": 86400,
+    "'20 minutes'": 1200,
+    '"20 minutes"': 1200,
+    "r'20 minutes'": 1200,
+    "'20 ' 'minutes'": 1200,
+    "concat('20', ' minutes')": 1200,
+    "'1 hour 30 minutes'": 5400,
+    "'interval 20 minutes'": 1200,
+    "' INTERVAL 1 week 1 day '": 691200,
+    "'1 day -1 hour'": 82800,
+    "'0 months 1.5 seconds'": 1.5,
+    "'3 milliseconds 7 microseconds'": 0.003007,
 }
+"""Per text of WITHIN, the seconds that it says."""
+
+LEGACY = {
+    "INTERVAL 20 MINUTES": 1200,
+    "INTERVAL 1 WEEK 30 MINUTES": 606600,
+    "INTERVAL 0 MONTHS 1 DAY": 86400,
+    "'20 minutes'": 1200,
+}
+"""The same where literals are of Spark's former type, CALENDAR INTERVAL."""
 
 
-def test_spellings_of_intervals(spark: SparkSession) -> None:
+@pytest.mark.parametrize(("spellings", "legacy"), [(SPELLINGS, "false"), (LEGACY, "true")], ids=["days", "calendar"])
+def test_spellings_of_intervals(spark: SparkSession, spellings: dict[str, float], legacy: str) -> None:
+    """WITHIN takes each; SLIDE may stand before it."""
     relation(spark, "e", "k, t, ty", ["1, TIMESTAMP'1970-01-01 00:00:00', 'A'"])
-    found = results(spark, [trends("A", more=f"WITHIN {text}") for text in SPELLINGS], ("window_start", "window_end"))
+    with settings(spark, spark_sql_legacy_interval_enabled=legacy):
+        statements = [trends("A", more=f"SLIDE {text} WITHIN {text}") for text in spellings]
+        found = results(spark, statements, ("window_start", "window_end"))
     lengths = {
         text: [(end - start).total_seconds() for start, end in rows]
-        for text, rows in zip(SPELLINGS, found, strict=True)
+        for text, rows in zip(spellings, found, strict=True)
     }
-    assert lengths == {text: [seconds] for text, seconds in SPELLINGS.items()}
+    assert lengths == {text: [seconds] for text, seconds in spellings.items()}
+
+
+NUMBERS = {
+    "60*20": 1200,
+    "CAST(20 AS BIGINT)": 20,
+    "CAST('20' AS TINYINT)": 20,
+    "7Y + 1S": 8,
+    "10 DIV 3": 3,
+    "if(1 < 2, 5L, 6)": 5,
+    "length('four')": 4,
+    "9223372036854775807": 9223372036854775807,
+}
+"""Per text of WITHIN over numbers, its value."""
+
+
+def test_integers_may_be_computed(spark: SparkSession) -> None:
+    relation(spark, "e", "k, t, ty", ["1, 0L, 'A'"])
+    found = results(spark, [trends("A", more=f"WITHIN {text}") for text in NUMBERS], ("window_start", "window_end"))
+    assert found == [[(0, value)] for value in NUMBERS.values()]
+
+
+REFUSED = {
+    "TIMESTAMP'2024-01-01'": {
+        "INTERVAL 0 SECONDS": "positive",
+        "INTERVAL -5 SECONDS": "positive",
+        "- INTERVAL 5 SECONDS": "positive",
+        "'-5 seconds'": "positive",
+        "'1 day -24 hours'": "positive",
+        "CAST(NULL AS INTERVAL DAY TO SECOND)": "positive",
+        "INTERVAL 1 MONTH": "differ in length",
+        "INTERVAL '1' YEAR": "differ in length",
+        "INTERVAL '1-2' YEAR TO MONTH": "differ in length",
+        "INTERVAL 0 MONTHS": "differ in length",
+        "INTERVAL 1 YEAR 2 DAYS": "Cannot mix",
+        "INTERVAL '1 month 2 days'": "Cannot mix",
+        "'1 month'": "differ in length",
+        "'2 days 1 year'": "differ in length",
+        "make_interval(0, 1, 0, 1)": "differ in length",
+        "''": "no interval",
+        "'20'": "no interval",
+        "'five minutes'": "no interval",
+        "'20 minutes ago'": "no interval",
+        "'20 minuten'": "no interval",
+        "'106751992 days'": "longest",
+        "INTERVAL 106751992 DAYS": "overflow",
+        "INTERVAL 20": "error",
+        "20 MINUTES": "error",
+        "20": "plain number",
+        "60 * 20L": "plain number",
+        "1.5": "neither",
+        "DATE'2024-01-01'": "neither",
+        "true": "neither",
+        "NULL": "neither",
+        "t": "not a constant",
+        "INTERVAL 1 DAY * k": "not a constant",
+        "rand()": "not a constant",
+        "count(*)": "not a constant",
+        "explode(array(INTERVAL 1 DAY))": "not a constant",
+        "(SELECT max(k) FROM e)": "not a constant",
+        "1 / 0": "zero",
+        "no_such_function()": "no_such_function",
+        "INTERVAL 1 SECOND SLIDE 5": "plain number",
+        "INTERVAL 1 SECOND SLIDE '0 seconds'": "positive",
+        "INTERVAL 1 DAY SLIDE INTERVAL 1 MICROSECOND": "86,400,000,000 windows",
+    },
+    "DATE'2024-01-01'": {
+        "INTERVAL 36 HOURS": "whole days",
+        "'1 day 1 microsecond'": "whole days",
+        "INTERVAL 7 DAYS SLIDE INTERVAL 1 HOUR": "whole days",
+        "INTERVAL 1 MONTH": "differ in length",
+        "7": "plain number",
+    },
+    "1S": {
+        "0": "positive",
+        "-1": "positive",
+        "3 - 5": "positive",
+        "CAST(NULL AS INT)": "positive",
+        "INTERVAL 1 DAY": "an interval does not apply",
+        "INTERVAL 1 MONTH": "an interval does not apply",
+        "'20'": "an interval does not apply",
+        "'20 minutes'": "an interval does not apply",
+        "20.0": "neither",
+        "20D": "neither",
+        "9223372036854775808": "neither",
+        "9223372036854775807 + 1": "overflow",
+        "9223372036854775807 SLIDE 1": "windows",
+    },
+}
+"""Per time, texts of WITHIN that are refused, and words of the error."""
+
+
+@pytest.mark.parametrize("time", REFUSED)
+def test_refused_windows(spark: SparkSession, time: str) -> None:
+    """The error stands at the length that is wrong."""
+    relation(spark, "e", "k, t, ty", [f"1, {time}, 'A'"])
+    for text, words in REFUSED[time].items():
+        statement = trends("A", more=f"WITHIN {text}")
+        error = fails(spark, statement, "TREND_WINDOW_INVALID")
+        wrong = text.partition(" SLIDE ")[2] or text
+        assert words in str(error.getMessage()).split("\n== SQL")[0], text
+        assert place(error) == (1, statement.rindex(wrong) + 1), text
+
+
+def test_windows_may_be_parameters(spark: SparkSession) -> None:
+    relation(spark, "e", "k, t, ty", ["1, TIMESTAMP'1970-01-01 00:00:00', 'A'"])
+    statement = trends("A", more="WITHIN :length SLIDE :slide")
+    for slide in (timedelta(minutes=5), "5 minutes"):
+        found = spark.sql(statement, args={"length": timedelta(minutes=10), "slide": slide})
+        assert [row.window_start.minute for row in found.orderBy("window_start").collect()] == [55, 0]
 
 
 def test_trends_are_counted_in_every_window_that_holds_them(spark: SparkSession) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 
 from planner.guards import Condition
@@ -43,6 +44,7 @@ class Histories:
         for link in links:
             self._history(link.cell).at(link.cell)
         self.trees = self._trees(links)
+        self._tree_of = {(comparison, cell): number for number, (comparison, _, _, cell) in enumerate(self.trees)}
         self.scans: list[list[int]] = []
         self._scan_of: dict[tuple[int, int, Condition], int] = {}
         self.code: list[list[int]] = []
@@ -57,7 +59,7 @@ class Histories:
         if self._plan.comparisons[link.comparison].access is Access.SCAN:
             scan = self._scan(link, history, row)
         else:
-            tree = self.trees.index([link.comparison, history, at, link.cell])
+            tree = self._tree_of[link.comparison, link.cell]
         return [link.comparison, tree, scan, history, at]
 
     def rows(self) -> list[list[int]]:
@@ -123,6 +125,4 @@ def _instruction(instruction: Instruction) -> list[int]:
 
 def float_bits(value: float) -> int:
     """The bits of a double, as a 64-bit integer."""
-    import struct
-
     return int(struct.unpack("<q", struct.pack("<d", value))[0])

@@ -33,7 +33,7 @@ def encode(values: pa.Array, reverse: bool) -> tuple[Ints, Ints]:
         high = bits ^ ((bits >> 63) & _MAGNITUDE)
     elif pa.types.is_boolean(kind):
         high = as_int64(values.cast(pa.int8()))
-    elif pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date32(kind):
+    elif pa.types.is_integer(kind) or pa.types.is_temporal(kind):
         high = as_int64(values)
     else:
         raise TypeError(f"no order keys for {kind}")
