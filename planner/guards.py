@@ -6,7 +6,7 @@ within the step. A condition is a Boolean function of guards in one canonical fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
@@ -35,12 +35,14 @@ class Condition:
         """Whether the step may be taken when exactly these guards, and maybe others, are intact."""
         return intact & frozenset(self.guards) in self.intact
 
-    def __str__(self) -> str:
-        if self == ALWAYS:
-            return "always"
-        terms = sorted(sorted(term) for term in self.intact)
+    def text(self, names: Sequence[str]) -> str:
+        """The condition in words; ``names`` are those of the guards, such as ``NOT N``."""
+        if not self.guards:
+            return "always" if self.intact else "never"
+        terms = sorted(self.intact, key=sorted)
         return " or ".join(
-            " and ".join(f"{'' if guard in term else 'not '}{guard}" for guard in self.guards) for term in terms
+            " and ".join(names[guard] if guard in term else f"not ({names[guard]})" for guard in self.guards)
+            for term in terms
         )
 
 

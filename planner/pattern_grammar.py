@@ -26,6 +26,7 @@ from planner.pattern import Alternation, Node, Not, Pattern, Repeat, Sequence, S
 
 _QUANTIFIERS: dict[str, tuple[int, int | None]] = {"+": (1, None), "*": (0, None), "?": (0, 1)}
 _FUNCTIONS = ("SEQ", "OR", "AND", "PERMUTE")
+_INSIDE = "it is inside another NOT"
 MAX_DEPTH = 100
 """Deepest nesting of parentheses that a pattern may have."""
 MAX_BOUND = 1000
@@ -115,27 +116,53 @@ class _Reader:
 
     def pattern(self) -> Pattern:
         """The whole of it."""
-        at = self.peek()
         whole = self.alternation(0)
         if (rest := self.peek()) is not None:
             raise self.unexpected(rest)
-        return _positive(whole, at, "it stands alone")
+        return self.positive(whole, 0, "it stands alone")
+
+    def positive(self, node: Node, begin: int, problem: str) -> Pattern:
+        """``node``, read from lexeme number ``begin`` on, which must not be made of negations only."""
+        if isinstance(node, Not) or (isinstance(node, Sequence) and all(isinstance(part, Not) for part in node.parts)):
+            raise self.misplaced(begin, problem)
+        return node
+
+    def misplaced(self, begin: int, problem: str) -> PlanningError:
+        """The first NOT from lexeme number ``begin`` on cannot stand there."""
+        at = next(lexeme for lexeme in self._row[begin:] if _is_not(lexeme))
+        return PlanningError("TREND_NOT_MISPLACED", at.start, at.end, problem=problem)
 
     def alternation(self, depth: int) -> Node:
-        at = self.peek()
+        begins = [self._at]
         parts = [self.shuffle(depth)]
         while self.take("|"):
-            parts[-1] = _positive(parts[-1], at, "it is an alternative by itself")
-            at = self.peek()
-            parts.append(_positive(self.shuffle(depth), at, "it is an alternative by itself"))
-        return parts[0] if len(parts) == 1 else _flat_alternation(parts)
+            begins.append(self._at)
+            parts.append(self.shuffle(depth))
+        return parts[0] if len(parts) == 1 else self.alternatives(parts, begins)
+
+    def alternatives(self, parts: list[Node], begins: list[int]) -> Pattern:
+        """Any one of ``parts``, each read from a lexeme number of ``begins`` on."""
+        flat: list[Pattern] = []
+        for part, begin in zip(parts, begins, strict=True):
+            found = self.positive(part, begin, "it is an alternative by itself")
+            flat.extend(found.parts if isinstance(found, Alternation) else (found,))
+        return Alternation(tuple(flat))
 
     def shuffle(self, depth: int) -> Node:
-        at = self.peek()
+        begin = self._at
         parts = [self.sequence(depth)]
         while self.take("&"):
             parts.append(self.sequence(depth))
-        return parts[0] if len(parts) == 1 else _shuffled(parts, at)
+        return parts[0] if len(parts) == 1 else self.shuffled(parts, begin)
+
+    def shuffled(self, parts: list[Node], begin: int) -> Pattern:
+        """``parts``, the first of them read from lexeme number ``begin`` on, side by side."""
+        flat: list[Pattern] = []
+        for part in parts:
+            if isinstance(part, Not) or negations(part):
+                raise self.misplaced(begin, "it is inside '&', where no step has one event before and one after it")
+            flat.extend(part.parts if isinstance(part, Shuffle) else (part,))
+        return Shuffle(tuple(flat))
 
     def sequence(self, depth: int) -> Node:
         parts = [self.element(depth)]
@@ -144,17 +171,17 @@ class _Reader:
         return _sequence(parts)
 
     def element(self, depth: int) -> Node:
-        found = self.peek()
-        if found is None or found.kind is not Kind.WORD or found.text.upper() != "NOT":
+        if not _is_not(self.peek()):
             return self.factor(depth)
         self._at += 1
-        operand = _positive(self.factor(depth), found, "it is inside another NOT")
+        begin = self._at
+        operand = self.positive(self.factor(depth), begin, _INSIDE)
         if negations(operand):
-            raise _misplaced(found, "it holds another NOT")
+            raise self.misplaced(begin, _INSIDE)
         return Not(operand)
 
     def factor(self, depth: int) -> Node:
-        at = self.peek()
+        begin = self._at
         operand = self.primary(depth)
         found = self.peek()
         bounds = self.quantifier()
@@ -170,7 +197,7 @@ class _Reader:
                 problem=f"'{second.text}' follows the quantifier '{found.text}'; all trends count, so there "
                 "are no greedy or reluctant quantifiers, and a repeated repetition needs parentheses",
             )
-        operand = _positive(operand, at, "it is repeated")
+        operand = self.positive(operand, begin, "it is repeated")
         return operand if bounds == (1, 1) else Repeat(operand, *bounds)
 
     def quantifier(self) -> tuple[int, int | None] | None:
@@ -231,24 +258,26 @@ class _Reader:
         called = following is not None and following.kind is Kind.OTHER and following.text == "("
         word = found.text.upper()
         if word == "NOT":
-            raise _misplaced(found, "it follows another NOT")
+            raise self.misplaced(self._at, "it follows another NOT")
         if called and word in _FUNCTIONS:
-            return self._function(word, found, depth)
+            return self._function(word, depth)
         if found.text[0].isdigit():
             raise self.unexpected(found)
         return self._variable(found)
 
-    def _function(self, word: str, found: Lexeme, depth: int) -> Node:
+    def _function(self, word: str, depth: int) -> Node:
         self._at += 2
+        begins = [self._at]
         parts = [self.alternation(depth + 1)]
         while self.take(","):
+            begins.append(self._at)
             parts.append(self.alternation(depth + 1))
         self.expect(")")
         if word == "SEQ" or len(parts) == 1:
             return _sequence(parts)
         if word == "OR":
-            return _flat_alternation([_positive(part, found, "it is an alternative by itself") for part in parts])
-        return _shuffled(parts, found)
+            return self.alternatives(parts, begins)
+        return self.shuffled(parts, begins[0])
 
     def _variable(self, found: Lexeme) -> Variable:
         self._at += 1
@@ -275,30 +304,5 @@ def _sequence(parts: list[Node]) -> Node:
     return flat[0] if len(flat) == 1 else Sequence(tuple(flat))
 
 
-def _flat_alternation(parts: list[Pattern] | list[Node]) -> Pattern:
-    flat: list[Pattern] = []
-    for part in parts:
-        assert not isinstance(part, Not)
-        flat.extend(part.parts if isinstance(part, Alternation) else (part,))
-    return Alternation(tuple(flat))
-
-
-def _shuffled(parts: list[Node], at: Lexeme | None) -> Pattern:
-    flat: list[Pattern] = []
-    for part in parts:
-        if isinstance(part, Not) or negations(part):
-            raise _misplaced(at, "it is inside '&', where no step has one event before and one after it")
-        flat.extend(part.parts if isinstance(part, Shuffle) else (part,))
-    return Shuffle(tuple(flat))
-
-
-def _positive(node: Node, at: Lexeme | None, problem: str) -> Pattern:
-    """``node``, which must not be made of negations only."""
-    if isinstance(node, Not) or (isinstance(node, Sequence) and all(isinstance(part, Not) for part in node.parts)):
-        raise _misplaced(at, problem)
-    return node
-
-
-def _misplaced(at: Lexeme | None, problem: str) -> PlanningError:
-    assert at is not None
-    return PlanningError("TREND_NOT_MISPLACED", at.start, at.end, problem=problem)
+def _is_not(found: Lexeme | None) -> bool:
+    return found is not None and found.kind is Kind.WORD and found.text.upper() == "NOT"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from planner.automaton import Automaton
 from planner.guards import Condition, of
+from planner.pattern import Not, negations
 from planner.query import EventClass, Query, Step
 from planner.unambiguous import automaton
 
@@ -68,6 +69,7 @@ class Template:
         ends: Per state, the queries that may end there.
         transitions: In order of source and target.
         guards: What must not happen at some step, each by its states.
+        guard_names: How the first query that has a guard writes it.
     """
 
     queries: tuple[Query, ...]
@@ -78,6 +80,7 @@ class Template:
     ends: tuple[tuple[int, ...], ...]
     transitions: tuple[Transition, ...]
     guards: tuple[tuple[GuardState, ...], ...] = ()
+    guard_names: tuple[str, ...] = ()
 
 
 def template(queries: Sequence[Query]) -> Template:
@@ -87,7 +90,7 @@ def template(queries: Sequence[Query]) -> Template:
         AutomatonTooLargeError: The automaton of some pattern has too many states.
         TooManyGuardsError: A step of some pattern depends on too many negations.
     """
-    guards: dict[tuple[GuardState, ...], int] = {}
+    guards: dict[tuple[GuardState, ...], tuple[int, str]] = {}
     automata = tuple(_with_pool_guards(automaton(query.pattern), query, guards) for query in queries)
     index: dict[State, int] = {}
     places: list[tuple[int, ...]] = []
@@ -121,10 +124,13 @@ def template(queries: Sequence[Query]) -> Template:
         ends=tuple(map(tuple, ends)),
         transitions=tuple(Transition(*link, tuple(links[link])) for link in sorted(links)),
         guards=tuple(guards),
+        guard_names=tuple(name for _, name in guards.values()),
     )
 
 
-def _with_pool_guards(machine: Automaton, query: Query, guards: dict[tuple[GuardState, ...], int]) -> Automaton:
+def _with_pool_guards(
+    machine: Automaton, query: Query, guards: dict[tuple[GuardState, ...], tuple[int, str]]
+) -> Automaton:
     """``machine`` with the numbers that its guards have in ``guards``, to which new ones are added."""
     classes = dict(query.classes)
     numbers = [
@@ -133,9 +139,9 @@ def _with_pool_guards(machine: Automaton, query: Query, guards: dict[tuple[Guard
                 GuardState(classes[label], state in forbidden.starts, state in forbidden.ends, before)
                 for state, (label, before) in enumerate(zip(forbidden.labels, forbidden.predecessors(), strict=True))
             ),
-            len(guards),
-        )
-        for forbidden in machine.guards
+            (len(guards), str(Not(negated))),
+        )[0]
+        for forbidden, negated in zip(machine.guards, negations(query.pattern), strict=True)
     ]
 
     def renumbered(condition: Condition) -> Condition:

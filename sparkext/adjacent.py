@@ -7,6 +7,7 @@ translated, and no text of the user's is ever run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,7 +93,11 @@ def bind_step(source: DataFrame, expression: AdjacentExpression) -> tuple[BoundS
     types = {name: kind.simpleString() for name, (_, kind) in zip(expression.names, found, strict=True)}
     nothing = {name: f"CAST(NULL AS {kind})" for name, kind in types.items()}
     both = plain.selectExpr("*", *(f"{null} AS {name}" for name, null in nothing.items()))
-    [(_, kind)] = check_expressions(both, [("DEFINE", expression.whole)])
+    try:
+        [(_, kind)] = check_expressions(both, [("DEFINE", expression.whole)])
+    except PlanningError as error:
+        error.parameters = {key: _with_calls(text, expression) for key, text in error.parameters.items()}
+        raise
     if not isinstance(kind, t.BooleanType):
         return BoundStep(expression.canonical, None, None, Constant(None, Kind.FLAG), ()), kind
     tree = _analysed(both, expression.whole.text)
@@ -132,6 +137,7 @@ def _children(tree: Any) -> list[Any]:
 class _Translator:
     def __init__(self, frame: DataFrame, expression: AdjacentExpression) -> None:
         self._frame = frame
+        self._expression = expression
         self._whole = expression.whole
         self._before = {name: before.text for name, before in zip(expression.names, expression.before, strict=True)}
         self._common: dict[str, Any] = {}
@@ -173,7 +179,7 @@ class _Translator:
             again = _analysed(self._frame, text)
         except CapturedException:
             raise self._unsupported(tree) from None
-        if not again.semanticEquals(tree) and str(again.sql()) != text:
+        if not again.semanticEquals(tree) and _plain_sql(again) != _plain_sql(tree):
             raise self._unsupported(tree)
         return _with_names(text, self._before if before is None else before)
 
@@ -335,7 +341,10 @@ class _Translator:
         if origin.startIndex().isDefined() and origin.stopIndex().isDefined() and _name(tree) != "AttributeReference":
             # Offsets are those of the text in parentheses.
             start, end = start + origin.startIndex().get() - 1, start + origin.stopIndex().get()
-        shown = _with_names(str(tree.sql()), {name: f"PREV({text.strip()})" for name, text in self._before.items()})
+            shown = self._whole.text[start - self._whole.start : end - self._whole.start]
+        else:
+            shown = str(tree.sql())
+        shown = " ".join(_with_calls(shown, self._expression).split())
         return PlanningError("TREND_PREV_UNSUPPORTED", start, end, expression=shown, type=_type_name(tree).upper())
 
 
@@ -405,6 +414,23 @@ def _is_strict(tree: Any) -> bool:
 
 def _is_replaceable(tree: Any) -> bool:
     return any(method.getName() == "replacement" for method in tree.getClass().getMethods())
+
+
+def _plain_sql(tree: Any) -> str:
+    """Spark's text for a tree without casts that change nothing, some of which Spark adds each time it reads one."""
+    text = str(tree.sql())
+    if _name(tree) == "Cast" and tree.dataType().sql() == _children(tree)[0].dataType().sql():
+        return _plain_sql(_children(tree)[0])
+    for child in _children(tree):
+        text = text.replace(str(child.sql()), _plain_sql(child), 1)
+    return text
+
+
+def _with_calls(text: str, expression: AdjacentExpression) -> str:
+    """``text`` with calls of PREV in place of the names of columns that stand for them."""
+    for name, before in zip(expression.names, expression.before, strict=True):
+        text = f"PREV({before.text.strip()})".join(re.split(rf"`?\b{name}\b`?", text))
+    return text
 
 
 def _with_names(text: str, replacements: dict[str, str]) -> str:

@@ -19,7 +19,7 @@ from planner.query import Aggregate, EventClass, Function, Query, Step, Window
 from planner.unambiguous import automaton
 from sparkext import event_time
 from sparkext.adjacent import BoundStep, bind_step
-from sparkext.clause import Clause, Item
+from sparkext.clause import Clause, Expression, Item
 from sparkext.event_time import TimeKind
 from sparkext.expressions import (
     AggregateCall,
@@ -30,6 +30,7 @@ from sparkext.expressions import (
     event_expression,
     find_variable,
 )
+from sparkext.foreign import check_foreign
 from sparkext.source import check_expressions
 
 _NUMERIC: tuple[type[DataType], ...] = (t.NumericType,)
@@ -151,6 +152,8 @@ class _Binder:
     def bind(self, name: str) -> BoundQuery:
         clause = self._clause
         self._check_automaton()
+        for where, expression in _expressions(clause):
+            check_foreign(self._source.sparkSession, where, expression)
         order_by = event_expression(self._sql, clause.order_by, self._names)
         type_by = None if clause.type_by is None else event_expression(self._sql, clause.type_by, self._names)
         group_items, partition_items = self._keys(clause.group_by), self._keys(clause.partition_by)
@@ -322,6 +325,17 @@ class _Binder:
             if name.lower() in taken:
                 raise PlanningError("TREND_COLUMN_REPEATED", place.start, place.end, name=name)
             taken.add(name.lower())
+
+
+def _expressions(clause: Clause) -> Iterator[tuple[str, Expression]]:
+    """All expressions of the clause, each with the name of its section."""
+    yield "ORDER BY", clause.order_by
+    yield from (("GROUP BY", item.expression) for item in clause.group_by)
+    yield from (("PARTITION BY", item.expression) for item in clause.partition_by)
+    yield from (("DEFINE", definition.condition) for definition in clause.define)
+    yield from (("MEASURES", item.expression) for item in clause.measures)
+    optional = (("TYPE BY", clause.type_by), ("WITHIN", clause.within), ("SLIDE", clause.slide))
+    yield from ((where, expression) for where, expression in optional if expression is not None)
 
 
 def _steps(classes: dict[str, EventClass], steps: dict[str, BoundStep]) -> tuple[tuple[str, Step], ...]:

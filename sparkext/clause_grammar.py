@@ -9,7 +9,7 @@ from planner import pattern_grammar
 from planner.errors import PlanningError
 from planner.pattern_grammar import Lexeme, lexemes, parse_pattern
 from sparkext.clause import Clause, Definition, Expression, Item
-from sparkext.tokens import Kind, Token, depth_change, split_at_commas
+from sparkext.tokens import Kind, Token, depth_change, matching, split_at_commas
 
 _SECTIONS = (
     ("PARTITION", "BY"),
@@ -124,6 +124,8 @@ def _section_at(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
         return ()  # a column or relation of that name
     if words == ("PATTERN",) and not (following and following.is_symbol("(")):
         return ()  # a column of that name
+    if words == ("WITHIN",) and [token.word or token.text for token in tokens[at + 1 : at + 3]] == ["GROUP", "("]:
+        return ()  # of an aggregate of Spark's
     if tokens[at - 1].word == "AS" and (
         following is None or following.is_symbol(",") or _section_words(tokens, at + len(words))
     ):
@@ -140,8 +142,13 @@ def _section_words(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
 
 def _pattern_lexemes(section: _Section) -> list[Lexeme]:
     first, last = section.tokens[0], section.tokens[-1]
-    if not first.is_symbol("(") or not last.is_symbol(")"):
+    closing = matching(section.tokens, 0)
+    if not first.is_symbol("(") or closing is None:
         raise section.error(_PATTERN_FORM, section.tokens)
+    if section.tokens[closing] is not last:
+        following = section.tokens[closing + 1]
+        problem = f"'{following.text}' follows the parenthesis of PATTERN, which holds the whole pattern"
+        raise section.error(problem, [following])
     row: list[Lexeme] = []
     for token in section.tokens[1:-1]:
         if token.kind is Kind.QUOTED:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner.access import access
+from planner.guards import ALWAYS
 from planner.query import Window
+from planner.sharing import TransitionPlan
 from planner.template import Template
 from sparkext.binding import BoundQuery
 from sparkext.event_time import TimeKind
@@ -110,10 +113,32 @@ def _template(run: Run) -> list[str]:
         lines.append(f"    {state!s:<{width}}  {', '.join(marks)}".rstrip())
     lines.append("  Transitions (queries in one parenthesis share)")
     for transition in run.sharing.transitions:
-        sets = ", ".join(_numbers(qset.queries) for qset in transition.qsets)
+        sets = ", ".join(
+            _numbers(qset.queries) + _guarded(machine, qset.queries[0], transition) for qset in transition.qsets
+        )
         arrow = f"{machine.states[transition.source]} -> {machine.states[transition.target]}"
         lines.append(f"    {arrow}: {sets}")
-    return lines
+    return [*lines, *_comparisons(machine)]
+
+
+def _guarded(machine: Template, query: int, transition: TransitionPlan) -> str:
+    """What must not happen for a query to take a transition."""
+    places = machine.places[query]
+    source, target = places.index(transition.source), places.index(transition.target)
+    condition = machine.automata[query].follows[source][target]
+    return "" if condition == ALWAYS else f" while {condition.text(machine.guard_names)}"
+
+
+def _comparisons(machine: Template) -> list[str]:
+    """How conditions on adjacent events are evaluated."""
+    found: dict[str, None] = {}
+    for automaton, places in zip(machine.automata, machine.places, strict=True):
+        for after in automaton.follows:
+            for target, condition in after.items():
+                step = machine.states[places[target]].step
+                if step is not None:
+                    found[f"    {step.text}: {access(step.condition, condition != ALWAYS).value}"] = None
+    return ["  Conditions on the event before", *found] if found else []
 
 
 def _totals(run: Run) -> list[str]:

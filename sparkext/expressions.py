@@ -15,7 +15,10 @@ from planner.query import Function
 from sparkext.clause import Expression
 from sparkext.tokens import Kind, Token, matching, split_at_commas
 
-_FUNCTIONS = {function.value: function for function in Function}
+AGGREGATES = {function.value: function for function in Function}
+"""The aggregates of measures, by name."""
+SUBQUERY = frozenset(("SELECT", "WITH", "FROM"))
+"""Words with which a query in parentheses begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +100,11 @@ def event_expression(sql: str, expression: Expression, names: Names, own: str | 
     tokens = expression.tokens
     skip = -1
     for at, token in enumerate(tokens):
-        if token.word in ("SELECT", "WITH", "FROM") and at > 0 and tokens[at - 1].is_symbol("("):
+        if token.word in SUBQUERY and at > 0 and tokens[at - 1].is_symbol("("):
             raise PlanningError(
                 "TREND_UNSUPPORTED_EXPRESSION", token.start, token.end, what="a subquery", where="the clause"
             )
-        if token.word == "PREV" and _is_call(tokens, at):
+        if token.word == "PREV" and is_call(tokens, at):
             raise PlanningError("TREND_PREV_MISPLACED", token.start, token.end)
         if at <= skip:
             continue
@@ -111,7 +114,7 @@ def event_expression(sql: str, expression: Expression, names: Names, own: str | 
             continue
         if variable is not None and (own is None or variable.upper() != own.upper()):
             raise PlanningError(
-                "TREND_OTHER_VARIABLE", token.start, tokens[at + 2].end, other=variable, own=own or "no variable"
+                "TREND_OTHER_VARIABLE", token.start, tokens[at + 2].end, other=variable, own=own or "all events"
             )
         skip = at + 1
         for place in range(token.start - expression.start, tokens[at + 1].end - expression.start):
@@ -135,7 +138,7 @@ def adjacent_expression(
         PlanningError: As `event_expression`, and ``TREND_PREV_ARGUMENT``.
     """
     tokens = expression.tokens
-    calls = [at for at in range(len(tokens)) if tokens[at].word == "PREV" and _is_call(tokens, at)]
+    calls = [at for at in range(len(tokens)) if tokens[at].word == "PREV" and is_call(tokens, at)]
     if not calls:
         return None
     known = {name.lower() for name in taken}
@@ -148,8 +151,8 @@ def adjacent_expression(
                 "TREND_CLAUSE_SYNTAX", tokens[at].start, tokens[at].end, problem="the parenthesis is never closed"
             )
         inner = tokens[at + 2 : closing]
-        nested = next((token for i, token in enumerate(inner) if token.word == "PREV" and _is_call(inner, i)), None)
-        if nested is not None or len(split_at_commas(inner)) != 1 or not inner:
+        nested = next((token for i, token in enumerate(inner) if token.word == "PREV" and is_call(inner, i)), None)
+        if nested is not None or len(split_at_commas(inner)) != 1 or not inner or is_star(inner):
             where = nested or tokens[at]
             raise PlanningError("TREND_PREV_ARGUMENT", where.start, tokens[closing].end)
         before.append(event_expression(sql, Expression(tuple(inner)), names, own))
@@ -171,14 +174,14 @@ def aggregate_calls(sql: str, expression: Expression, names: Names) -> list[Aggr
 
     Raises:
         PlanningError: ``TREND_AGGREGATE_ARGUMENT``, ``TREND_NESTED_AGGREGATE``,
-            ``TREND_UNKNOWN_VARIABLE``, ``TREND_OTHER_VARIABLE``, ``TREND_NOT_SUPPORTED_YET``.
+            ``TREND_UNKNOWN_VARIABLE``, ``TREND_OTHER_VARIABLE``.
     """
     calls: list[AggregateCall] = []
     tokens = expression.tokens
     at = 0
     while at < len(tokens):
         token = tokens[at]
-        if token.word not in _FUNCTIONS or not _is_call(tokens, at):
+        if token.word not in AGGREGATES or not is_call(tokens, at):
             at += 1
             continue
         closing = matching(tokens, at + 1)
@@ -187,6 +190,7 @@ def aggregate_calls(sql: str, expression: Expression, names: Names) -> list[Aggr
                 "TREND_CLAUSE_SYNTAX", token.start, token.end, problem="the parenthesis is never closed"
             )
         calls.append(_call(sql, token, tokens[at + 2 : closing], tokens[closing].end, names))
+        _check_after(token.word, tokens[closing + 1 : closing + 2])
         at = closing + 1
     return calls
 
@@ -198,7 +202,7 @@ def find_variable(name: str, variables: Sequence[str]) -> str | None:
 
 def _call(sql: str, function: Token, inner: Sequence[Token], end: int, names: Names) -> AggregateCall:
     variables = names.variables
-    kind = _FUNCTIONS[function.word]
+    kind = AGGREGATES[function.word]
 
     def wrong(problem: str, *at: Token) -> PlanningError:
         first, last = (at[0], at[-1]) if at else (function, function)
@@ -208,10 +212,10 @@ def _call(sql: str, function: Token, inner: Sequence[Token], end: int, names: Na
         raise wrong("it has no argument")
     if len(split_at_commas(inner)) != 1:
         raise wrong("it takes one argument", *inner)
-    if inner[0].word == "DISTINCT":
-        raise wrong("DISTINCT does not apply: every trend counts", inner[0])
+    if inner[0].word in ("DISTINCT", "ALL") and len(inner) > 1 and not inner[1].is_symbol("."):
+        raise wrong(f"{inner[0].word} does not apply: every trend counts", inner[0])
     for at, token in enumerate(inner):
-        if token.word in _FUNCTIONS and _is_call(inner, at):
+        if token.word in AGGREGATES and is_call(inner, at):
             raise PlanningError("TREND_NESTED_AGGREGATE", token.start, token.end, inner=token.word, outer=kind.value)
     if len(inner) == 1 and inner[0].is_symbol("*"):
         if not kind.counts:
@@ -242,7 +246,25 @@ def _call(sql: str, function: Token, inner: Sequence[Token], end: int, names: Na
     return AggregateCall(kind, own, attribute, function.start, end)
 
 
-def _is_call(tokens: Sequence[Token], at: int) -> bool:
+def _check_after(function: str, following: Sequence[Token]) -> None:
+    """Refuse what Spark lets follow an aggregate, and trends do not have."""
+    problems = {
+        "FILTER": f"FILTER does not apply; write {function}(CASE WHEN … THEN … END), or a condition in DEFINE",
+        "OVER": "OVER does not apply: it ranges over all trends of a group and window",
+    }
+    for token in following:
+        if token.word in problems:
+            problem = problems[token.word]
+            raise PlanningError("TREND_AGGREGATE_ARGUMENT", token.start, token.end, function=function, problem=problem)
+
+
+def is_star(tokens: Sequence[Token]) -> bool:
+    """Whether this is ``*`` or ``t.*``, which stands for several expressions."""
+    return tokens[-1].is_symbol("*") and (len(tokens) == 1 or tokens[-2].is_symbol("."))
+
+
+def is_call(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the token at ``at`` is a name with an opening parenthesis after it, and no dot before it."""
     return at + 1 < len(tokens) and tokens[at + 1].is_symbol("(") and not (at > 0 and tokens[at - 1].is_symbol("."))
 
 

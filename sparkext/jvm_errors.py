@@ -8,6 +8,7 @@ it stands for declares.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from planner.errors import PlanningError
 
 CONDITIONS = Path(__file__).with_name("error-conditions.json")
+_SQLSTATE = re.compile(r" SQLSTATE: \w{5}$")
 
 
 def install_conditions(jvm: Any) -> None:
@@ -86,9 +88,9 @@ def _origin(jvm: Any, *place: Any) -> Any:
 
 
 def reason(error: CapturedException) -> str:
-    """What Spark says is wrong, in one line, without its class and the excerpt of the statement."""
+    """What Spark says is wrong, in one line, without its SQLSTATE and the excerpt of the statement."""
     text = str(error.getMessage() if hasattr(error, "getMessage") else error)
-    return " ".join(text.split("\n== SQL", 1)[0].split())
+    return _SQLSTATE.sub("", " ".join(text.split("\n== SQL", 1)[0].split()))
 
 
 def _utf16(text: str) -> int:

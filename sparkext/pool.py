@@ -19,6 +19,7 @@ from planner.template import Template, template
 from sparkext import settings
 from sparkext.binding import BoundQuery, Computation
 from sparkext.pipeline import run_pool
+from sparkext.source import names_alike
 
 log = logging.getLogger(__name__)
 
@@ -86,13 +87,14 @@ class Pool:
 
     def __init__(self, spark: SparkSession, first: BoundQuery) -> None:
         self._spark = spark
+        self._source = first.source
         self._keyed = _keyed(first)
         self._shape = (len(first.groups), len(first.partitions))
         self.runs: list[Run] = []
 
     def takes(self, query: BoundQuery) -> bool:
         """Whether ``query`` has the source, keys and time of this pool."""
-        if self._shape != (len(query.groups), len(query.partitions)):
+        if self._shape != (len(query.groups), len(query.partitions)) or not names_alike(self._source, query.source):
             return False
         return bool(self._keyed.sameSemantics(_keyed(query)))
 

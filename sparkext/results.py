@@ -15,7 +15,10 @@ from sparkext.pipeline import group_column
 from sparkext.source import check_expressions
 from sparkext.sql_text import identifier, string
 
-_UNPLANNED = "[TREND_NOT_PLANNED] This trend query has not been planned; query it through spark.sql or spark.table."
+_UNPLANNED = (
+    "[TREND_NOT_PLANNED] This trend query has not been planned. "
+    "Query it through spark.sql or spark.table. SQLSTATE: 55000"
+)
 _LIMIT_HIGH, _LIMIT_LOW = divmod(COUNT_LIMIT, 1 << 64)
 _WORD = f"{1 << 64}BD"
 _LOG10_OF_SCALE = f"{math.log10(2**SCALE_BITS)!r}D"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,9 @@ from planner.errors import PlanningError
 from sparkext.expressions import EventExpression
 from sparkext.jvm_errors import reason
 from sparkext.sql_text import identifier
+
+_OWN_COLUMN = re.compile(r"\b__(agg|p)\d+\b")
+"""Names that aggregates and PREV have while Spark looks at an expression."""
 
 
 def read_source(spark: SparkSession, text: str, start: int, end: int) -> DataFrame:
@@ -36,6 +40,22 @@ def reads_view(source: DataFrame, name: str, is_global: bool) -> bool:
     """Whether a relation reads the temporary view ``name``, directly or through other views."""
     shown = ("`global_temp`." if is_global else "") + identifier(name)
     return f"View ({shown},".lower() in _plan(source).toString().lower()
+
+
+def names_alike(one: DataFrame, other: DataFrame) -> bool:
+    """Whether a name means the same column in both of two relations that Spark finds semantically equal.
+
+    To Spark, ``SELECT a AS b, b AS a`` equals ``SELECT a, b``: it looks at rows and not at names.
+    """
+    if one.columns != other.columns:
+        return False
+    return len(set(one.columns)) == len(one.columns) or _qualified(one) == _qualified(other)
+
+
+def _qualified(frame: DataFrame) -> str:
+    """Names of the columns with those of their relations, which tell columns of one name apart."""
+    columns = _plan(frame).output()
+    return "\n".join(columns.apply(place).qualifiedName() for place in range(columns.size()))
 
 
 def check_expressions(
@@ -78,6 +98,8 @@ def _check(source: DataFrame, wanted: Sequence[tuple[str, EventExpression]]) -> 
             what="an aggregate, window or table function",
             where=first_where,
         )
+    if len(selected.schema.fields) != len(wanted):
+        raise PlanningError("TREND_UNSUPPORTED_EXPRESSION", first.start, first.end, what="'*'", where=first_where)
     expressions = plan.expressions()
     for place, (where, expression) in enumerate(wanted):
         if not expressions.apply(place).deterministic():
@@ -99,7 +121,7 @@ def _placed(error: CapturedException, where: str, expression: EventExpression, r
     if condition.startswith("UNRESOLVED_COLUMN"):
         parameters = error.getMessageParameters() or {}
         name = parameters.get("objectName", "?").replace("`", "")
-        proposed = ", ".join(p for p in parameters.get("proposal", "").split(", ") if "__agg" not in p)
+        proposed = ", ".join(p for p in parameters.get("proposal", "").split(", ") if not _OWN_COLUMN.search(p))
         hint = f"Did you mean one of: {proposed}?" if proposed else "It has no columns like it."
         return PlanningError("TREND_UNKNOWN_COLUMN", start, end, name=name, relation=relation, hint=hint)
     return PlanningError("TREND_INVALID_EXPRESSION", start, end, where=where, reason=reason(error))

@@ -17,7 +17,7 @@ from sparkext.binding import BoundQuery, bind
 from sparkext.clause import Clause
 from sparkext.pool import Pool, Run
 from sparkext.results import query_result, stand_in
-from sparkext.source import read_source, reads_view
+from sparkext.source import names_alike, read_source, reads_view
 
 log = logging.getLogger(__name__)
 
@@ -207,7 +207,7 @@ class Workload:
         """Bind the query anew when its relation is not what it was; returns whether it was not."""
         try:
             source = read_source(self.spark, query.use.source, *query.use.source_at)
-            if source.sameSemantics(query.bound.source):
+            if source.sameSemantics(query.bound.source) and names_alike(source, query.bound.source):
                 return False
             log.info("the source of %s has changed", query.bound.query.name)
             query.bound = self._bind(query.use, query.bound.query.name)

@@ -1,98 +1,73 @@
-"""Automata: they accept what the pattern matches, by one run at most, with as few states as there can be."""
+"""Automata of patterns: they accept what the pattern matches, by one run at most, with few states."""
 
 from __future__ import annotations
 
-import re
-from itertools import product
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.automaton import (
-    MAX_STATES,
-    Automaton,
-    AutomatonTooLargeError,
-    automaton,
-    determinise,
-    merge_equal_futures,
-    positions,
-    refine,
-)
-from planner.pattern import Alternation, Pattern, Repeat, Sequence, Variable
-from tests.enumerator import Remaining, whole
-from tests.workloads import random_pattern
+from planner.automaton import MAX_STATES, Automaton, AutomatonTooLargeError
+from planner.determinise import determinise
+from planner.merging import merge_equal_futures
+from planner.pattern import Alternation, Pattern, Repeat, Variable, negations
+from planner.unambiguous import automaton
+from tests.automata import LETTERS, all_words, language, matches, parse, patterns, random_gaps, runs, some_words
+from tests.enumerator import Remaining, accepts, whole
 
-LETTERS = ("A", "B", "C")
-LENGTH = 6
-"""Of the longest words that are tried."""
-
-WORDS = ["".join(word) for length in range(1, LENGTH) for word in product(LETTERS, repeat=length)]
+LONGEST = 5
+"""Of the words that are tried."""
 
 
-def patterns(depth: int) -> st.SearchStrategy[Pattern]:
-    """Random patterns of at most ``depth`` nested operators."""
-    randoms = st.randoms(use_true_random=False)
-    return st.builds(lambda random, depth: random_pattern(random, LETTERS, depth), randoms, st.integers(0, depth))
-
-
-def regular_expression(pattern: Pattern) -> str:
-    """The pattern as Python's `re` writes it."""
-    match pattern:
-        case Variable(name):
-            return name
-        case Sequence(parts):
-            return "".join(f"(?:{regular_expression(part)})" for part in parts)
-        case Alternation(parts):
-            return "|".join(f"(?:{regular_expression(part)})" for part in parts)
-        case Repeat(operand):
-            return f"(?:{regular_expression(operand)}){pattern.quantifier}"
-
-
-def runs(machine: Automaton, word: str) -> int:
-    """The number of runs that accept ``word``."""
-    at = {state: 1 for state in machine.starts if machine.labels[state] == word[0]}
-    for name in word[1:]:
-        after: dict[int, int] = {}
-        for state, number in at.items():
-            for target in machine.follows[state]:
-                if machine.labels[target] == name:
-                    after[target] = after.get(target, 0) + number
-        at = after
-    return sum(number for state, number in at.items() if state in machine.ends)
-
-
-@given(patterns(2))
-@settings(max_examples=150, deadline=None)
-def test_each_word_of_the_regular_expression_is_accepted_by_one_run(pattern: Pattern) -> None:
-    """Only for patterns of little depth, since `re` backtracks."""
-    machine, expected = automaton(pattern), re.compile(regular_expression(pattern))
-    glushkov = positions(pattern)
-    for word in WORDS:
-        matches = expected.fullmatch(word) is not None
-        assert runs(machine, word) == matches, word
-        assert (runs(glushkov, word) > 0) == matches, word
+@given(patterns(3))
+@settings(max_examples=100, deadline=None)
+def test_each_word_of_the_language_is_accepted_by_one_run(pattern: Pattern) -> None:
+    """The enumerator, which the other tests here rely on, is held against the same words."""
+    machine, expected = automaton(pattern), language(pattern, LONGEST - 1)
+    for word in all_words(LONGEST - 1):
+        assert runs(machine, word) == (word in expected), word
+        assert accepts(pattern, word) == (word in expected), word
 
 
 @given(patterns(4))
 @settings(max_examples=100, deadline=None)
 def test_each_word_of_the_pattern_is_accepted_by_one_run(pattern: Pattern) -> None:
-    machine, start = automaton(pattern), whole(pattern)
+    machine = automaton(pattern)
 
     def check(word: str, left: Remaining) -> None:
-        assert not word or runs(machine, word) == left.accepts, word
+        assert not word or runs(machine, word) == bool(left.ends), word
         after = left.after()
-        for name in LETTERS if len(word) < LENGTH else ():
+        for name in LETTERS if len(word) < LONGEST else ():
             if name in after:
-                check(word + name, after[name])
+                check(word + name, left.among(rest for _, rest in after[name]))
             else:
                 assert runs(machine, word + name) == 0, word + name
 
-    check("", start)
+    check("", whole(pattern))
+
+
+@given(patterns(4, negate=True), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_each_word_is_accepted_by_one_run_whatever_is_intact(pattern: Pattern, random: Random) -> None:
+    machine = automaton(pattern)
+    for word in some_words(random):
+        gaps = random_gaps(random, pattern, word)
+        assert runs(machine, word, gaps) == matches(pattern, word, gaps), (word, gaps)
+
+
+@given(patterns(4, negate=True))
+@settings(max_examples=50, deadline=None)
+def test_guards_are_the_automata_of_what_is_negated(pattern: Pattern) -> None:
+    machine = automaton(pattern)
+    assert machine.guards == tuple(map(automaton, negations(pattern)))
+    for conditions in (machine.starts, machine.ends, *machine.follows):
+        assert {guard for known in conditions.values() for guard in known.guards} <= set(range(len(machine.guards)))
+    assert not any(forbidden.guards for forbidden in machine.guards)
 
 
 @given(patterns(4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_two_states_have_the_same_variable_and_future(pattern: Pattern) -> None:
     """As few states as an automaton split by variables can have: futures differ, by words up to the length
     that tells any two states apart."""
@@ -112,43 +87,53 @@ def test_no_two_states_have_the_same_variable_and_future(pattern: Pattern) -> No
         assert len({(machine.labels[s], future(s, size, known)) for s in range(size)}) == size
 
 
-@given(patterns(4))
-@settings(deadline=None)
-def test_states_are_reached_useful_and_deterministic(pattern: Pattern) -> None:
+@given(patterns(4, negate=True))
+@settings(max_examples=100, deadline=None)
+def test_states_are_reached_and_useful(pattern: Pattern) -> None:
     machine = automaton(pattern)
-    reached, todo = set(machine.starts), list(machine.starts)
+    assert closure(machine.starts, [list(after) for after in machine.follows]) == set(range(len(machine.labels)))
+    assert closure(machine.ends, [list(before) for before in machine.predecessors()]) == set(range(len(machine.labels)))
+
+
+def closure(starts: object, after: list[list[int]]) -> set[int]:
+    """All states that can be reached from ``starts``."""
+    assert isinstance(starts, dict)
+    reached, todo = set(starts), list(starts)
     while todo:
-        fresh = machine.follows[todo.pop()] - reached
+        fresh = set(after[todo.pop()]) - reached
         reached |= fresh
         todo.extend(fresh)
-    assert reached == set(range(len(machine.labels)))
-    for after in (machine.starts, *machine.follows):
-        labels = [machine.labels[state] for state in after]
-        assert len(labels) == len(set(labels))
-    assert machine.ends
+    return reached
 
 
-@given(patterns(4))
-@settings(deadline=None)
+@given(patterns(4, negate=True))
+@settings(max_examples=100, deadline=None)
 def test_passes_change_nothing_when_run_again(pattern: Pattern) -> None:
     machine = automaton(pattern)
-    assert merge_equal_futures(machine) == machine
-    assert len(determinise(machine).labels) == len(machine.labels)
+    without = Automaton(machine.labels, machine.starts, machine.ends, machine.follows)
+    assert merge_equal_futures(without) == without
+    assert len(determinise(without).labels) == len(machine.labels)
 
 
 @pytest.mark.parametrize(
-    ("pattern", "states"),
+    ("text", "states"),
     [
-        (Repeat(Variable("A"), 1, None), 1),
-        (Repeat(Repeat(Variable("A"), 0, None), 1, None), 1),
-        (Sequence((Repeat(Variable("A"), 1, None), Repeat(Variable("A"), 1, None))), 2),
-        (Alternation((Variable("A"), Variable("A"))), 1),
-        (Repeat(Sequence((Variable("A"), Variable("B"))), 1, None), 2),
+        ("A+", 1),
+        ("(A*)+", 1),
+        ("A+ A+", 2),
+        ("A | A", 1),
+        ("(A B)+", 2),
+        ("A{2,4}", 4),
+        ("A{3,}", 3),
+        ("A & B", 4),
+        ("A & A", 2),
+        ("A NOT N B", 2),
+        ("A NOT N B | A B", 2),
+        ("A NOT N B C | A B NOT M C", 4),
     ],
-    ids=str,
 )
-def test_number_of_states(pattern: Pattern, states: int) -> None:
-    assert len(automaton(pattern).labels) == states
+def test_number_of_states(text: str, states: int) -> None:
+    assert len(automaton(parse(text)).labels) == states
 
 
 def test_equal_patterns_have_equal_automata() -> None:
@@ -156,29 +141,21 @@ def test_equal_patterns_have_equal_automata() -> None:
     assert automaton(Repeat(Alternation((a, b)), 1, None)) == automaton(
         Repeat(Repeat(Alternation((a, b, a)), 0, None), 1, None)
     )
+    assert automaton(parse("A{2,3}")) == automaton(parse("A A A?"))
+    assert automaton(parse("A & B")) == automaton(parse("A B | B A"))
 
 
 def test_size_is_limited() -> None:
     """``(A | B)* A (A | B)^n`` needs 2^n states to be deterministic."""
-    either = Alternation((Variable("A"), Variable("B")))
     with pytest.raises(AutomatonTooLargeError):
-        automaton(Sequence((Repeat(either, 0, None), Variable("A"), *[either] * 12)))
+        automaton(parse("(A | B)* A (A | B){12}"))
     with pytest.raises(AutomatonTooLargeError):
-        automaton(Sequence((Variable("A"),) * (MAX_STATES + 1)))
-    assert len(automaton(Sequence((Variable("A"),) * MAX_STATES)).labels) == MAX_STATES
-
-
-def test_bounds_must_be_expanded() -> None:
-    with pytest.raises(ValueError, match=r"A\{2,3\}"):
-        positions(Repeat(Variable("A"), 2, 3))
+        automaton(parse(f"A{{{MAX_STATES}}} B"))
+    with pytest.raises(AutomatonTooLargeError):
+        automaton(parse(f"A NOT (B C{{{MAX_STATES}}}) D"))
+    assert len(automaton(parse(f"A{{{MAX_STATES // 4}}}")).labels) == MAX_STATES // 4
 
 
 def test_predecessors() -> None:
-    machine = automaton(Repeat(Sequence((Variable("A"), Variable("B"))), 1, None))
-    assert machine.predecessors() == ((1,), (0,))
-
-
-def test_refinement_counts_neighbours_of_a_block() -> None:
-    assert refine("aabb", [(), (), (0,), (0, 1)]) == [0, 0, 1, 2]
-    assert refine("aabb", [(), (), (0,), (1,)]) == [0, 0, 1, 1]
-    assert refine("aaa", [(1,), (2,), (0,)]) == [0, 0, 0]
+    assert automaton(parse("(A B)+")).predecessors() == ((1,), (0,))
+    assert automaton(parse("A B? NOT N A")).predecessors() == ((), (0,), (0, 1))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.attribute import Attribute
 from planner.compile import MAX_FIELDS, compile_plan
 from planner.components import components
-from planner.kernel_plan import Arithmetic, Encoding, KernelPlan, class_words, field_columns
+from planner.guards import ALWAYS, Condition, guard
+from planner.kernel_plan import Access, Arithmetic, Encoding, KernelPlan, Link, class_words, field_columns
 from planner.prefixes import equal_prefixes, share_equal_prefixes, share_nothing
-from planner.attribute import Attribute
-from planner.query import Aggregate, Function, Query, Window
+from planner.query import Aggregate, Function, Query, Step, Window
 from planner.sharing import SharingPlan
 from planner.template import Template, template
+from tests.adjacent import ADJACENT_BY_SQL
 from tests.pools import COUNT, V, W, query
 from tests.workloads import typed_class, workload
+from udfs.codes import CODES
 
 SUM_A = Aggregate(Function.SUM, "A", V)
 MIN_A = Aggregate(Function.MIN, "A", V)
@@ -178,14 +182,19 @@ def test_kernel_plans_are_well_formed(random: Random) -> None:
         for bank in plan.banks:
             assert len({slot.field for slot in bank.slots}) == len(bank.slots)
             for slot in bank.slots:
-                assert slot.cells
-                for place in slot.cells:
+                assert slot.cells or slot.links
+                for place in (*slot.cells, *(link.cell for link in slot.links)):
                     assert plan.cells[place].window == bank.window
                     assert plan.cells[place].arithmetic is plan.fields[slot.field].arithmetic
+                for link in slot.links:
+                    assert link.comparison is None
+                    check_condition(plan, link.condition)
         for query_, result in zip(queries, plan.results, strict=True):
             assert plan.windows[plan.banks[result.bank].window] == query_.window
             fields = {slot.field for slot in plan.banks[result.bank].slots}
             assert {result.presence, *(field for value in result.values for field in value)} <= fields
+        check_guards(plan)
+        check_comparisons(plan)
         names = [name for columns in field_columns(plan.fields) for name in columns]
         assert len(names) == len(set(names))
     assert len(shared(*queries).cells) <= len(unshared(*queries).cells)
@@ -194,9 +203,19 @@ def test_kernel_plans_are_well_formed(random: Random) -> None:
 def check_cell(plan: KernelPlan, number: int) -> None:
     """The rules that the docstring of a cell states."""
     cell = plan.cells[number]
-    for source in cell.sources:
+    for source in (*cell.sources, *(link.cell for link in cell.links)):
         assert plan.cells[source].arithmetic is cell.arithmetic
         assert plan.cells[source].window == cell.window
+    for link in cell.links:
+        if link.comparison is None:
+            check_condition(plan, link.condition)
+        else:
+            assert link.comparison < len(plan.comparisons)
+            scanned = plan.comparisons[link.comparison].access is Access.SCAN
+            assert scanned or link.condition == ALWAYS, "totals of several events know nothing of their times"
+    assert cell.start or (cell.start_event is None and cell.start_condition == ALWAYS)
+    assert not cell.start or cell.arithmetic is not Arithmetic.EXTREME
+    assert cell.start_event is None or cell.start_event < len(plan.classes)
     if cell.count is not None:
         count = plan.cells[cell.count]
         assert cell.count < number
@@ -205,3 +224,136 @@ def check_cell(plan: KernelPlan, number: int) -> None:
     if cell.column is not None:
         extreme = plan.columns[cell.column].encoding in (Encoding.LEAST, Encoding.GREATEST)
         assert extreme == (cell.arithmetic is Arithmetic.EXTREME)
+
+
+def check_condition(plan: KernelPlan, condition: Condition) -> None:
+    """A condition that is asked for depends on some guards of the plan."""
+    assert condition.guards
+    assert set(condition.guards) <= set(range(plan.guards))
+
+
+def check_guards(plan: KernelPlan) -> None:
+    """Every guard has states at which it starts and ends; they lead to states of the same guard."""
+    for number in range(plan.guards):
+        states = [state for state in plan.guard_states if state.guard == number]
+        assert any(state.start for state in states)
+        assert any(state.end for state in states)
+    for state in plan.guard_states:
+        assert state.guard < plan.guards
+        assert state.event < len(plan.classes)
+        assert all(plan.guard_states[source].guard == state.guard for source in state.sources)
+
+
+def check_comparisons(plan: KernelPlan) -> None:
+    """Each comparison has what its access needs, of columns in the right encoding, and is used."""
+    used = {link.comparison for cell in plan.cells for link in cell.links}
+    assert used - {None} == set(range(len(plan.comparisons)))
+    for comparison in plan.comparisons:
+        scanned, ordered = comparison.access is Access.SCAN, comparison.access is Access.FENWICK
+        assert bool(comparison.program) == scanned
+        assert (comparison.order is not None) == ordered
+        assert not (scanned and comparison.equal)
+        for columns in comparison.equal:
+            assert {plan.columns[column].encoding for column in columns} <= {Encoding.LEAST, Encoding.IDENTITY}
+        if comparison.order is not None:
+            columns = (comparison.order.here, comparison.order.prev)
+            assert {plan.columns[column].encoding for column in columns} == {Encoding.LEAST}
+        for place, instruction in enumerate(comparison.program):
+            assert instruction.code in CODES
+            assert all(operand < place for operand in instruction.operands)
+            assert instruction.column < len(plan.columns)
+
+
+def test_guards_are_laid_over_each_other() -> None:
+    pool = [query("A NOT (N M) B"), query("C NOT (N M) D NOT N"), query("A NOT M B")]
+    plan = shared(*pool)
+    assert plan.guards == 3
+    names = [plan.classes[state.event].type for state in plan.guard_states]
+    assert list(zip(names, [state.guard for state in plan.guard_states], strict=True)) == [
+        ("N", 0),
+        ("M", 0),
+        ("N", 1),
+        ("M", 2),
+    ]
+    assert [(state.start, state.end) for state in plan.guard_states] == [
+        (True, False),
+        (False, True),
+        (True, True),
+        (True, True),
+    ]
+    assert [state.sources for state in plan.guard_states] == [(), (0,), (), ()]
+
+
+def test_patterns_that_are_negated_are_one_guard_when_their_automata_are_equal() -> None:
+    assert shared(query("A NOT (N N*) B"), query("A NOT N+ C")).guards == 1
+
+
+def test_conditions_of_steps_starts_and_ends() -> None:
+    plan = shared(query("NOT N A NOT M B NOT N"))
+    first, second = plan.cells
+    assert (first.start, first.start_condition) == (True, guard(0))
+    assert (first.sources, first.links) == ((), ())
+    assert (second.start, second.start_condition, second.sources) == (False, ALWAYS, ())
+    assert second.links == (Link(0, guard(1)),)
+    ((slot,),) = (bank.slots for bank in plan.banks)
+    assert (slot.cells, slot.links) == ((), (Link(1, guard(0)),))
+
+
+def test_steps_are_shared_when_their_guards_are_equal() -> None:
+    pool = [query("A NOT N B"), query("A NOT N B C"), query("A NOT M B"), query("A B")]
+    plan = shared(*pool)
+    # One A for all, three kinds of B, one C.
+    assert len(plan.cells) == 5
+    assert {cell.links[0].condition for cell in plan.cells if cell.links} == {guard(0), guard(1)}
+    assert len(unshared(*pool).cells) == 6
+    assert len(shared(query("NOT N A"), query("NOT N A B"), query("A"), query("A NOT N")).cells) == 3
+
+
+def adjacent(text: str, *variables: str, case: str = "v < PREV(v)") -> Query:
+    """A query in which each of ``variables`` has a condition on the event before."""
+    condition = ADJACENT_BY_SQL[case]
+    start = None if condition.start is None else typed_class("A", condition.start)
+    step = Step(condition.sql, condition.condition, start)
+    return replace(query(text), steps=tuple((name, step) for name in variables))
+
+
+def test_states_with_conditions_on_the_event_before() -> None:
+    found = template([adjacent("A A+", "A"), query("A+")])
+    assert [str(state) for state in found.states] == ["A[v < PREV(v)]", "A[v < PREV(v)]#2", "A"]
+    plan = shared(adjacent("A B+", "B"))
+    first, second = plan.cells
+    assert (first.start, first.links) == (True, ())
+    assert second.sources == ()
+    assert sorted(second.links, key=lambda link: link.cell) == [Link(0, ALWAYS, 0), Link(1, ALWAYS, 0)]
+    assert [comparison.access for comparison in plan.comparisons] == [Access.FENWICK]
+
+
+@pytest.mark.parametrize(
+    ("case", "condition"),
+    [("v < PREV(v)", None), ("PREV(d) IS NULL OR d > PREV(d)", "TRUE"), ("v <=> PREV(v)", "v IS NULL")],
+)
+def test_what_starts_a_trend_under_a_condition_on_the_event_before(case: str, condition: str | None) -> None:
+    plan = shared(adjacent("A B", "A", case=case))
+    cell = plan.cells[0]
+    assert cell.start == (condition is not None)
+    if condition is not None:
+        assert cell.start_event is not None
+        assert plan.classes[cell.start_event].condition == condition
+
+
+def test_a_step_that_is_guarded_as_well_is_scanned() -> None:
+    plan = shared(adjacent("A NOT N B | A C B", "B"))
+    accesses = {
+        (link.condition, plan.comparisons[link.comparison].access)
+        for cell in plan.cells
+        for link in cell.links
+        if link.comparison is not None
+    }
+    assert accesses == {(guard(0), Access.SCAN), (ALWAYS, Access.FENWICK)}
+
+
+def test_equal_conditions_are_one_comparison() -> None:
+    plan = shared(adjacent("A B", "B"), adjacent("A B C", "B", "C"), adjacent("A B", "B", case="v = PREV(v)"))
+    assert [comparison.access for comparison in plan.comparisons] == [Access.FENWICK, Access.HASH]
+    # A is one for all; of the three B two are one.
+    assert len(plan.cells) == 4

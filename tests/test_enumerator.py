@@ -3,44 +3,15 @@
 from __future__ import annotations
 
 import math
-from random import Random
-from typing import Any
 
 import pytest
 
 from planner.pattern import Alternation, Repeat, Sequence, Variable
-from planner.query import Aggregate, Function, Query, Window
-from tests.enumerator import Event, Results, accepts, enumerate_results
-from tests.harness import PLANNERS, difference, pool_results
+from planner.query import Aggregate, Function, Window
+from tests.by_hand import both, count, event, stream
+from tests.enumerator import accepts
 from tests.pools import COUNT, V, W, query
 from tests.workloads import typed_class
-
-
-def event(kind: str, time: int | None, part: object = 1, group: object = 1, **values: Any) -> Event:
-    """An event whose ``kind`` is one letter per type that it is of."""
-    classes = frozenset(map(typed_class, kind))
-    return Event((part,), (group,), time, classes, {"v": None, "w": None} | values)
-
-
-def stream(text: str) -> list[Event]:
-    """``"a1 b2"`` as events: type and time."""
-    return [event(item[0].upper(), int(item[1:])) for item in text.split()]
-
-
-def both(queries: list[Query], events: list[Event]) -> list[Results]:
-    """Results by enumeration, after the kernel was held against them."""
-    expected = [enumerate_results(query, events) for query in queries]
-    for name in ("shared", "unshared"):
-        found = pool_results(queries, events, PLANNERS[name](Random(0)))
-        for one, other in zip(expected, found, strict=True):
-            assert difference(one, other) is None, name
-    return expected
-
-
-def count(text: str, events: str) -> int:
-    """``COUNT(*)`` of one query over events of one key."""
-    (results,) = both([query(text)], stream(events))
-    return results[(1,), 0][0] if results else 0
 
 
 @pytest.mark.parametrize(

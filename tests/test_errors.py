@@ -49,8 +49,11 @@ CASES: dict[str, list[str]] = {
         trends("A", keys="ORDER BY t §NULLS FIRST TYPE BY ty"),
         trends("A", keys="ORDER BY t §TYPE BY ty, k"),
         "SELECT * FROM e MATCH_TREND (ORDER BY t TYPE BY ty MEASURES COUNT(*) AS n §PATTERN A B)",
-        "SELECT * FROM e MATCH_TREND (ORDER BY t TYPE BY ty MEASURES COUNT(*) AS n PATTERN §(A) + B)",
+        "SELECT * FROM e MATCH_TREND (ORDER BY t TYPE BY ty MEASURES COUNT(*) AS n PATTERN (A) §+ B)",
         trends("(A ").replace("MATCH", "§MATCH"),
+        trends("A{2").replace("MATCH", "§MATCH"),
+        trends("A", more="§SEEK A"),
+        trends("A", more="WITHIN 5, 6").replace("WITHIN", "§WITHIN"),
         "VALUES (1) §MATCH_TREND (ORDER BY t MEASURES COUNT(*) AS n PATTERN (A))",
     ],
     "TREND_MATCH_RECOGNIZE_CLAUSE": [
@@ -78,25 +81,150 @@ CASES: dict[str, list[str]] = {
         trends("§7"),
         trends("Up §UP"),
         trends("A §1 B"),
+        trends("A &§"),
+        trends("§& A"),
+        trends("A &§& B"),
+        trends("AND(§)"),
+        trends("PERMUTE(A, §)"),
+        trends("A NOT§"),
+        trends("§{2}"),
+        trends("A{2}§{3}"),
+        trends("A+§{2}"),
+        trends("A{2}§?"),
+        trends("A{§x}"),
+        trends("A{1,§x}"),
+        trends("A{§-1}"),
+        trends("A{1§.5}"),
+        trends("§{- A -}"),
     ],
     "TREND_PATTERN_TOO_DEEP": [trends("(" * 101 + "§A" + ")" * 101)],
-    "TREND_PATTERN_TOO_LARGE": [trends("(A | B)* A" + " (A | B)" * 14).replace("PATTERN (", "§PATTERN (")],
+    "TREND_PATTERN_TOO_LARGE": [
+        text.replace("PATTERN (", "§PATTERN (")
+        for text in (
+            trends("(A | B)* A" + " (A | B)" * 14),
+            trends("A{1000} B"),
+            trends("A{500,1000} B"),
+            trends("A{40} & B{40}"),
+            trends("A" + "".join(f" NOT N{i}" for i in range(9)) + " B"),
+        )
+    ],
     "TREND_NOT_SUPPORTED_YET": [
-        trends("A §NOT B C"),
-        trends("§NOT B A"),
-        trends("A §& B"),
-        trends("§AND(A, B)"),
-        trends("§PERMUTE(A, B)"),
-        trends("A§{3}"),
-        trends("A§{1,3} B"),
-        trends("A§{2,}"),
-        trends("A§{,2}"),
-        trends("A B", more="DEFINE B AS B.v > §PREV(v)"),
-        trends("A B", more="DEFINE B AS §prev(B.v) IS NULL"),
         "EXPLAIN SHARING §JSON",
         "EXPLAIN SHARING §DOT",
         "explain sharing §mermaid;",
         "EXPLAIN\nSHARING §FOR v",
+        "§CREATE TEMPORARY FUNCTION f() RETURNS TABLE (k STRING) RETURN " + trends("A"),
+        "CREATE TEMP VIEW §IDENTIFIER('a' || 'b') AS " + trends("A"),
+    ],
+    "TREND_NOT_MISPLACED": [
+        trends("§NOT A"),
+        trends("§NOT A+"),
+        trends("(§NOT A)"),
+        trends("SEQ(§NOT A)"),
+        trends("(§NOT A NOT B)"),
+        trends("A | §NOT B"),
+        trends("§NOT A | B"),
+        trends("A (§NOT B | C)"),
+        trends("OR(A, §NOT B)"),
+        trends("(§NOT A)+ B"),
+        trends("A (§NOT B)* C"),
+        trends("A (§NOT B)? C"),
+        trends("A (§NOT B NOT C){2}"),
+        trends("A & §NOT B"),
+        trends("A & (§NOT B C)"),
+        trends("A & (B (C §NOT D E)+)"),
+        trends("AND(A, §NOT B)"),
+        trends("PERMUTE(A, §NOT B C)"),
+        trends("A NOT §NOT B C"),
+        trends("A NOT (§NOT B) C"),
+        trends("A NOT (§NOT B C) D"),
+        trends("A NOT (B §NOT C D) E"),
+        trends("A NOT (B (C §NOT D)+) E"),
+    ],
+    "TREND_QUANTIFIER_BOUNDS": [
+        trends("A§{}"),
+        trends("A§{,}"),
+        trends("A§{0}"),
+        trends("A§{,0} B"),
+        trends("A§{3,2}"),
+        trends("(A B)§{1001}"),
+        trends("A§{1,1001}"),
+        trends("A§{1001,}"),
+        trends("A§{99999999999999999999}"),
+        trends("A NOT B§{0} C"),
+    ],
+    "TREND_PREV_ARGUMENT": [
+        trends("A B", more="DEFINE B AS v > §PREV()"),
+        trends("A B", more="DEFINE B AS v > §PREV(v, 2)"),
+        trends("A B", more="DEFINE B AS v > §PREV(*)"),
+        trends("A B", more="DEFINE B AS v > §PREV(e.*)"),
+        trends("A B", more="DEFINE B AS v > PREV(§PREV(v))"),
+        trends("A B", more="DEFINE B AS v >\n PREV(1 + §prev(v))"),
+    ],
+    "TREND_PREV_MISPLACED": [
+        trends("A", "§PREV(A.v) AS n"),
+        trends("A", "COUNT(*) + §PREV(k) AS n"),
+        trends("A", "SUM(A.v - §PREV(A.v)) AS n"),
+        trends("A", keys="PARTITION BY §PREV(k) ORDER BY t TYPE BY ty"),
+        trends("A", keys="GROUP BY upper(§PREV(k)) ORDER BY t TYPE BY ty"),
+        trends("A", keys="ORDER BY §PREV(t) TYPE BY ty"),
+        trends("A", keys="ORDER BY t TYPE BY §PREV(ty)"),
+        trends("A", more="WITHIN §PREV(t)"),
+        trends("A", more="WITHIN 5 SLIDE §PREV(t)"),
+    ],
+    "TREND_PREV_UNDER_NOT": [
+        trends("A NOT B C", more="DEFINE §B AS v > PREV(v)"),
+        trends("A NOT B B", more="DEFINE A AS v > 1, §b AS v > PREV(v)"),
+        trends("A NOT (N B+) C", more="DEFINE §B AS PREV(v) IS NULL"),
+    ],
+    "TREND_PREV_UNSUPPORTED": [
+        trends("A B", more="DEFINE B AS §k < PREV(k)"),
+        trends("A B", more="DEFINE B AS v > 1 AND B.§k >= PREV(B.k)"),
+        trends("A B", more="DEFINE B AS k §BETWEEN PREV(k) AND 'x'"),
+        trends("A B", more="DEFINE B AS §k || PREV(k) = 'xx'"),
+        trends("A B", more="DEFINE B AS k §LIKE PREV(k)"),
+        trends("A B", more="DEFINE B AS v > 1 OR\n k §LIKE PREV(k)"),
+        trends("A B", more="DEFINE B AS §contains(k, PREV(k))"),
+        trends("A B", more="DEFINE B AS §power(B.v, PREV(v)) > 1"),
+        trends("A B", more="DEFINE B AS v > 1 AND (t > 2 OR §sqrt(B.v - PREV(v)) > 1)"),
+        trends("A B", more="DEFINE B AS CASE WHEN v > PREV(v) THEN true ELSE §ln(PREV(v) + v) > 1 END"),
+        trends("A B", more="DEFINE B AS §exists(array(1, 2), x -> x > PREV(t))"),
+        trends("A B", more="DEFINE B AS §array(v) = PREV(array(v))"),
+        trends("A B", more="DEFINE B AS §struct(v) = PREV(struct(v))"),
+        trends("A B", more="DEFINE B AS §k COLLATE UTF8_LCASE = PREV(k)"),
+        trends("A B", more="DEFINE B AS §CAST(v AS DECIMAL(30,2)) - PREV(CAST(v AS DECIMAL(30,2))) > 0"),
+        trends("A B", more="DEFINE B AS §CAST(v AS DECIMAL(10,2)) / PREV(CAST(v AS DECIMAL(10,2))) > 1"),
+    ],
+    "TREND_NEGATED_VARIABLE": [
+        trends("A NOT B C", "§COUNT(B) AS n"),
+        trends("A NOT B C", "COUNT(*) AS n, 1 + §SUM(b.v) AS s"),
+        trends("A NOT (B C) D", "§MAX(C.v - C.t) AS n"),
+    ],
+    "TREND_MATCH_RECOGNIZE_FUNCTION": [
+        trends("A", "§FIRST(A.v) AS n"),
+        trends("A", "COUNT(*) AS n, §last(A.v, 1) AS l"),
+        trends("A", "§NEXT(A.v) AS n"),
+        trends("A", "§CLASSIFIER() AS n"),
+        trends("A", "§match_number() AS n"),
+        trends("A", "§FINAL LAST(A.v) AS n"),
+        trends("A", "1 + §RUNNING SUM(A.v) AS n"),
+        trends("A", "SUM(§FIRST(A.v)) AS n"),
+        trends("A", more="DEFINE A AS A.v > §FIRST(A.v)"),
+        trends("A", more="DEFINE A AS A.v > §LAST(A.v, 1)"),
+        trends("A", more="DEFINE A AS A.v > 1 AND\n §NEXT(A.v) > 1"),
+        trends("A", more="DEFINE A AS §CLASSIFIER() = 'A'"),
+        trends("A", more="DEFINE A AS §MATCH_NUMBER() = 1"),
+        trends("A", more="DEFINE A AS A.v > §RUNNING avg(A.v)"),
+        trends("A", keys="PARTITION BY §MATCH_NUMBER() ORDER BY t TYPE BY ty"),
+    ],
+    "TREND_UNKNOWN_AGGREGATE": [
+        trends("A", "§MEDIAN(A.v) AS n"),
+        trends("A", "COUNT(*) AS n, 1 + §stddev(A.v) AS s"),
+        trends("A", "§stddev(3) AS n"),
+        trends("A", "§count_if(A.v > 1) AS n"),
+        trends("A", "§collect_list(v) AS n"),
+        trends("A", "§percentile_cont(0.5) WITHIN GROUP (ORDER BY A.v) AS n"),
+        trends("A", "§median(COUNT(*)) AS n"),
     ],
     "TREND_UNKNOWN_VARIABLE": [
         trends("A", "COUNT(§B) AS n"),
@@ -123,10 +251,21 @@ CASES: dict[str, list[str]] = {
         trends("A", "COUNT(*) + §window_start AS n"),
         trends("A", "COUNT(*) AS n, COUNT(A) / §n AS more"),
         trends("A", "§n + 1 AS more, COUNT(*) AS n"),
+        trends("A", "COUNT(*) + §A.v AS n"),
+        trends("A", "upper(§A.k) AS n"),
+        trends("A", more="DEFINE A AS §o.x > 1"),
+        trends("A B", more="DEFINE B AS v > PREV(§zz)"),
+        trends("A B", more="DEFINE B AS v > PREV(1 + B.§zz)"),
+        trends("A B", more="DEFINE B AS v > PREV(§x.v)"),
+        trends("A B", more="DEFINE B AS v > PREV(v) AND\n B.§zz = 1"),
+        "SELECT * FROM e AS o WHERE EXISTS (SELECT * FROM e AS i " + clause("A", more="DEFINE A AS v > §o.v") + ")",
+        "SELECT (SELECT max(n) FROM e AS i " + clause("A B", more="DEFINE B AS v > PREV(§o.v)") + ") FROM e AS o",
     ],
     "TREND_CONDITION_NOT_BOOLEAN": [
         trends("A", more="DEFINE A AS §v"),
         trends("A B", more="DEFINE A AS true, B AS §'x'"),
+        trends("A B", more="DEFINE B AS §PREV(v)"),
+        trends("A B", more="DEFINE B AS §B.v - PREV(v)"),
     ],
     "TREND_ATTRIBUTE_TYPE": [
         trends("A", "SUM(A.§ty) AS n").replace("A.§", "§A."),
@@ -145,14 +284,18 @@ CASES: dict[str, list[str]] = {
         trends("A", "SUM(§A) AS n"),
         trends("A", "SUM(§1) AS n"),
         trends("A", "MAX(§k || 'x') AS n"),
+        trends("A", "SUM(§ALL A.v) AS n"),
+        trends("A", "SUM(A.v) §FILTER (WHERE A.v > 1) AS n"),
+        trends("A", "1 + COUNT(*) §OVER () AS n"),
     ],
     "TREND_NESTED_AGGREGATE": [
         trends("A", "SUM(A.v + §COUNT(*)) AS n"),
         trends("A", "COUNT(§max(A.v)) AS n"),
         trends("A", "MAX(§LOG10_COUNT(*)) AS n"),
+        trends("A", "SUM(A.v - §median(A.v)) AS n"),
+        trends("A", "SUM(abs(§SUM(A.v))) AS n"),
     ],
     "TREND_UNSUPPORTED_EXPRESSION": [
-        trends("A", "§stddev(3) AS n"),
         trends("A", "§row_number() OVER (ORDER BY 1) AS n"),
         trends("A", "§explode(array(1, 2)) AS n"),
         trends("A", more="DEFINE A AS §sum(v) > 1"),
@@ -161,6 +304,22 @@ CASES: dict[str, list[str]] = {
         trends("A", more="DEFINE A AS v > (§SELECT max(v) FROM e)"),
         trends("A", keys="PARTITION BY §explode(array(k)) ORDER BY t TYPE BY ty"),
         trends("A", keys="ORDER BY §max(t) TYPE BY ty"),
+        trends("A", keys="GROUP BY §sum(v) ORDER BY t TYPE BY ty"),
+        trends("A", keys="ORDER BY t TYPE BY §max(ty)"),
+        trends("A", more="DEFINE A AS A.v > §avg(A.v)"),
+        trends("A", more="DEFINE A AS A.v > §avg(A.v) OVER ()"),
+        trends("A", more="DEFINE A AS §lag(v) OVER (ORDER BY t) > 1"),
+        trends("A B", more="DEFINE B AS v > PREV(§sum(v))"),
+        trends("A B", more="DEFINE B AS v > PREV((§SELECT 1))"),
+        trends("A B", more="DEFINE B AS v > PREV(v) AND EXISTS (§SELECT 1)"),
+        trends("A", "COUNT(*) / (§SELECT max(v) FROM e) AS n"),
+        trends("A", "§* AS n"),
+        trends("A", keys="PARTITION BY §* ORDER BY t TYPE BY ty"),
+        trends("A", keys="ORDER BY §e.* TYPE BY ty"),
+        trends("A", keys="ORDER BY t TYPE BY §*"),
+        trends("A", more="DEFINE A AS §*"),
+        trends("A", more="DEFINE A AS §(e.*)"),
+        trends("A", more="WITHIN §*"),
     ],
     "TREND_NON_DETERMINISTIC": [
         trends("A", "COUNT(*) AS c, §rand() AS n"),
@@ -168,11 +327,16 @@ CASES: dict[str, list[str]] = {
         trends("A", more="DEFINE A AS §rand() < 0.5"),
         trends("A", keys="PARTITION BY §uuid() ORDER BY t TYPE BY ty"),
         trends("A", keys="ORDER BY §monotonically_increasing_id() TYPE BY ty"),
+        trends("A B", more="DEFINE B AS §v + rand() > PREV(v)"),
+        trends("A B", more="DEFINE B AS v > PREV(§v + rand())"),
     ],
     "TREND_OTHER_VARIABLE": [
         trends("A B", more="DEFINE B AS B.t - §A.t < 5"),
         trends("A B", "SUM(A.v + §B.v) AS n"),
         trends("A B", keys="PARTITION BY §A.k ORDER BY t TYPE BY ty"),
+        trends("A B", keys="ORDER BY t TYPE BY §B.ty"),
+        trends("A B", more="DEFINE B AS B.v > PREV(§A.v)"),
+        trends("A B", more="DEFINE B AS B.v > §A.v + PREV(v)"),
     ],
     "TREND_INVALID_EXPRESSION": [
         trends("A", more="DEFINE A AS §v >"),
@@ -181,6 +345,12 @@ CASES: dict[str, list[str]] = {
         trends("A", "COUNT(*) + §upper() AS n"),
         trends("A", more="DEFINE A AS §v > array(1)"),
         trends("A", keys="ORDER BY §t t TYPE BY ty"),
+        trends("A B", more="DEFINE B AS v > PREV(§v +)"),
+        trends("A B", more="DEFINE B AS §v > PREV v"),
+        trends("A B", more="DEFINE B AS v > §no_such(PREV(v))"),
+        trends("A B", more="DEFINE B AS §v > 1 AND PREV(v)"),
+        trends("A B", more="DEFINE B AS §v > PREV(map(k, v))"),
+        trends("A", "COUNT(*) + §my_own(A.v) AS n"),
     ],
     "TREND_COLUMN_REPEATED": [
         trends("A", "COUNT(*) AS n, COUNT(A) AS §N"),
@@ -189,16 +359,27 @@ CASES: dict[str, list[str]] = {
         trends("A", keys="PARTITION BY k, §K ORDER BY t TYPE BY ty"),
         trends("A", keys="PARTITION BY k AS §window_start ORDER BY t TYPE BY ty", more="WITHIN 3"),
     ],
-    "TREND_KEY_TYPE": [trends("A", keys="PARTITION BY §map(k, v) AS m ORDER BY t TYPE BY ty")],
+    "TREND_KEY_TYPE": [
+        trends("A", keys="PARTITION BY §map(k, v) AS m ORDER BY t TYPE BY ty"),
+        trends("A", keys="GROUP BY k, §array(k) AS m ORDER BY t TYPE BY ty"),
+        trends("A", keys="GROUP BY §INTERVAL 1 MONTH ORDER BY t TYPE BY ty"),
+    ],
     "TREND_ORDER_TYPE": [
         trends("A", keys="ORDER BY §k TYPE BY ty"),
         trends("A", keys="ORDER BY §v TYPE BY ty"),
         trends("A", keys="ORDER BY §NULL TYPE BY ty"),
         trends("A", keys="ORDER BY §CAST(t AS DECIMAL(9,0)) TYPE BY ty"),
     ],
-    "TREND_ORDER_DESCENDING": [trends("A", keys="ORDER BY t §DESC TYPE BY ty")],
+    "TREND_ORDER_DESCENDING": [
+        trends("A", keys="ORDER BY t §DESC TYPE BY ty"),
+        trends("A", keys="ORDER BY t + 1\n§desc TYPE BY ty"),
+    ],
     "TREND_WINDOW_INVALID": [
         trends("A", more="WITHIN §0"),
+        trends("A", more="WITHIN §rand()"),
+        trends("A", more="WITHIN §A.v"),
+        trends("A", more="WITHIN 5 SLIDE §-1"),
+        trends("A", more="WITHIN 100000000 SLIDE §1"),
         trends("A", more="WITHIN §-5"),
         trends("A", more="WITHIN §1.5"),
         trends("A", more="WITHIN §NULL"),
@@ -253,25 +434,41 @@ ELSEWHERE = {
 """Conditions with a test of their own."""
 
 
-@pytest.mark.parametrize(("condition", "marked"), [(c, text) for c, texts in CASES.items() for text in texts])
-def test_bad_statements(spark: SparkSession, condition: str, marked: str) -> None:
+@pytest.mark.parametrize("condition", CASES)
+def test_bad_statements(spark: SparkSession, condition: str) -> None:
     stream(spark, {"x": "a1 b2"})
+    spark.sql(f"CREATE TEMP VIEW v AS {trends('A B')}")
+    problems = [f"{text!r}: {problem}" for text in CASES[condition] if (problem := wrong(spark, condition, text))]
+    assert not problems, "\n".join(problems)
+    assert [row.name for row in spark.sql("SHOW TREND QUERIES").collect()] == ["v"]
+    left = [row.tableName for row in spark.sql("SHOW TABLES").collect()]
+    assert sorted(name for name in left if not name.startswith("sparkext_trend_")) == ["e", "v"]
+    assert len(left) == 3
+
+
+def wrong(spark: SparkSession, condition: str, marked: str) -> str | None:
+    """What is wrong with the error of a statement in which ``§`` marks the place."""
     before, after = marked.split("§")
-    error = fails(spark, before + after, condition)
-    column = len(before) - (before.rfind("\n") + 1) + 1
-    assert place(error) == (before.count("\n") + 1, column), str(error)
+    try:
+        spark.sql(before + after)
+    except AnalysisException as caught:
+        error = caught
+    else:
+        return "there is no error"
+    if error.getCondition() != condition:
+        return str(error)
     message = str(error).split("\n== SQL")[0].strip()
-    assert message.startswith(f"[{condition}] ")
-    assert f"SQLSTATE: {error.getSqlState()}" in message
-    assert len(error.getSqlState() or "") == 5
-    assert condition in ("TREND_INVALID_EXPRESSION", "TREND_SOURCE") or len(message.splitlines()) > 1, (
-        "there is no hint"
-    )
-    for word in ("Traceback", "Py4J", "sparkext_trend_", "__agg"):
-        assert word not in message
-    assert not re.search("<[a-z]+>", message)
-    assert values(spark.sql("SHOW TREND QUERIES")) == []
-    assert [(row.tableName, row.isTemporary) for row in spark.sql("SHOW TABLES").collect()] == [("e", True)]
+    column = len(before) - (before.rfind("\n") + 1) + 1
+    if place(error) != (before.count("\n") + 1, column):
+        return f"at {place(error)}"
+    if not message.startswith(f"[{condition}] ") or len(message.splitlines()) < 2:
+        return f"no class or no hint: {message}"
+    if len(error.getSqlState() or "") != 5 or message.count("SQLSTATE: ") != 1:
+        return f"not one SQLSTATE: {message}"
+    if not message.endswith(f"SQLSTATE: {error.getSqlState()}"):
+        return f"not its SQLSTATE: {message}"
+    foreign = re.search("Traceback|Py4J|sparkext_trend_|__agg|__p[0-9]|<[a-z]+>", message)
+    return None if foreign is None else f"{foreign[0]}: {message}"
 
 
 def test_every_condition_is_covered() -> None:
@@ -315,6 +512,14 @@ def test_hints(spark: SparkSession) -> None:
     """Messages propose what would work."""
     stream(spark, {"x": "a1 b2"})
     proposed = {
+        trends("A", "MEDIAN(A.v) AS n"): "COUNT, SUM, AVG, MIN, MAX",
+        trends("A", more="DEFINE A AS v > LAST(A.v, 1)"): "PREV(x)",
+        trends("A", "CLASSIFIER() AS n"): "COUNT(X)",
+        trends("A", "MATCH_NUMBER() AS n"): "COUNT(*)",
+        trends("A B", "SUM(A.v) FILTER (WHERE A.v > 1) AS n"): "CASE WHEN",
+        trends("A B", more="DEFINE B AS B.k < PREV(k)"): "k < PREV(k), of type BOOLEAN",
+        trends("A B", more="DEFINE B AS v > 1 AND PREV(v)"): '"((v > 1) AND PREV(v))"',
+        trends("A B", more="DEFINE B AS PREV(v) > zz"): "`k`, `t`, `v`, `ty`?",
         trends("A B", "COUNT(C) AS n"): "A, B",
         trends("A", "SUM(A.kk) AS n"): "`k`",
         trends("A B", more="DEFINE B AS B.t - A.t < 5"): "PREV",

@@ -32,7 +32,7 @@ from planner.pattern import (
 )
 from planner.query import Aggregate, EventClass, Function, Query, Step, Window
 from tests.adjacent import ADJACENT, COMPUTED, STARTS, AdjacentCase
-from tests.enumerator import Event
+from tests.enumerator import Event, heads
 
 _T = TypeVar("_T")
 
@@ -257,10 +257,13 @@ def _query(random: Random, name: str, types: tuple[str, ...], earlier: list[Quer
     else:
         known = _classes(random, types)
         pattern = random_pattern(random, tuple(known), random.choice((1, 2, 2, 3, 4)), random.random() < 0.35)
-    used = variables(pattern)
-    counted = tuple(name for name in used if name in positive_variables(pattern))
     steps = dict(old.steps) if old is not None and random.random() < 0.7 else _steps(random, known)
     under_not = {name for negated in negations(pattern) for name in variables(negated)}
+    steps = {name: step for name, step in steps.items() if name not in under_not}
+    if random.random() < 0.95:
+        pattern = _startable(pattern, steps, tuple(known))
+    used = variables(pattern)
+    counted = tuple(name for name in used if name in positive_variables(pattern))
     window = old.window if old is not None and random.random() < 0.6 else _window(random)
     aggregates = dict.fromkeys(_aggregate(random, counted) for _ in range(random.randint(1, 4)))
     return Query(
@@ -269,15 +272,32 @@ def _query(random: Random, name: str, types: tuple[str, ...], earlier: list[Quer
         tuple((v, known[v]) for v in used),
         tuple(aggregates),
         window,
-        tuple((v, steps[v]) for v in counted if v in steps and v not in under_not),
+        tuple((v, steps[v]) for v in counted if v in steps),
     )
 
 
+def _startable(pattern: Pattern, steps: dict[str, Step], names: tuple[str, ...]) -> Pattern:
+    """``pattern``; after another variable if all that it may start with need an event before."""
+
+    def starts(name: str) -> bool:
+        return name not in steps or steps[name].start is not None
+
+    free = [name for name in names if starts(name)]
+    if not free or any(starts(name) for name, _, _ in heads((pattern,))):
+        return pattern
+    return Sequence((Variable(free[0]), pattern))
+
+
 def _steps(random: Random, classes: dict[str, EventClass]) -> dict[str, Step]:
-    """For some variables, a condition on the event before."""
+    """For some variables, but never all of them, a condition on the event before."""
     if random.random() < 0.6:
         return {}
-    return {name: _step(random.choice(ADJACENT), known) for name, known in classes.items() if random.random() < 0.7}
+    free = random.choice(tuple(classes))
+    return {
+        name: _step(random.choice(ADJACENT), known)
+        for name, known in classes.items()
+        if name != free and random.random() < 0.8
+    }
 
 
 def _step(case: AdjacentCase, known: EventClass) -> Step:

@@ -1,0 +1,116 @@
+"""What an expression cannot hold although MATCH_RECOGNIZE or Spark SQL has it, found by name.
+
+Spark itself would speak of functions that it does not know, or of a GROUP BY that is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import SparkSession
+
+from planner.errors import PlanningError
+from sparkext.clause import Expression
+from sparkext.expressions import AGGREGATES, SUBQUERY, is_call, is_star
+from sparkext.tokens import Token, matching
+
+_BEFORE = "PREV(x), in DEFINE, is x of the event before in the trend"
+_OF_MATCH_RECOGNIZE = {
+    "FIRST": ("trends are not built, so a trend has no first event to go back to", _BEFORE),
+    "LAST": ("trends are not built, so a trend has no last event to go back to", _BEFORE),
+    "NEXT": (
+        "an event is counted before the next one is known",
+        "Define the variable of the later event instead: " + _BEFORE,
+    ),
+    "CLASSIFIER": (
+        "an event counts once for each variable that it stands for",
+        "COUNT(X), SUM(X.a), … range over the events that stand for X",
+    ),
+    "MATCH_NUMBER": ("trends are counted and not numbered", "COUNT(*) is their number"),
+}
+_MODES = {
+    "RUNNING": ("a measure is about whole trends", "Leave the word out"),
+    "FINAL": ("a measure is about whole trends anyway", "Leave the word out"),
+}
+_OWN_TO_MATCH_RECOGNIZE = frozenset(("NEXT", "CLASSIFIER", "MATCH_NUMBER"))
+"""Names that are free in Spark, so that a user may have functions of these names."""
+_PATTERN_MATCHING = frozenset(("LIKE", "ILIKE", "RLIKE", "REGEXP"))
+"""Words after which ANY and SOME are no aggregates."""
+
+
+def check_foreign(spark: SparkSession, where: str, expression: Expression) -> None:
+    """Refuse what cannot be used in a clause, whatever its columns are.
+
+    Args:
+        spark: Knows the functions.
+        where: The clause, e.g. ``MEASURES``.
+        expression: Of that clause.
+
+    What follows the beginning of a subquery is not looked at: over events, subqueries are refused elsewhere.
+
+    Raises:
+        PlanningError: ``TREND_MATCH_RECOGNIZE_FUNCTION``, ``TREND_UNKNOWN_AGGREGATE``,
+            ``TREND_NESTED_AGGREGATE``, ``TREND_PREV_MISPLACED`` or ``TREND_UNSUPPORTED_EXPRESSION``.
+    """
+    tokens = expression.tokens
+    if is_star(tokens):
+        raise _unsupported(expression.start, expression.end, "'*'", where)
+    outer: Token | None = None
+    outer_end = -1
+    for at, token in enumerate(tokens):
+        if at > 0 and tokens[at - 1].is_symbol("(") and token.word in SUBQUERY:
+            if where == "MEASURES":
+                raise _unsupported(token.start, token.end, "a subquery", where)
+            return
+        if at > outer_end:
+            outer = None
+        _check_mode(tokens, at)
+        if not is_call(tokens, at):
+            continue
+        word = token.word
+        if word in _OF_MATCH_RECOGNIZE and not _is_users(spark, word):
+            raise _of_match_recognize(token, *_OF_MATCH_RECOGNIZE[word])
+        if word == "PREV" and where != "DEFINE":
+            raise PlanningError("TREND_PREV_MISPLACED", token.start, token.end)
+        if where == "MEASURES" and word in AGGREGATES:
+            if outer is None:
+                outer, outer_end = token, matching(tokens, at + 1) or len(tokens)
+        elif _is_aggregate(spark, tokens, at):
+            if where != "MEASURES":
+                raise _unsupported(token.start, token.end, f"the aggregate {word}", where)
+            if outer is not None:
+                raise PlanningError("TREND_NESTED_AGGREGATE", token.start, token.end, inner=word, outer=outer.word)
+            raise PlanningError("TREND_UNKNOWN_AGGREGATE", token.start, token.end, function=word)
+
+
+def _check_mode(tokens: Sequence[Token], at: int) -> None:
+    """Refuse ``RUNNING`` and ``FINAL`` before an aggregate or a function of MATCH_RECOGNIZE."""
+    if tokens[at].word not in _MODES or at + 1 >= len(tokens) or not is_call(tokens, at + 1):
+        return
+    if tokens[at + 1].word in AGGREGATES or tokens[at + 1].word in _OF_MATCH_RECOGNIZE:
+        raise _of_match_recognize(tokens[at], *_MODES[tokens[at].word])
+
+
+def _is_users(spark: SparkSession, word: str) -> bool:
+    return word in _OWN_TO_MATCH_RECOGNIZE and spark.catalog.functionExists(word.lower())
+
+
+def _is_aggregate(spark: SparkSession, tokens: Sequence[Token], at: int) -> bool:
+    """Whether the call at ``at`` is of an aggregate function of Spark's."""
+    word = tokens[at].word
+    if not word or (at > 0 and tokens[at - 1].word in _PATTERN_MATCHING):
+        return False
+    assert spark._jvm is not None
+    known = spark._jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.expressions()
+    found = known.get(word.lower())
+    return bool(found.isDefined() and found.get()._1().getGroup() == "agg_funcs")
+
+
+def _of_match_recognize(token: Token, reason: str, hint: str) -> PlanningError:
+    return PlanningError(
+        "TREND_MATCH_RECOGNIZE_FUNCTION", token.start, token.end, function=token.word, reason=reason, hint=hint
+    )
+
+
+def _unsupported(start: int, end: int, what: str, where: str) -> PlanningError:
+    return PlanningError("TREND_UNSUPPORTED_EXPRESSION", start, end, what=what, where=where)
