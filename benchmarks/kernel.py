@@ -15,12 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from benchmarks.rides import DISTRICTS, MIX
+from planner.attribute import Attribute
 from planner.compile import compile_plan
 from planner.kernel_plan import CLASSES_PER_WORD, KernelPlan, Layout, class_words
 from planner.pattern import variables
 from planner.pattern_grammar import lexemes, parse_pattern
 from planner.prefixes import share_equal_prefixes
-from planner.attribute import Attribute
 from planner.query import Aggregate, EventClass, Function, Query, Window
 from planner.template import template
 from udfs.run import PoolRun

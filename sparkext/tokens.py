@@ -1,15 +1,18 @@
-"""Tokens of a SQL statement with exact offsets, as Spark's own lexer (``SqlBaseLexer.g4``) finds them."""
+"""Tokens of a SQL statement with exact offsets, as sqlglot's Spark tokenizer finds them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
+from typing import ClassVar
 
-
-class TokenError(Exception):
-    """A quote or comment is never closed, so that it cannot be said what the text after it is."""
+from sqlglot import Token as Found
+from sqlglot import TokenError as TokenError
+from sqlglot import TokenType
+from sqlglot.dialects.spark import Spark
 
 
 class Kind(Enum):
@@ -51,66 +54,121 @@ class Token:
         return self.kind is Kind.SYMBOL and self.text == text
 
 
-_LEXEME = re.compile(
+_HINT, _COMMENT, _END = "\x01", "\x02", "\x03"
+_SPELLINGS = {
+    "/*+": f"{_HINT}  ",
+    "/*": f"{_COMMENT} ",
+    "*/": f"{_END} ",
+    "\\\n": "\\ ",
+    "{#": "{?",
+    **dict.fromkeys((_HINT, _COMMENT, _END), "?"),
+}
+"""What sqlglot gets in place of what it reads otherwise than Spark: of the same length, and harmless within quotes.
+
+Hints hold tokens, comments hold comments but no hints, a backslash carries a ``--`` comment on in the next line,
+and ``{#`` begins no comment.
+"""
+_MISREAD = re.compile("|".join(map(re.escape, _SPELLINGS)))
+_SYMBOLS = ("<=>", ">>>", ">>", "<<", "<>", "==", "!=", "<=", ">=", "!<", "!>", "||", "|>", "->", "=>", "::")
+_TAG = re.compile(r"(?=(\$[A-Za-z]*\$))")
+_DIGITS = frozenset("0123456789")
+_PART = re.compile(
     r"""
-      (?P<blank>    \s+ | --(?:\\\n|[^\r\n])* )  # a backslash carries a comment on in the next line
-    | (?P<comment>  /\*(?!\+) )
-    | (?P<string>   [rR]'[^']*' | [rR]"[^"]*"
-                  | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*"
-                  | \$(?P<tag>[A-Za-z]*)\$.*?\$(?P=tag)\$ )
-    | (?P<quoted>   `(?:[^`]|``)*` )
-    | (?P<number>   (?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:[lLsSyYdDfF]|[bB][dD])?(?!\w) )
-    | (?P<word>     [^\W\d_]+://[\w/.?=&\#%-]+ | \w+ )
-    | (?P<unclosed> ['"`] | \$[A-Za-z]*\$ )
-    | (?P<hint>     /\*\+ )
-    | (?P<symbol>   <=> | >>>? | << | <> | [!=<>]= | ![<>] | \|[|>] | [-=]> | :: | . )
+      (?P<number> (?: [0-9]+[LSY] | (?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:E[+-]?[0-9]+)?(?:[DF]|BD)? )(?!\w)
+                | [0-9]+E[+-][0-9]+ )
+    | (?P<word>   \w+ )
+    | (?P<symbol> . )
     """,
-    re.DOTALL | re.VERBOSE,
+    re.IGNORECASE | re.VERBOSE,
 )
-_COMMENT_ENDS = re.compile(r"/\*(?!\+)|\*/")
+"""What Spark finds in one word or number of sqlglot's, such as ``1.x``."""
+
+
+class _Tokenizer(Spark.Tokenizer):
+    """sqlglot's for Spark, with the symbols that Spark has, and without words that change how what follows is read."""
+
+    SINGLE_TOKENS: ClassVar[dict[str, TokenType]] = {
+        **dict.fromkeys((*Spark.Tokenizer.SINGLE_TOKENS, _COMMENT), TokenType.OPERATOR),
+        _HINT: TokenType.HINT,
+        _END: TokenType.BLOCK_END,
+    }
+    KEYWORDS: ClassVar[dict[str, TokenType]] = dict.fromkeys(_SYMBOLS, TokenType.OPERATOR)
+    COMMENTS: ClassVar[list[str | tuple[str, str]]] = ["--", (_COMMENT, _END)]
+    STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'", '"']
+    NUMERIC_LITERALS: ClassVar[dict[str, str]] = {}
+    HEX_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("0x'", "'")]  # X'1F' is a word and a string; 0x1F one word
+
+
+@lru_cache(maxsize=16)
+def _tokenizer(tags: frozenset[str]) -> type[Spark.Tokenizer]:
+    """One that knows the strings which begin and end with one of ``tags``: ``$$``, ``$tag$``."""
+
+    class Tagged(_Tokenizer):
+        RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = [
+            *Spark.Tokenizer.RAW_STRINGS,
+            *((tag, tag) for tag in sorted(tags)),
+        ]
+
+    return Tagged
 
 
 def tokenize(sql: str) -> list[Token]:
     """Tokens of ``sql``, without comments and hints.
 
     Raises:
-        TokenError: A quote, comment or hint is never closed.
+        TokenError: A quote, comment or hint is never closed, so that it cannot be said what the text after it is.
     """
     tokens: list[Token] = []
-    at = 0
     in_hint = False
-    while at < len(sql):
-        if in_hint and sql.startswith("*/", at):
-            at += 2
+    for found in _found(sql):
+        if found.token_type is TokenType.HINT:
+            in_hint = True
+        elif found.token_type is TokenType.BLOCK_END:
+            if not in_hint:
+                tokens.append(Token(Kind.SYMBOL, "*/", found.start, found.start + 2))
             in_hint = False
-            continue
-        found = _LEXEME.match(sql, at)
-        assert found is not None
-        at = found.end()
-        match found.lastgroup:
-            case "blank":
-                pass
-            case "comment":
-                at = _comment_end(sql, at)
-            case "hint":
-                in_hint = True
-            case "unclosed":
-                raise TokenError(f"{found[0]} is never closed")
-            case kind if not in_hint:
-                tokens.append(Token(Kind(kind), found[0], found.start(), at))
+        elif not in_hint:
+            start = found.start
+            if _continues_point(sql, start, tokens):
+                start = tokens.pop().start
+            tokens += _as_spark(sql, found.token_type, start, found.end + 1)
     if in_hint:
         raise TokenError("a hint is never closed")
     return tokens
 
 
-def _comment_end(sql: str, at: int) -> int:
-    """Just past the end of the comment whose text starts at ``at``; comments may hold comments, but no hints."""
-    depth = 1
-    for found in _COMMENT_ENDS.finditer(sql, at):
-        depth += 1 if found[0] == "/*" else -1
-        if depth == 0:
-            return found.end()
-    raise TokenError("a comment is never closed")
+def _found(sql: str) -> list[Found]:
+    """What sqlglot finds.
+
+    It takes a comment that is never closed for one that is; then it does not find a semicolon after the text.
+    """
+    spelled = _MISREAD.sub(lambda misread: _SPELLINGS[misread[0]], sql)
+    tokenizer = _tokenizer(frozenset(_TAG.findall(sql)))
+    found = tokenizer(Spark).tokenize(f"{spelled}\n;")
+    if not found or found[-1].start <= len(sql):
+        raise TokenError("a comment is never closed")
+    return found[:-1]
+
+
+def _continues_point(sql: str, start: int, tokens: Sequence[Token]) -> bool:
+    """Whether a digit at ``start`` follows a point, as in ``.5``, which is one number."""
+    return sql[start] in _DIGITS and bool(tokens) and tokens[-1].is_symbol(".") and tokens[-1].end == start
+
+
+def _as_spark(sql: str, found: TokenType, start: int, end: int) -> Iterator[Token]:
+    """The tokens of Spark's that one of sqlglot's is."""
+    if found is TokenType.OPERATOR:
+        yield Token(Kind.SYMBOL, sql[start:end], start, end)
+    elif found in (TokenType.STRING, TokenType.RAW_STRING):
+        yield Token(Kind.STRING, sql[start:end], start, end)
+    elif found is TokenType.NATIONAL_STRING:  # N'a'
+        yield Token(Kind.WORD, sql[start], start, start + 1)
+        yield Token(Kind.STRING, sql[start + 1 : end], start + 1, end)
+    elif sql[start] == "`":
+        yield Token(Kind.QUOTED, sql[start:end], start, end)
+    else:
+        for part in _PART.finditer(sql, start, end):
+            yield Token(Kind(part.lastgroup), part[0], part.start(), part.end())
 
 
 OPENING = {"(": ")", "[": "]", "{": "}"}

@@ -253,9 +253,7 @@ def windows_of(events: Row[Event], window: Window | None) -> dict[int, tuple[int
     return found
 
 
-def enumerate_results(
-    query: Query, events: Iterable[Event], adjacent: Mapping[str, Adjacent] | None = None
-) -> Results:
+def enumerate_results(query: Query, events: Iterable[Event], adjacent: Mapping[str, Adjacent] | None = None) -> Results:
     """The results of ``query``: one entry for each group and window that has a trend.
 
     Args:

@@ -1,7 +1,8 @@
 """A twin of the kernel that interprets a kernel plan cell by cell, slowly and obviously.
 
-Each window of each key is computed by itself, with Python ints and Fractions. Nothing is shared with
-`udfs`: no lanes, no pending totals, no order keys, no scales.
+Each window of each key is computed by itself, with Python ints and Fractions, and what each event added to
+each cell is kept, so that guards and comparisons are asked of every pair of events. Nothing is shared with
+`udfs`: no lanes, no pending totals, no order keys, no scales, no buckets, no trees.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from planner.kernel_plan import Arithmetic, Encoding, KernelPlan, Slot
+from planner.kernel_plan import Arithmetic, Cell, Column, Comparison, Encoding, KernelPlan, Link, Slot
 from planner.query import Window
 from tests.enumerator import Key, sort_key
+from tests.instruction_twin import evaluate
 
 Total: TypeAlias = Any
 """EXACT: an int. NUMBER: a Fraction, or a double that is not finite. EXTREME: a value or None."""
@@ -52,12 +54,16 @@ def twin_results(plan: KernelPlan, rows: Iterable[KernelRow]) -> TwinResults:
                 inside.setdefault((row.group, row.other, number, index), []).append(row)
     twin = _Twin(plan)
     found: TwinResults = {}
+    known: dict[tuple[int, ...], _Window] = {}
     for (group, _, number, index), mine in inside.items():
-        totals = twin.totals(number, mine)
+        # Windows that hold the same events have the same totals.
+        same = (number, *map(id, mine))
+        if same not in known:
+            known[same] = twin.window(number, mine)
         for bank_number, bank in enumerate(plan.banks):
             if bank.window != number:
                 continue
-            fields = {slot.field: twin.slot(slot, totals) for slot in bank.slots}
+            fields = {slot.field: twin.slot(slot, known[same]) for slot in bank.slots}
             if not any(fields[f] for f in fields if plan.fields[f].arithmetic is not Arithmetic.EXTREME):
                 continue
             held = found.setdefault((group, bank_number, index), {})
@@ -78,40 +84,100 @@ def indices(time: int, window: Window | None) -> list[int]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """What has happened in one window so far.
+
+    Attributes:
+        totals: Per cell, of all events.
+        added: Per cell, the events and what each added.
+        spans: Per state of a guard, the first and last times of what has got there.
+        broken: Per guard, the first and last times of forbidden trends.
+    """
+
+    totals: list[Total]
+    added: list[list[tuple[KernelRow, Total]]]
+    spans: list[set[tuple[int, int]]]
+    broken: list[set[tuple[int, int]]]
+
+    def intact(self, after: int | None, before: int | None) -> frozenset[int]:
+        """Guards of which no forbidden trend lies strictly between two times; None is beyond all."""
+        return frozenset(
+            guard
+            for guard, spans in enumerate(self.broken)
+            if not any((after is None or after < first) and (before is None or last < before) for first, last in spans)
+        )
+
+
+def compares(comparison: Comparison, columns: Sequence[Column], here: Sequence[Any], prev: Sequence[Any]) -> bool:
+    """Whether a comparison is true of the attributes of an event and of the one before it."""
+    if comparison.program:
+        return evaluate(comparison.program, columns, here, prev) is True
+    for here_column, prev_column in comparison.equal:
+        one, other = here[here_column], prev[prev_column]
+        if one is None or other is None or sort_key(one) != sort_key(other):
+            return False
+    if comparison.order is None:
+        return True
+    order = comparison.order
+    one, other = here[order.here], prev[order.prev]
+    if other is None:
+        return order.or_null
+    if one is None:
+        return False
+    if sort_key(one) == sort_key(other):
+        return order.or_equal
+    return (sort_key(other) < sort_key(one)) == order.before_is_less
+
+
 class _Twin:
     def __init__(self, plan: KernelPlan) -> None:
         self._plan = plan
         self._encodings = [self._encoding(number) for number in range(len(plan.cells))]
 
-    def totals(self, window: int, rows: list[KernelRow]) -> list[Total]:
-        """Totals of all cells of one window after ``rows``, which are all in it."""
+    def window(self, window: int, rows: list[KernelRow]) -> _Window:
+        """One window after ``rows``, which are all in it."""
         cells = self._plan.cells
-        totals: list[Total] = [_nothing(cell.arithmetic) for cell in cells]
+        past = _Window(
+            totals=[_nothing(cell.arithmetic) for cell in cells],
+            added=[[] for _ in cells],
+            spans=[set() for _ in self._plan.guard_states],
+            broken=[set() for _ in range(self._plan.guards)],
+        )
         for time in sorted({row.time for row in rows}):
-            added: dict[int, list[Total]] = {}
-            for row in rows:
-                if row.time == time:
-                    now: dict[int, Total] = {}
-                    for number, cell in enumerate(cells):
-                        if cell.window == window and cell.event in row.classes:
-                            now[number] = self._event(number, row, totals, now)
-                            added.setdefault(number, []).append(now[number])
-            # Events of one time are not before each other: totals change when all are done.
-            for number, more in added.items():
-                totals[number] = self._add(number, [totals[number], *more])
-        return totals
+            fresh: list[tuple[int, KernelRow, Total]] = []
+            now_rows = [row for row in rows if row.time == time]
+            for row in now_rows:
+                now: dict[int, Total] = {}
+                for number, cell in enumerate(cells):
+                    if cell.window == window and cell.event in row.classes:
+                        now[number] = self._event(number, row, past, now)
+                        fresh.append((number, row, now[number]))
+            # Events of one time are not before each other: what has happened changes when all are done.
+            for number, row, total in fresh:
+                past.added[number].append((row, total))
+                past.totals[number] = self._add(number, [past.totals[number], total])
+            self._advance_guards(time, now_rows, past)
+        return past
 
-    def slot(self, slot: Slot, totals: list[Total]) -> Total:
+    def slot(self, slot: Slot, past: _Window) -> Total:
         """The value of a slot."""
         field = self._plan.fields[slot.field]
-        return _sum(field.arithmetic, field.encoding, [totals[cell] for cell in slot.cells])
+        totals = [past.totals[cell] for cell in slot.cells]
+        for link in slot.links:
+            totals += [
+                total for row, total in past.added[link.cell] if link.condition.holds(past.intact(row.time, None))
+            ]
+        return _sum(field.arithmetic, field.encoding, totals)
 
-    def _event(self, number: int, row: KernelRow, totals: list[Total], now: dict[int, Total]) -> Total:
-        """What one event adds to a cell: what it starts, the sources' totals, and its own contribution."""
+    def _event(self, number: int, row: KernelRow, past: _Window, now: dict[int, Total]) -> Total:
+        """What one event adds to a cell: what it starts, what came before, and its own contribution."""
         cell = self._plan.cells[number]
-        parts = [totals[source] for source in cell.sources]
+        parts = [past.totals[source] for source in cell.sources]
+        for link in cell.links:
+            parts += [total for before, total in past.added[link.cell] if self._leads(link, before, row, past)]
         if cell.arithmetic is not Arithmetic.EXTREME:
-            parts.append(int(cell.start))
+            parts.append(int(self._starts(cell, row, past)))
         value = None if cell.column is None else row.values[cell.column]
         if cell.count is not None and (cell.column is None or value is not None):
             trends = now[cell.count]
@@ -123,6 +189,31 @@ class _Twin:
                 parts.append(trends)
         return self._add(number, parts)
 
+    def _starts(self, cell: Cell, row: KernelRow, past: _Window) -> bool:
+        of_class = cell.start_event is None or cell.start_event in row.classes
+        return cell.start and of_class and cell.start_condition.holds(past.intact(None, row.time))
+
+    def _leads(self, link: Link, before: KernelRow, row: KernelRow, past: _Window) -> bool:
+        """Whether a step may be taken from an event before to the one at hand."""
+        if not link.condition.holds(past.intact(before.time, row.time)):
+            return False
+        if link.comparison is None:
+            return True
+        return compares(self._plan.comparisons[link.comparison], self._plan.columns, row.values, before.values)
+
+    def _advance_guards(self, time: int, rows: list[KernelRow], past: _Window) -> None:
+        """Add the events of the latest time to forbidden trends."""
+        fresh: list[tuple[int, set[tuple[int, int]]]] = []
+        for number, state in enumerate(self._plan.guard_states):
+            if any(state.event in row.classes for row in rows):
+                before = {span for source in state.sources for span in past.spans[source]}
+                spans = {(first, time) for first, _ in before} | ({(time, time)} if state.start else set())
+                fresh.append((number, spans))
+        for number, spans in fresh:
+            past.spans[number] |= spans
+            if self._plan.guard_states[number].end:
+                past.broken[self._plan.guard_states[number].guard] |= spans
+
     def _add(self, number: int, totals: list[Total]) -> Total:
         return _sum(self._plan.cells[number].arithmetic, self._encodings[number], totals)
 
@@ -133,8 +224,9 @@ class _Twin:
             cell = self._plan.cells[todo.pop()]
             if cell.column is not None:
                 return self._plan.columns[cell.column].encoding
-            todo += (source for source in cell.sources if source not in seen)
-            seen.update(cell.sources)
+            sources = {*cell.sources, *(link.cell for link in cell.links)}
+            todo += sources - seen
+            seen |= sources
         return None
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from planner.attribute import Attribute
 from planner.pattern import variables
 from planner.pattern_grammar import lexemes, parse_pattern
-from planner.attribute import Attribute
 from planner.query import Aggregate, EventClass, Function, Query, Window
 from tests.workloads import typed_class
 

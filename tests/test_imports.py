@@ -31,6 +31,7 @@ WITHOUT_SPARK = (
     "by_hand",
     "enumerator",
     "harness",
+    "instruction_twin",
     "kernel_plans",
     "kernel_twin",
     "pools",
@@ -90,7 +91,7 @@ def test_truth_and_harness_need_no_spark(module: str) -> None:
 
 
 def test_truth_knows_nothing_of_what_it_is_the_truth_for() -> None:
-    for module in ("adjacent", "enumerator", "kernel_twin"):
+    for module in ("adjacent", "enumerator", "instruction_twin", "kernel_twin"):
         for name in imported(ROOT / "tests" / f"{module}.py"):
             assert not is_within(name, FORBIDDEN_TO_THE_ENUMERATOR), f"{module} imports {name}"
 

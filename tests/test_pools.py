@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from planner.compile import compile_plan
+from planner.pattern import negations
 from planner.prefixes import share_equal_prefixes, share_nothing
+from planner.query import Query
 from planner.template import template
 from tests.adjacent import MEANINGS
 from tests.enumerator import enumerate_results
@@ -32,11 +34,23 @@ def test_kernel_equals_enumerator_on_seeded_pools(part: int) -> None:
     assert [problem for seed in seeds for problem in mismatches(seed)] == []
 
 
+def negations_of(query: Query) -> int:
+    return len(negations(query.pattern))
+
+
+def steps_of(query: Query) -> int:
+    return len(query.steps)
+
+
 def test_pools_are_not_trivial() -> None:
     """Most queries of random pools have results, and many pools have something to share."""
     drawn = [workload(Random(seed)) for seed in range(100)]
+    queries = [query for w in drawn for query in w.queries]
     with_results = [bool(enumerate_results(query, w.events(), MEANINGS)) for w in drawn for query in w.queries]
-    assert sum(with_results) > 0.6 * len(with_results)
+    assert sum(with_results) > 0.5 * len(with_results)
+    for kind in (negations_of, steps_of):
+        some = [found for found, query in zip(with_results, queries, strict=True) if kind(query)]
+        assert sum(some) > 15, kind
     templates = [template(w.queries) for w in drawn]
     saved = [
         len(compile_plan(t, share_equal_prefixes(t)).cells) < len(compile_plan(t, share_nothing(t)).cells)

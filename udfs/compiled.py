@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import numba
+from numba import njit
 
 
 def choose_cache() -> None:
@@ -22,3 +23,12 @@ def choose_cache() -> None:
     own.mkdir(mode=0o700, exist_ok=True)
     if own.stat().st_uid == os.getuid() and own.stat().st_mode & 0o022 == 0:
         numba.config.CACHE_DIR = str(own)
+
+
+choose_cache()
+
+inner = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""For functions that compiled ones call: without the code by which Python would, which takes long to compile."""
+
+inlined = njit(cache=True, inline="always")
+"""For small functions in the innermost loops."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from planner.guards import Condition
 from planner.kernel_plan import Access, Instruction, KernelPlan, Link
@@ -11,6 +13,19 @@ from udfs.codes import CODES
 
 NO_HISTORY = [-1, -1, -1, -1, -1]
 """End of a row of ``Program.links`` for a link without a comparison."""
+
+
+TreeSource: TypeAlias = tuple[int, tuple[int, ...]]
+"""A comparison, and the cells whose events are in one tree for it, since they are always asked for together."""
+
+
+def tree_links(plan: KernelPlan, links: Iterable[Link]) -> list[tuple[TreeSource, Link]]:
+    """Those of a cell's ``links`` that are looked up in trees, put together by comparison; each with one of them."""
+    cells: dict[int, list[Link]] = {}
+    for link in links:
+        if link.comparison is not None and plan.comparisons[link.comparison].access is not Access.SCAN:
+            cells.setdefault(link.comparison, []).append(link)
+    return [((comparison, tuple(sorted(link.cell for link in mine))), mine[0]) for comparison, mine in cells.items()]
 
 
 @dataclass(slots=True)
@@ -43,24 +58,38 @@ class Histories:
         self._histories = [_History(event, window, self._lanes(window)) for event, window in places]
         for link in links:
             self._history(link.cell).at(link.cell)
-        self.trees = self._trees(links)
-        self._tree_of = {(comparison, cell): number for number, (comparison, _, _, cell) in enumerate(self.trees)}
+        self._tree_of: dict[tuple[int, tuple[int, ...]], int] = {}
+        for cell in plan.cells:
+            for source, _ in tree_links(plan, cell.links):
+                self._tree_of.setdefault(source, len(self._tree_of))
         self.scans: list[list[int]] = []
         self._scan_of: dict[tuple[int, int, Condition], int] = {}
         self.code: list[list[int]] = []
 
     def place(self, link: Link, row: int) -> list[int]:
-        """The end of the link's row in ``Program.links``."""
+        """The end of the row in ``Program.links`` of a link that is not looked up in a tree."""
         if link.comparison is None:
             return NO_HISTORY
         history = self._number(link.cell)
-        at = self._histories[history].at(link.cell)
-        tree = scan = -1
-        if self._plan.comparisons[link.comparison].access is Access.SCAN:
-            scan = self._scan(link, history, row)
-        else:
-            tree = self._tree_of[link.comparison, link.cell]
-        return [link.comparison, tree, scan, history, at]
+        scan = self._scan(link, history, row)
+        return [link.comparison, -1, scan, history, self._histories[history].at(link.cell)]
+
+    def place_tree(self, source: TreeSource) -> list[int]:
+        """The end of the row in ``Program.links`` of cells that are looked up in a tree."""
+        comparison, cells = source
+        return [comparison, self._tree_of[source], -1, self._number(cells[0]), -1]
+
+    def trees(self) -> list[list[int]]:
+        """Rows of ``Program.trees``."""
+        return [[comparison, self._histories[self._number(cells[0])].lanes] for comparison, cells in self._tree_of]
+
+    def feeds(self) -> tuple[list[tuple[list[int], int]], list[int]]:
+        """Rows of ``Program.feeds``, each with the cell it is about, and ``Program.feed_ends``."""
+        found: list[tuple[int, int, int]] = sorted(
+            (self._number(cell), tree, cell) for (_, cells), tree in self._tree_of.items() for cell in cells
+        )
+        rows = [([tree, self._history(cell).at(cell)], cell) for _, tree, cell in found]
+        return rows, [sum(h < number for h, _, _ in found) for number in range(len(self._histories) + 1)]
 
     def rows(self) -> list[list[int]]:
         """Rows of ``Program.histories``."""
@@ -80,19 +109,6 @@ class Histories:
         """``Program.history_ends``."""
         events = [history.event for history in self._histories]
         return [sum(event < number for event in events) for number in range(classes + 1)]
-
-    def tree_ends(self) -> list[int]:
-        """``Program.tree_ends``."""
-        histories = [history for _, history, _, _ in self.trees]
-        return [sum(one < number for one in histories) for number in range(len(self._histories) + 1)]
-
-    def _trees(self, links: list[Link]) -> list[list[int]]:
-        trees: set[tuple[int, int, int, int]] = set()
-        for link in links:
-            assert link.comparison is not None
-            if self._plan.comparisons[link.comparison].access is not Access.SCAN:
-                trees.add((self._number(link.cell), link.comparison, self._history(link.cell).at(link.cell), link.cell))
-        return [[comparison, history, at, cell] for history, comparison, at, cell in sorted(trees)]
 
     def _scan(self, link: Link, history: int, row: int) -> int:
         assert link.comparison is not None

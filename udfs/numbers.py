@@ -9,9 +9,7 @@ import numpy as np
 from numba import njit
 
 from planner.kernel_plan import SCALE_BITS, STUCK_HIGH
-from udfs.compiled import choose_cache
-
-choose_cache()
+from udfs.compiled import inlined
 
 LIMIT_HIGH = np.int64(STUCK_HIGH)
 """High word at which a count sticks: such a count is above 10^38. The sum of two high words up to it
@@ -25,7 +23,7 @@ NOT_FINITE = np.int64(1 << 40)
 """Scale of NaN and infinities, so that they outweigh every finite number."""
 
 
-@njit(cache=True, inline="always")
+@inlined
 def add_exact(high, low, more_high, more_low):  # type: ignore[no-untyped-def]
     """Sum of two counts, as (high, low). Sticks once its high word reaches ``LIMIT_HIGH``."""
     total = np.uint64(low) + np.uint64(more_low)
@@ -72,7 +70,7 @@ def add_scaled(number, scale, more, more_scale):  # type: ignore[no-untyped-def]
     return number, scale
 
 
-@njit(cache=True, inline="always")
+@inlined
 def is_before(high, low, other_high, other_low):  # type: ignore[no-untyped-def]
     """Whether one order key is less than another."""
     return high < other_high or (high == other_high and np.uint64(low) < np.uint64(other_low))

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from planner.kernel_plan import CLASSES_PER_WORD, Access, KernelPlan
 from udfs.batches import Batch
-from udfs.kernel import insert_into_trees
-from udfs.program import NEVER_YET, Flags, Ints, Past, Program, State, Totals
+from udfs.lookback import insert_into_trees
+from udfs.program import NEVER_YET, Flags, Ints, Past, Program, State, Totals, no_past
 from udfs.ranks import ranks
 
 _Value = TypeVar("_Value", bound=np.generic)
@@ -30,37 +30,37 @@ class PastRoom:
         self._plan = plan
         self._program = program
         self._last: Batch | None = None
+        self.past = no_past(program)
 
-    def carried(self, state: State) -> int:
+    def carried(self) -> int:
         """How many events the next batch may reach back to."""
-        return int((state.past.rows[:, 3] - state.past.rows[:, 2]).max(initial=0))
+        return int((self.past.rows[:, 3] - self.past.rows[:, 2]).max(initial=0))
 
-    def worth_waiting(self, state: State, rows: int) -> bool:
+    def worth_waiting(self, rows: int) -> bool:
         """Whether a batch of so many rows had better be put together with the next one.
 
         Making the past takes time in proportion to the events carried over, so batches should be as many.
         """
         lanes = int((self._program.histories[:, 1] * self._program.histories[:, 2]).sum())
-        return rows < self.carried(state) and rows * lanes * 64 < PAST_BYTES
+        return rows < self.carried() and rows * lanes * 64 < PAST_BYTES
 
-    def extend(self, batch: Batch, state: State) -> tuple[Batch, State]:
-        """The batch with the events that it may reach back to after its own, and the state for it."""
+    def extend(self, batch: Batch, state: State) -> Batch:
+        """The batch with the events that it may reach back to after its own; ``past`` is made for it."""
         live = self._live(batch, state)
-        old = state.past
+        old = self.past
         sources = np.unique(np.concatenate([old.source[places] for places in live]))
         batch = self._extended(batch, sources)
         rows = len(batch.time)
-        past = self._room(batch, state, live)
+        past = self._room(batch, live)
         for history, places in enumerate(live):
             self._copy(history, places, rows + np.searchsorted(sources, old.source[places]), old, past)
-        state = state._replace(past=past)
-        insert_into_trees(self._program, state, True)
-        self._last = batch
-        return batch, state
+        insert_into_trees(self._program, past, True)
+        self._last, self.past = batch, past
+        return batch
 
     def _live(self, batch: Batch, state: State) -> list[Ints]:
         """Per history, the places of events that are in a window still open."""
-        past, live = state.past, []
+        past, live = self.past, []
         for history, (window, *_) in enumerate(self._program.histories):
             begin, end = past.rows[history, 2:4]
             if batch.new_key[0] or not state.cursor[0]:
@@ -85,7 +85,7 @@ class PastRoom:
             key_low=with_last(batch.key_low, last.key_low),
         )
 
-    def _room(self, batch: Batch, state: State, live: list[Ints]) -> Past:
+    def _room(self, batch: Batch, live: list[Ints]) -> Past:
         """An empty past that the events of the batch and those carried over fit into."""
         program, histories = self._program, self._program.histories
         classes = np.searchsorted(program.history_ends, np.arange(len(histories)), side="right") - 1
@@ -93,7 +93,7 @@ class PastRoom:
         begins = np.concatenate(([0], np.cumsum(sizes)))
         values = sizes * histories[:, 1] * histories[:, 2]
         value_at = np.concatenate(([0], np.cumsum(values)))
-        seen = [int((p < e).sum()) for p, e in zip(live, state.past.rows[:, 4], strict=True)]
+        seen = [int((p < e).sum()) for p, e in zip(live, self.past.rows[:, 4], strict=True)]
         rows = np.array(
             [
                 [begin, size, begin, begin + len(places), begin + visible]
@@ -102,7 +102,7 @@ class PastRoom:
             np.int64,
         ).reshape(-1, 5)
         all_ranks, nodes = self._ranks(batch, classes)
-        lanes = np.array([nodes[tree[0]] * histories[tree[1], 1] for tree in program.trees], np.int64)
+        lanes = np.array([nodes[comparison] * lanes for comparison, lanes in program.trees], np.int64)
         node_at = np.concatenate(([0], np.cumsum(lanes)))
         places = int(begins[-1])
         return Past(
@@ -118,6 +118,7 @@ class PastRoom:
             node_at=node_at[:-1],
             ranks=all_ranks,
             matches=np.zeros((len(program.scans), int(sizes.max(initial=0))), np.int64),
+            unseen=self.past.unseen,
             matched=np.full((len(program.scans), 2), -1, np.int64),
         )
 
@@ -132,13 +133,23 @@ class PastRoom:
                 tables.append(np.full((len(keys), 5), -1, np.int64))
                 nodes.append(0)
                 continue
-            reached = {int(classes[tree[1]]) for tree in self._program.trees if tree[0] == number}
+            reached = self._reached(number, classes)
             before = np.ones(len(keys), np.bool_)
             before[: len(batch.time)] = np.any([_is_of(batch, event) for event in reached], axis=0)
             table, count = ranks(comparison, batch, keys, before)
             tables.append(table)
             nodes.append(count)
         return np.stack(tables), nodes
+
+    def _reached(self, comparison: int, classes: Ints) -> set[int]:
+        """Classes of the events that are in trees of a comparison."""
+        program = self._program
+        history = np.searchsorted(program.feed_ends, np.arange(len(program.feeds)), side="right") - 1
+        return {
+            int(classes[h])
+            for h, (tree, _, _) in zip(history, program.feeds, strict=True)
+            if program.trees[tree, 0] == comparison
+        }
 
     @staticmethod
     def _count(batch: Batch, event: int) -> int:

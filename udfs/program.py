@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.guards import ALWAYS, Condition
-from planner.kernel_plan import Arithmetic, Cell, Field, KernelPlan, Link
-from udfs.histories import NO_HISTORY, Histories
+from planner.kernel_plan import Access, Arithmetic, Cell, Field, KernelPlan, Link
+from udfs.histories import NO_HISTORY, Histories, tree_links
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -68,9 +68,10 @@ class Program(NamedTuple):
             ``history_cells``. Shape (histories, 5).
         history_ends: Begin of each class in ``histories``, and the end. Shape (classes + 1,).
         history_cells: Rows of ``updates``.
-        trees: Of a comparison and a cell, Fenwick trees over the events of a key: comparison, history,
-            begin of the cell's lanes in a row of it, row of ``updates``. Shape (trees, 4).
-        tree_ends: Begin of each history in ``trees``, and the end. Shape (histories + 1,).
+        trees: Fenwick trees over events of a key: comparison, lanes of a node. Shape (trees, 2).
+        feeds: What the events of a history add to a tree: tree, begin of the cell's lanes in a row of the
+            history, row of ``updates``. Shape (feeds, 3).
+        feed_ends: Begin of each history in ``feeds``, and the end. Shape (histories + 1,).
         scans: Of a comparison and a history under a condition, the events that match: link with the
             condition, history, begin and end in ``code``. Shape (scans, 4).
         code: Instructions; see `udfs.scan`. Shape (instructions, 7).
@@ -99,7 +100,8 @@ class Program(NamedTuple):
     history_ends: Ints
     history_cells: Ints
     trees: Ints
-    tree_ends: Ints
+    feeds: Ints
+    feed_ends: Ints
     scans: Ints
     code: Ints
 
@@ -133,6 +135,7 @@ class Past(NamedTuple):
             size, first node of the tree that is asked (-1: none), how many ranks match.
             Shape (comparisons, rows, 5).
         matches: Per scan, rows of its history that match the event at hand. Shape (scans, rows).
+        unseen: Whether some rows are yet to be seen. Shape (1,).
         matched: Per scan, row that ``matches`` is about (-1: none), and their number. Shape (scans, 2).
     """
 
@@ -148,6 +151,7 @@ class Past(NamedTuple):
     node_at: Ints
     ranks: Ints
     matches: Ints
+    unseen: Ints
     matched: Ints
 
 
@@ -164,16 +168,8 @@ class State(NamedTuple):
         is_dirty: Whether a row is in ``dirty``. Shape (cells,).
         cursor: Whether a key is under way, the latest time, number of dirty rows, number of rows in
             the output, ordinal of the output group, first time at which windows open or close,
-            whether counts of this key may need both words, whether its numbers may need scales,
-            whether ``latest_pending`` holds anything, whether histories have rows that are yet to be
-            seen. Shape (10,).
-        latest: Per guard state, the latest start of a forbidden trend that has come so far, by events
-            before the latest time; `NEVER_YET` when there is none.
-        latest_pending: Likewise, by events at the latest time.
-        broken: Per guard, the latest start of a forbidden trend that has ended.
-        bucket_times: Per store and bucket, the time of its first event. Shape (stores, buckets).
-        buckets: Per store, the number of buckets in use.
-        past: What comparisons reach back to.
+            whether counts of this key may need both words, whether its numbers may need scales.
+            Shape (8,).
     """
 
     totals: Totals
@@ -183,12 +179,27 @@ class State(NamedTuple):
     dirty: Ints
     is_dirty: Flags
     cursor: Ints
+
+
+class Guards(NamedTuple):
+    """How far what must not happen has come, of the key under way.
+
+    Attributes:
+        latest: Per guard state, the latest start of a forbidden trend that has come so far, by events
+            before the latest time; `NEVER_YET` when there is none.
+        latest_pending: Likewise, by events at the latest time.
+        broken: Per guard, the latest start of a forbidden trend that has ended.
+        bucket_times: Per store and bucket, the time of its first event. Shape (stores, buckets).
+        buckets: Per store, the number of buckets in use.
+        pending: Whether ``latest_pending`` holds anything. Shape (1,).
+    """
+
     latest: Ints
     latest_pending: Ints
     broken: Ints
     bucket_times: Ints
     buckets: Ints
-    past: Past
+    pending: Ints
 
 
 class Output(NamedTuple):
@@ -272,6 +283,7 @@ def assemble(plan: KernelPlan) -> Program:
     guard_states, guard_ends, guard_sources = _guard_states(plan)
     at_update = {offset: place for place, (_, _, offset, *_) in enumerate(updates)}
     histories = links.histories
+    feeds, feed_ends = histories.feeds()
     return Program(
         windows=_table(windows, 6),
         blanks=_table(blanks, 2),
@@ -295,8 +307,9 @@ def assemble(plan: KernelPlan) -> Program:
         histories=_table(histories.rows(), 5),
         history_ends=np.array(histories.ends(len(plan.classes)), np.int64),
         history_cells=np.array([at_update[offsets[cell]] for cell in histories.cells()], np.int64),
-        trees=_table(([*row, at_update[offsets[cell]]] for *row, cell in histories.trees), 4),
-        tree_ends=np.array(histories.tree_ends(), np.int64),
+        trees=_table(histories.trees(), 2),
+        feeds=_table(([*row, at_update[offsets[cell]]] for row, cell in feeds), 3),
+        feed_ends=np.array(feed_ends, np.int64),
         scans=_table(histories.scans, 4),
         code=_table(histories.code, 7),
     )
@@ -364,14 +377,18 @@ class _Links:
         self.guards: list[int] = []
         self.tables: list[int] = []
         self.histories = Histories(plan)
+        self._plan = plan
         self._stores = stores
 
-    def add(self, links: Iterable[Link]) -> tuple[int, int]:
+    def add(self, links: Sequence[Link]) -> tuple[int, int]:
         """Begin and end of the rows of ``links``."""
         begin = len(self.rows)
+        for source, link in tree_links(self._plan, links):
+            self.rows[self._add(-1, link.condition)] += self.histories.place_tree(source)
         for link in links:
-            row = self._add(-1 if link.comparison is not None else self._stores.get(link.cell, -1), link.condition)
-            self.rows[row] += self.histories.place(link, row)
+            if link.comparison is None or self._plan.comparisons[link.comparison].access is Access.SCAN:
+                row = self._add(self._stores.get(link.cell, -1) if link.comparison is None else -1, link.condition)
+                self.rows[row] += self.histories.place(link, row)
         return begin, len(self.rows)
 
     def store(self, cell: int) -> int:
@@ -421,18 +438,24 @@ def new_state(program: Program) -> State:
         open=np.zeros((len(program.windows), 5), np.int64),
         dirty=np.zeros(cells, np.int64),
         is_dirty=np.zeros(cells, np.uint8),
-        cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0, 0, 0], np.int64),
+        cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0], np.int64),
+    )
+
+
+def new_guards(program: Program) -> Guards:
+    """Guards before the first event."""
+    return Guards(
         latest=np.full(len(program.guard_states), NEVER_YET, np.int64),
         latest_pending=np.full(len(program.guard_states), NEVER_YET, np.int64),
         broken=np.full(program.guards[0], NEVER_YET, np.int64),
         bucket_times=np.zeros((len(program.stores), program.stores[:, 1].max(initial=0)), np.int64),
         buckets=np.zeros(len(program.stores), np.int64),
-        past=no_past(program),
+        pending=np.zeros(1, np.int64),
     )
 
 
 def no_past(program: Program) -> Past:
-    """The past of a plan in which nothing reaches back, or before the first event."""
+    """The past before the first event."""
     none, histories = np.zeros(0, np.int64), len(program.histories)
     return Past(
         rows=np.zeros((histories, 5), np.int64),
@@ -447,6 +470,7 @@ def no_past(program: Program) -> Past:
         node_at=np.zeros(len(program.trees), np.int64),
         ranks=np.zeros((0, 0, 5), np.int64),
         matches=np.zeros((len(program.scans), 0), np.int64),
+        unseen=np.zeros(1, np.int64),
         matched=np.zeros((len(program.scans), 2), np.int64),
     )
 

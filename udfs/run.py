@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from planner.kernel_plan import Arithmetic, Encoding, KernelPlan, Layout, field_columns
-from udfs.batches import BatchReader
+from udfs.batches import Batch, BatchReader
 from udfs.kernel import advance, end_key
 from udfs.order_keys import decode
 from udfs.past import PastRoom
-from udfs.program import assemble, field_places, new_output, new_state
+from udfs.program import assemble, field_places, new_guards, new_output, new_state
 
 OUTPUT_BYTES = 16 << 20
 """Room for result rows before they are handed to Spark."""
@@ -40,7 +40,8 @@ class PoolRun:
         self._combine = layout.other_keys > 0
         self._program = assemble(plan)
         self._state = new_state(self._program)
-        self._past = PastRoom(plan, self._program) if plan.comparisons else None
+        self._guards = new_guards(self._program) if plan.guard_states else None
+        self._room = PastRoom(plan, self._program) if plan.comparisons else None
         self._places, words, floats = field_places(plan.fields)
         self._output = new_output(plan, min(1 << 16, output_bytes // (8 * (words + floats + 3))))
         self._groups: list[pa.RecordBatch] = []
@@ -52,18 +53,23 @@ class PoolRun:
         for arrow in self._sized(batches):
             batch = reader.read(arrow)
             self._remember(arrow, batch.new_group)
-            if self._past is not None:
-                batch, self._state = self._past.extend(batch, self._state)
-            row = advance(self._program, self._state, self._output, batch, 0, self._combine)
+            if self._room is not None:
+                batch = self._room.extend(batch, self._state)
+            row = self._advance(batch, 0)
             while row < arrow.num_rows:
                 yield self._flush()
-                row = advance(self._program, self._state, self._output, batch, row, self._combine)
+                row = self._advance(batch, row)
         if self._state.cursor[0]:
             if self._state.cursor[3] * 2 > len(self._output.group):
                 yield self._flush()
-            end_key(self._program, self._state, self._output, self._combine)
+            past = None if self._room is None else self._room.past
+            end_key(self._program, self._state, self._guards, past, self._output, self._combine)
         if self._state.cursor[3]:
             yield self._flush()
+
+    def _advance(self, batch: Batch, row: int) -> int:
+        past = None if self._room is None else self._room.past
+        return int(advance(self._program, self._state, self._guards, past, self._output, batch, row, self._combine))
 
     def _sized(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches that are not empty, put together where that saves work."""
@@ -72,7 +78,7 @@ class PoolRun:
             if arrow.num_rows:
                 waiting.append(arrow)
             rows = sum(batch.num_rows for batch in waiting)
-            if rows and not (self._past is not None and self._past.worth_waiting(self._state, rows)):
+            if rows and not (self._room is not None and self._room.worth_waiting(rows)):
                 yield pa.concat_batches(waiting) if len(waiting) > 1 else waiting[0]
                 waiting = []
         if waiting:

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from udfs.codes import CODES
+from udfs.compiled import inlined, inner
 from udfs.numbers import is_before
 
 CHUNK = 1024
@@ -36,6 +37,7 @@ _NEGATE_WHOLE, _NEGATE_NUMBER, _ABS_WHOLE, _ABS_NUMBER = (
 _CHOOSE_WHOLE, _CHOOSE_KEY, _TO_NUMBER, _TO_SINGLE = (
     CODES[name] for name in ("choose_whole", "choose_key", "to_number_whole", "to_single_number")
 )
+_EQUALITIES = (_EQUAL_WHOLE, _SAME_WHOLE)
 _LEAST = np.int64(np.iinfo(np.int64).min)
 
 
@@ -75,29 +77,41 @@ def find_matches(code, batch, row, sources, begin, end, found):  # type: ignore[
     return count
 
 
-@njit(cache=True)
+@inner
 def _load(instruction, batch, row, rows, words, numbers, lows, known):  # type: ignore[no-untyped-def]
     """Fill a register with a column or a constant."""
     kind, column = instruction[0], instruction[4]
-    before = _PREV_WHOLE <= kind <= _PREV_DIGITS
-    for place in range(len(rows)):
-        at = rows[place] if before else row
-        if column < 0:
-            words[place] = instruction[5]
-            known[place] = instruction[6]
-            continue
-        known[place] = batch.valid[column, at]
-        if kind in (_HERE_NUMBER, _PREV_NUMBER):
-            numbers[place] = batch.numbers[column, at]
-        elif kind in (_HERE_DIGITS, _PREV_DIGITS):
-            words[place] = batch.key_low[column, at]
+    if column < 0:
+        words[: len(rows)] = instruction[5]
+        known[: len(rows)] = instruction[6]
+    elif kind < _PREV_WHOLE:
+        known[: len(rows)] = batch.valid[column, row]
+        if kind == _HERE_NUMBER:
+            numbers[: len(rows)] = batch.numbers[column, row]
+        elif kind == _HERE_DIGITS:
+            words[: len(rows)] = batch.key_low[column, row]
         else:
-            words[place] = batch.key_high[column, at]
-            if kind in (_HERE_KEY, _PREV_KEY):
-                lows[place] = batch.key_low[column, at]
+            words[: len(rows)] = batch.key_high[column, row]
+            lows[: len(rows)] = batch.key_low[column, row]
+    else:
+        _gather(known, batch.valid[column], rows)
+        if kind == _PREV_NUMBER:
+            _gather(numbers, batch.numbers[column], rows)
+        elif kind == _PREV_DIGITS:
+            _gather(words, batch.key_low[column], rows)
+        else:
+            _gather(words, batch.key_high[column], rows)
+            if kind == _PREV_KEY:
+                _gather(lows, batch.key_low[column], rows)
 
 
-@njit(cache=True)
+@inlined
+def _gather(register, column, rows):  # type: ignore[no-untyped-def]
+    for place in range(len(rows)):
+        register[place] = column[rows[place]]
+
+
+@inner
 def _apply(code, r, count, words, numbers, lows, known):  # type: ignore[no-untyped-def]
     """Compute a register from others."""
     kind, a, b, c = code[r, 0], code[r, 1], max(code[r, 2], 0), max(code[r, 3], 0)
@@ -136,7 +150,7 @@ def _apply(code, r, count, words, numbers, lows, known):  # type: ignore[no-unty
         _calculate_number(kind, count, numbers[r], known[r], numbers[a], words[a], known[a], numbers[b], known[b])
 
 
-@njit(cache=True)
+@inner
 def _compare(kind, count, result, result_known, one, other):  # type: ignore[no-untyped-def]
     """Comparisons; NaN equals itself and is greater than all else, as in Spark."""
     a, a_number, a_low, a_known = one
@@ -144,45 +158,51 @@ def _compare(kind, count, result, result_known, one, other):  # type: ignore[no-
     family = (kind - _EQUAL_WHOLE) % 3
     base = kind - family
     for i in range(count):
-        if family == 0:
-            less, equal = a[i] < b[i], a[i] == b[i]
-        elif family == 1:
+        result_known[i] = a_known[i] and b_known[i]
+    if family == 0:
+        for i in range(count):
+            result[i] = (a[i] == b[i] and base != _LESS_WHOLE) or (a[i] < b[i] and base not in _EQUALITIES)
+    elif family == 1:
+        for i in range(count):
             x, y = a_number[i], b_number[i]
             equal = x == y or (x != x and y != y)
             less = not equal and (x < y or y != y)
-        else:
-            less, equal = is_before(a[i], a_low[i], b[i], b_low[i]), a[i] == b[i] and a_low[i] == b_low[i]
-        both = a_known[i] and b_known[i]
-        if base == _SAME_WHOLE:
+            result[i] = (equal and base != _LESS_WHOLE) or (less and base not in _EQUALITIES)
+    else:
+        for i in range(count):
+            equal = a[i] == b[i] and a_low[i] == b_low[i]
+            less = is_before(a[i], a_low[i], b[i], b_low[i])
+            result[i] = (equal and base != _LESS_WHOLE) or (less and base not in _EQUALITIES)
+    if base == _SAME_WHOLE:
+        for i in range(count):
+            result[i] = result[i] if result_known[i] else a_known[i] == b_known[i]
             result_known[i] = 1
-            result[i] = equal if both else a_known[i] == b_known[i]
-        else:
-            result_known[i] = both
-            result[i] = (equal and base != _LESS_WHOLE) or (less and base != _EQUAL_WHOLE)
 
 
-@njit(cache=True)
+@inner
 def _calculate_whole(kind, count, result, result_known, a, a_known, b, b_known):  # type: ignore[no-untyped-def]
     """Arithmetic of whole numbers; what does not fit into 64 bits, or divides by zero, is not known."""
     for i in range(count):
         ok = a_known[i] and b_known[i]
         x, y = a[i], b[i]
+        # Signed overflow is undefined: the compiler would take the checks for it out. Unsigned numbers wrap.
         if kind == _ADD_WHOLE:
-            z = x + y
+            z = np.int64(np.uint64(x) + np.uint64(y))
             ok = ok and ((x ^ z) & (y ^ z)) >= 0
         elif kind == _SUBTRACT_WHOLE:
-            z = x - y
+            z = np.int64(np.uint64(x) - np.uint64(y))
             ok = ok and ((x ^ y) & (x ^ z)) >= 0
         elif kind == _MULTIPLY_WHOLE:
-            z = x * y
+            z = np.int64(np.uint64(x) * np.uint64(y))
             ok = ok and (x == 0 or (not (x == -1 and y == _LEAST) and z // x == y and z % x == 0))
         elif kind in (_DIVIDE_WHOLE, _REMAINDER_WHOLE):
-            ok = ok and y != 0 and not (y == -1 and x == _LEAST)
-            z = x // y if ok else np.int64(0)
-            if ok and z < 0 and z * y != x:
+            least = y == -1 and x == _LEAST  # dividing these is a trap
+            ok = ok and y != 0 and not (least and kind == _DIVIDE_WHOLE)
+            z = x // y if ok and not least else np.int64(0)
+            if z < 0 and z * y != x:
                 z += 1  # towards zero
             if kind == _REMAINDER_WHOLE:
-                z = x - z * y
+                z = np.int64(0) if least else x - z * y
         else:
             ok = a_known[i] and x != _LEAST
             z = -x if kind == _NEGATE_WHOLE or x < 0 else x
@@ -190,7 +210,7 @@ def _calculate_whole(kind, count, result, result_known, a, a_known, b, b_known):
         result_known[i] = ok
 
 
-@njit(cache=True)
+@inner
 def _calculate_number(kind, count, result, result_known, a, a_whole, a_known, b, b_known):  # type: ignore[no-untyped-def]
     """Arithmetic of doubles; what divides by zero is not known."""
     for i in range(count):

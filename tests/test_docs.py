@@ -1,0 +1,154 @@
+"""The documentation: every example of the language is run, and every refusal is listed.
+
+``SPARKEXT_UPDATE_GOLDEN=1 python -m pytest tests/test_docs.py`` writes the results of the examples anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+
+from sparkext.jvm_errors import CONDITIONS
+
+ROOT = Path(__file__).parent.parent
+LANGUAGE = ROOT / "docs" / "language.md"
+LIMITS = ROOT / "docs" / "limits.md"
+EXAMPLE = re.compile(r"```sql\n(?P<sql>.*?)\n```\n\n(?P<result>(?:\|[^\n]*\n)+|```text\n.*?\n```\n|\?\n)", re.DOTALL)
+AT_ONCE = 12
+"""Examples that one statement runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Statements, and what the last of them gives as the page shows it."""
+
+    statements: tuple[str, ...]
+    result: str
+
+    @property
+    def is_query(self) -> bool:
+        """Whether it is one query, which can be part of another."""
+        return len(self.statements) == 1 and self.statements[0].startswith(("SELECT", "WITH"))
+
+
+def examples() -> list[Example]:
+    """Those of the page, in order."""
+    page = LANGUAGE.read_text()
+    found = [Example(tuple(m["sql"].split(";\n")), m["result"].rstrip()) for m in EXAMPLE.finditer(page)]
+    assert len(found) == page.count("```sql"), "an example has no result"
+    return found
+
+
+def test_examples(spark: SparkSession) -> None:
+    """Each has the result that stands below it: rows in any order, a text, or an error."""
+    known = examples()
+    found = {place: result(spark, example) for place, example in enumerate(known) if not example.is_query}
+    queries: dict[int, DataFrame] = {}
+    for place, example in enumerate(known):
+        if example.is_query:
+            try:
+                queries[place] = spark.sql(example.statements[0])
+            except AnalysisException as error:
+                found[place] = refusal(error)
+    found |= dict(tables(spark, {place: (known[place].statements[0], frame) for place, frame in queries.items()}))
+    if os.environ.get("SPARKEXT_UPDATE_GOLDEN"):
+        fresh = iter(found[place] for place in range(len(known)))
+        page = EXAMPLE.sub(lambda m: f"```sql\n{m['sql']}\n```\n\n{next(fresh)}\n", LANGUAGE.read_text())
+        LANGUAGE.write_text(page)
+        return
+    for place, example in enumerate(known):
+        assert sorted(found[place].splitlines()) == sorted(example.result.splitlines()), example.statements[-1]
+
+
+def result(spark: SparkSession, example: Example) -> str:
+    """What the statements of an example give, which leave nothing behind."""
+    try:
+        for statement in example.statements:
+            frame = spark.sql(statement)
+            if statement.startswith("SELECT"):
+                frame.collect()
+        if frame.columns == ["plan"]:
+            return f"```text\n{frame.collect()[0].plan}\n```"
+        return table(frame.columns, [[shown(value) for value in row] for row in frame.collect()])
+    except AnalysisException as error:
+        return refusal(error)
+    finally:
+        for kept in spark.catalog.listTables():
+            if kept.isTemporary:
+                spark.catalog.dropTempView(kept.name)
+        spark.conf.unset("spark.sparkext.cache")
+
+
+def tables(spark: SparkSession, queries: dict[int, tuple[str, DataFrame]]) -> Iterator[tuple[int, str]]:
+    """The result of each query, many of them computed by one statement."""
+    places = list(queries)
+    for begin in range(0, len(places), AT_ONCE):
+        some = places[begin : begin + AT_ONCE]
+        parts = [
+            f"SELECT {place} AS place, array({cells(queries[place][1])}) AS cells FROM ({queries[place][0]})"
+            for place in some
+        ]
+        rows: dict[int, list[list[str]]] = {place: [] for place in some}
+        for row in spark.sql(" UNION ALL ".join(parts)).collect():
+            rows[row.place].append([shown(cell) for cell in row.cells])
+        for place in some:
+            yield place, table(queries[place][1].columns, rows[place])
+
+
+def cells(frame: DataFrame) -> str:
+    return ", ".join(f"CAST(`{name}` AS STRING)" for name in frame.columns)
+
+
+def shown(value: object) -> str:
+    return "NULL" if value is None else str(value).replace("|", "\\|")
+
+
+def table(columns: list[str], rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(cells) + " |" for cells in (columns, *rows)]
+    return "\n".join([lines[0], "|---" * len(columns) + "|", *lines[1:]])
+
+
+def refusal(error: AnalysisException) -> str:
+    message = str(error).split("\n== SQL")[0].strip()
+    return f"```text\n{message}\n```"
+
+
+def test_all_refusals_are_listed() -> None:
+    """With the SQLSTATE that they have."""
+    conditions = {name: known["sqlState"] for name, known in json.loads(CONDITIONS.read_text()).items()}
+    listed = dict(re.findall(r"^\| `(TREND_\w+)` \| (\w{5}) \|", LIMITS.read_text(), re.MULTILINE))
+    assert listed == conditions | dict(raised_while_running())
+
+
+def raised_while_running() -> Iterator[tuple[str, str]]:
+    """Classes and SQLSTATEs of the errors that queries raise themselves, out of the code that says so."""
+    for path in (ROOT / "sparkext").glob("*.py"):
+        text = path.read_text()
+        for found in re.finditer(r"\[(TREND_\w+)\]", text):
+            state = re.compile(r"SQLSTATE: (\w{5})").search(text, found.end())
+            assert state is not None
+            yield found[1], state[1]
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]))
+def test_links(page: str) -> None:
+    """To files of the project, and to headings of a page."""
+    path = ROOT / page if page == "README.md" else ROOT / "docs" / page
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+        if target.startswith("http"):
+            continue
+        file, _, heading = target.partition("#")
+        linked = path.parent / file if file else path
+        assert linked.exists(), target
+        if heading:
+            titles = re.findall(r"^#+ (.*)$", linked.read_text(), re.MULTILINE)
+            anchors = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+            assert heading in anchors, target

@@ -1,0 +1,157 @@
+"""Windows that open and close as the time goes on, and the rows that are written when they close."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from udfs.compiled import inner
+from udfs.guards import holds
+from udfs.program import EXACT, NUMBER
+from udfs.totals import write
+
+
+@inner
+def rows_at_once(windows, bank_ends):  # type: ignore[no-untyped-def]
+    """The most rows that one event can cause to be written."""
+    total = 0
+    for window in range(len(windows)):
+        total += (windows[window, 2] + 1) // 2 * (bank_ends[window + 1] - bank_ends[window])
+    return total
+
+
+@inner
+def enter(program, state, guards, output, time, combine, first):  # type: ignore[no-untyped-def]
+    """Close the windows that end at or before ``time`` and open those that it is in."""
+    steady = np.iinfo(np.int64).max
+    for w in range(len(program.windows)):
+        within, slide, lanes = program.windows[w, 0], program.windows[w, 1], program.windows[w, 2]
+        opened = state.open[w]
+        newest = np.int64(0)
+        oldest = np.int64(0)
+        if within:
+            newest = time // slide
+            oldest = newest - (within - 1 - (time - newest * slide)) // slide
+            steady = min(steady, (newest + 1) * slide)
+            if oldest <= newest:
+                steady = min(steady, oldest * slide + within)
+        if first:
+            opened[0] = oldest
+            opened[1] = oldest
+            opened[2] = oldest - 1
+        elif opened[1] < oldest:
+            _close(program, state, guards, output, w, oldest, combine)
+        if opened[2] < oldest:
+            opened[0] = oldest  # nothing is open; the distance from there may be more than an int64 holds
+        elif newest - opened[0] >= lanes:
+            _shift(program.windows[w], program.blanks, opened, state.totals.high, state.totals.low, oldest)
+        opened[2] = max(opened[2], newest)
+        opened[3] = oldest - opened[0]
+        opened[4] = newest - opened[0] + 1
+    state.cursor[5] = steady
+
+
+@inner
+def _shift(window, blanks, opened, high, low, oldest):  # type: ignore[no-untyped-def]
+    """Move the open windows so that ``oldest`` is in lane 0."""
+    lanes = window[2]
+    by = oldest - opened[0]
+    used = max(np.int64(0), opened[2] - oldest + 1)
+    at = window[5]
+    for cell in range(window[3], window[4]):
+        for lane in range(at, at + used):
+            high[lane] = high[lane + by]
+            low[lane] = low[lane + by]
+        for lane in range(at + used, at + lanes):
+            high[lane] = blanks[cell, 0]
+            low[lane] = blanks[cell, 1]
+        at += lanes
+    opened[0] = oldest
+
+
+@inner
+def close_all(program, state, guards, output, combine):  # type: ignore[no-untyped-def]
+    """Write out and clear all open windows."""
+    for window in range(len(program.windows)):
+        _close(program, state, guards, output, window, state.open[window, 2] + 1, combine)
+
+
+@inner
+def _close(program, state, guards, output, w, until, combine):  # type: ignore[no-untyped-def]
+    """Write out and clear the open windows of ``w`` below ``until``."""
+    windows, blanks, banks = program.windows, program.blanks, program.banks
+    slots, slot_sources = program.slots, program.slot_sources
+    high, low = state.totals.high, state.totals.low
+    words, floats, opened = output.words, output.floats, state.open[w]
+    lanes = windows[w, 2]
+    for index in range(opened[1], min(opened[2], until - 1) + 1):
+        lane = index - opened[0]
+        for bank in range(program.bank_ends[w], program.bank_ends[w + 1]):
+            begin, end = banks[bank, 1], banks[bank, 2]
+            if not _has_trend(program, state.totals, guards, begin, end, lane, lanes):
+                continue
+            row = _row(program.blank_row, state.cursor, output, banks[bank, 0], index, combine)
+            for slot in range(begin, end):
+                kind, word, place = slots[slot, 0], slots[slot, 3], slots[slot, 4]
+                for source in range(slots[slot, 1], slots[slot, 2]):
+                    write(kind, slot_sources[source] + lane, state.totals, words[row], floats[row], word, place)
+                if guards is not None:
+                    for link in range(slots[slot, 5], slots[slot, 6]):
+                        store = program.links[link, 0]
+                        for bucket in range(guards.buckets[store]):
+                            if not holds(program, guards, link, guards.bucket_times[store, bucket]):
+                                continue
+                            at = program.stores[store, 0] + bucket * lanes + lane
+                            write(kind, at, state.totals, words[row], floats[row], word, place)
+        at = windows[w, 5] + lane
+        for cell in range(windows[w, 3], windows[w, 4]):
+            high[at] = blanks[cell, 0]
+            low[at] = blanks[cell, 1]
+            at += lanes
+    opened[1] = max(opened[1], until)
+
+
+@inner
+def _has_trend(program, totals, guards, begin, end, lane, lanes):  # type: ignore[no-untyped-def]
+    """Whether some count among slots ``begin``..``end`` is not zero in a lane."""
+    slots = program.slots
+    found = False
+    for slot in range(begin, end):
+        kind = slots[slot, 0]
+        for source in range(slots[slot, 1], slots[slot, 2]):
+            at = program.slot_sources[source] + lane
+            found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
+            found |= kind == NUMBER and totals.number[at] != 0.0
+        if guards is not None:
+            for link in range(slots[slot, 5], slots[slot, 6]):
+                store = program.links[link, 0]
+                for bucket in range(guards.buckets[store]):
+                    at = program.stores[store, 0] + bucket * lanes + lane
+                    if holds(program, guards, link, guards.bucket_times[store, bucket]):
+                        found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
+                        found |= kind == NUMBER and totals.number[at] != 0.0
+        if found:
+            return True
+    return False
+
+
+@inner
+def _row(blank_row, cursor, output, bank, index, combine):  # type: ignore[no-untyped-def]
+    """The output row of a group, bank and window: the one there is when combining, else a new one."""
+    group = cursor[4]
+    row = cursor[3]
+    if combine:
+        mask = len(output.table) - 1
+        slot = (index * 7046029254386353131 + (group * 64 + bank) * 1442695040888963407) & mask
+        while output.table[slot] >= 0:
+            other = output.table[slot]
+            if output.window[other] == index and output.group[other] == group and output.bank[other] == bank:
+                return other
+            slot = (slot + 1) & mask
+        output.table[slot] = row
+    output.group[row] = group
+    output.bank[row] = bank
+    output.window[row] = index
+    output.words[row, :] = blank_row
+    output.floats[row, :] = 0.0
+    cursor[3] = row + 1
+    return row
