@@ -7,10 +7,12 @@ import random
 import sys
 import time
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
+from decimal import Decimal
 from typing import Any
 
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType, DateType, DecimalType, DoubleType, FloatType, StringType, TimestampType
 
 import sparkext
 from planner.query import Function, Query
@@ -51,18 +53,49 @@ def register(spark: SparkSession, drawn: Workload, prefix: str) -> list[str]:
     return names
 
 
-def pool_rows(spark: SparkSession, drawn: Workload, prefix: str, order: random.Random) -> list[list[Row]]:
-    """Per query the rows that its view has, asked for in random order."""
+def pool_rows(spark: SparkSession, drawn: Workload, prefix: str, order: random.Random) -> list[list[tuple[Any, ...]]]:
+    """Per query the rows that its view has: asked for one view after another in random order, or all at once."""
     names = register(spark, drawn, prefix)
     places = list(range(len(names)))
     order.shuffle(places)
-    found = {place: spark.table(names[place]).collect() for place in places}
+    if order.random() < 0.25:
+        found = {place: [tuple(row) for row in spark.table(names[place]).collect()] for place in places}
+    else:
+        found = _all_at_once(spark, {place: names[place] for place in places})
     for name in [*names, f"{prefix}_rows"]:
         spark.catalog.dropTempView(name)
     return [found[place] for place in range(len(names))]
 
 
-def as_results(drawn: Workload, query: Query, rows: Sequence[Row]) -> Results:
+def _all_at_once(spark: SparkSession, names: dict[int, str]) -> dict[int, list[tuple[Any, ...]]]:
+    """The rows of several views by one statement, in which all values are strings."""
+    schemas = {place: spark.table(name).schema for place, name in names.items()}
+    parts = []
+    for place, name in names.items():
+        values = ", ".join(f"CAST({column.name} AS STRING)" for column in schemas[place].fields)
+        parts.append(f"SELECT {place} AS place, array({values}) AS texts FROM {name}")
+    found: dict[int, list[tuple[Any, ...]]] = {place: [] for place in names}
+    for place, texts in spark.sql(" UNION ALL ".join(parts)).collect():
+        columns = schemas[place].fields
+        found[place].append(tuple(_parsed(text, c.dataType) for text, c in zip(texts, columns, strict=True)))
+    return found
+
+
+def _parsed(text: str | None, kind: DataType) -> Any:
+    """A value from what CAST makes of it."""
+    if text is None or isinstance(kind, StringType):
+        return text
+    if isinstance(kind, DecimalType):
+        return Decimal(text)
+    if isinstance(kind, DateType):
+        return date.fromisoformat(text)
+    if isinstance(kind, TimestampType):
+        form = "%Y-%m-%d %H:%M:%S.%f" if "." in text else "%Y-%m-%d %H:%M:%S"
+        return datetime.strptime(text, form).replace(tzinfo=timezone.utc)
+    return float(text) if isinstance(kind, DoubleType | FloatType) else int(text)
+
+
+def as_results(drawn: Workload, query: Query, rows: Sequence[tuple[Any, ...]]) -> Results:
     """Rows of a view in the enumerator's form: per group key and window, the aggregates.
 
     Raises:
