@@ -17,6 +17,8 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from hypothesis import strategies as st
 
 from planner.attribute import Attribute
+from planner.automaton import AutomatonTooLargeError
+from planner.guards import TooManyGuardsError
 from planner.pattern import (
     Alternation,
     Node,
@@ -31,6 +33,7 @@ from planner.pattern import (
     variables,
 )
 from planner.query import Aggregate, EventClass, Function, Query, Step, Window
+from planner.unambiguous import automaton
 from tests.adjacent import ADJACENT, COMPUTED, STARTS, AdjacentCase
 from tests.enumerator import Event, heads
 
@@ -245,8 +248,25 @@ def _with_negations(random: Random, parts: tuple[Pattern, ...], names: tuple[str
     return tuple(result)
 
 
+MAX_STATES = 150
+"""Most states of the automaton of a query; patterns with more are drawn anew."""
+
+
+def _fits(pattern: Pattern) -> bool:
+    try:
+        return len(automaton(pattern).labels) <= MAX_STATES
+    except (AutomatonTooLargeError, TooManyGuardsError):
+        return False
+
+
 def _query(random: Random, name: str, types: tuple[str, ...], earlier: list[Query]) -> Query:
     """A query that often has its beginning, or all but its aggregates, in common with an earlier one."""
+    while not _fits((drawn := _any_query(random, name, types, earlier)).pattern):
+        pass
+    return drawn
+
+
+def _any_query(random: Random, name: str, types: tuple[str, ...], earlier: list[Query]) -> Query:
     known: dict[str, EventClass]
     old = random.choice(earlier) if earlier and random.random() < 0.5 else None
     if old is not None:
