@@ -238,7 +238,7 @@ class _Translator:
         rule = _RULES.get(name)
         if rule is not None:
             return rule(self, tree)
-        if _is_replaceable(tree):
+        if self._is_replaceable(tree):
             return self._operand(tree.replacement())
         raise self._unsupported(tree)
 
@@ -335,6 +335,12 @@ class _Translator:
             raise self._unsupported(tree)
         return _KINDS[name]
 
+    def _is_replaceable(self, tree: Any) -> bool:
+        """Whether Spark has another tree that it runs instead."""
+        jvm: Any = self._frame.sparkSession._jvm
+        kind = jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.expressions.RuntimeReplaceable")
+        return bool(kind.isInstance(tree))
+
     def _unsupported(self, tree: Any) -> PlanningError:
         start, end = self._whole.start, self._whole.end
         origin = tree.origin()
@@ -410,10 +416,6 @@ def _precision(tree: Any) -> int:
 def _is_strict(tree: Any) -> bool:
     """Whether a tree is certainly NULL when its columns are."""
     return _name(tree) in _STRICT and all(map(_is_strict, _children(tree)))
-
-
-def _is_replaceable(tree: Any) -> bool:
-    return any(method.getName() == "replacement" for method in tree.getClass().getMethods())
 
 
 def _plain_sql(tree: Any) -> str:

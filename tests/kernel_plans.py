@@ -50,7 +50,7 @@ EXTREME_TYPES = (
 _EXTREMES = (Encoding.LEAST, Encoding.GREATEST)
 
 
-def random_value(random: Random, column: Column) -> Any:
+def random_attribute(random: Random, column: Column) -> Any:
     """A value of a column; every so often one at the end of its range, or NULL."""
     match column.encoding:
         case Encoding.NUMBER:
@@ -60,10 +60,11 @@ def random_value(random: Random, column: Column) -> Any:
         case Encoding.IDENTITY:
             return random.choice((None, "x", "y", "z"))
         case Encoding.LEAST | Encoding.GREATEST:
-            return _random_of_type(random, column.attribute.type)
+            return random_value(random, column.attribute.type)
 
 
-def _random_of_type(random: Random, kind: str) -> Any:
+def random_value(random: Random, kind: str) -> Any:
+    """A value of a Spark type; every so often one at the end of its range, or NULL."""
     if random.random() < 0.15:
         return None
     edge = random.random() < 0.2
@@ -428,4 +429,4 @@ def random_rows(random: Random, plan: KernelPlan, most: int, finite: bool = Fals
 def _attribute(random: Random, column: Column, finite: bool) -> Any:
     if finite and column.encoding is Encoding.NUMBER:
         return random.choice((None, 0, 1.5, 2.0**-300, 1e300, 1e-300, 7, 0.1))
-    return random_value(random, column)
+    return random_attribute(random, column)

@@ -11,7 +11,7 @@ from planner.adjacent import Apply, Constant, Here, Kind, Operand, Operation, Pr
 from planner.attribute import Attribute
 from planner.kernel_plan import Access, Column, Encoding, Order
 from tests.adjacent import ADJACENT, AdjacentCase
-from tests.kernel_plans import random_value
+from tests.kernel_plans import random_attribute
 from tests.kernel_twin import compares
 
 FLAG, WHOLE, NUMBER = Kind.FLAG, Kind.WHOLE, Kind.NUMBER
@@ -152,11 +152,7 @@ def test_comparisons_say_what_the_conditions_mean(case: AdjacentCase, guarded: b
     comparison = compile_comparison(case.condition, guarded, columns)
     for _ in range(200):
         drawn = [
-            {
-                column.attribute.text: random_value(random, Column(column.attribute, Encoding.LEAST))
-                for column in columns.known
-            }
-            for _ in range(2)
+            {column.attribute.text: random_attribute(random, column) for column in columns.known} for _ in range(2)
         ]
         here, prev = ([values[column.attribute.text] for column in columns.known] for values in drawn)
         names = dict.fromkeys(("v", "w", "d", "big", "day", "at", "kind", "v % 2", "d * 2"))

@@ -21,7 +21,7 @@ LONGEST = 5
 
 
 @given(patterns(3))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_each_word_of_the_language_is_accepted_by_one_run(pattern: Pattern) -> None:
     """The enumerator, which the other tests here rely on, is held against the same words."""
     machine, expected = automaton(pattern), language(pattern, LONGEST - 1)
@@ -31,7 +31,7 @@ def test_each_word_of_the_language_is_accepted_by_one_run(pattern: Pattern) -> N
 
 
 @given(patterns(4))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_each_word_of_the_pattern_is_accepted_by_one_run(pattern: Pattern) -> None:
     machine = automaton(pattern)
 
@@ -67,7 +67,7 @@ def test_guards_are_the_automata_of_what_is_negated(pattern: Pattern) -> None:
 
 
 @given(patterns(4))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_no_two_states_have_the_same_variable_and_future(pattern: Pattern) -> None:
     """As few states as an automaton split by variables can have: futures differ, by words up to the length
     that tells any two states apart."""
@@ -88,7 +88,7 @@ def test_no_two_states_have_the_same_variable_and_future(pattern: Pattern) -> No
 
 
 @given(patterns(4, negate=True))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_states_are_reached_and_useful(pattern: Pattern) -> None:
     machine = automaton(pattern)
     assert closure(machine.starts, [list(after) for after in machine.follows]) == set(range(len(machine.labels)))
@@ -107,7 +107,7 @@ def closure(starts: object, after: list[list[int]]) -> set[int]:
 
 
 @given(patterns(4, negate=True))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_passes_change_nothing_when_run_again(pattern: Pattern) -> None:
     machine = automaton(pattern)
     without = Automaton(machine.labels, machine.starts, machine.ends, machine.follows)

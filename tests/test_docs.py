@@ -14,16 +14,17 @@ from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from sparkext.jvm_errors import CONDITIONS
+from tests.sql_cases import settings
 
 ROOT = Path(__file__).parent.parent
 LANGUAGE = ROOT / "docs" / "language.md"
 LIMITS = ROOT / "docs" / "limits.md"
 EXAMPLE = re.compile(r"```sql\n(?P<sql>.*?)\n```\n\n(?P<result>(?:\|[^\n]*\n)+|```text\n.*?\n```\n|\?\n)", re.DOTALL)
-AT_ONCE = 12
-"""Examples that one statement runs."""
+PLAIN = {"spark_sql_adaptive_enabled": "false", "spark_sql_codegen_wholeStage": "false"}
+"""Settings with which Spark is quick with a few rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,6 @@ class Example:
 
     statements: tuple[str, ...]
     result: str
-
-    @property
-    def is_query(self) -> bool:
-        """Whether it is one query, which can be part of another."""
-        return len(self.statements) == 1 and self.statements[0].startswith(("SELECT", "WITH"))
 
 
 def examples() -> list[Example]:
@@ -50,22 +46,15 @@ def examples() -> list[Example]:
 def test_examples(spark: SparkSession) -> None:
     """Each has the result that stands below it: rows in any order, a text, or an error."""
     known = examples()
-    found = {place: result(spark, example) for place, example in enumerate(known) if not example.is_query}
-    queries: dict[int, DataFrame] = {}
-    for place, example in enumerate(known):
-        if example.is_query:
-            try:
-                queries[place] = spark.sql(example.statements[0])
-            except AnalysisException as error:
-                found[place] = refusal(error)
-    found |= dict(tables(spark, {place: (known[place].statements[0], frame) for place, frame in queries.items()}))
+    with settings(spark, **PLAIN):
+        found = [result(spark, example) for example in known]
     if os.environ.get("SPARKEXT_UPDATE_GOLDEN"):
-        fresh = iter(found[place] for place in range(len(known)))
+        fresh = iter(found)
         page = EXAMPLE.sub(lambda m: f"```sql\n{m['sql']}\n```\n\n{next(fresh)}\n", LANGUAGE.read_text())
         LANGUAGE.write_text(page)
         return
-    for place, example in enumerate(known):
-        assert sorted(found[place].splitlines()) == sorted(example.result.splitlines()), example.statements[-1]
+    for example, text in zip(known, found, strict=True):
+        assert sorted(text.splitlines()) == sorted(example.result.splitlines()), example.statements[-1]
 
 
 def result(spark: SparkSession, example: Example) -> str:
@@ -73,52 +62,24 @@ def result(spark: SparkSession, example: Example) -> str:
     try:
         for statement in example.statements:
             frame = spark.sql(statement)
-            if statement.startswith("SELECT"):
-                frame.collect()
-        if frame.columns == ["plan"]:
-            return f"```text\n{frame.collect()[0].plan}\n```"
-        return table(frame.columns, [[shown(value) for value in row] for row in frame.collect()])
+            rows = frame.selectExpr(*(f"CAST(`{name}` AS STRING)" for name in frame.columns)).collect()
     except AnalysisException as error:
-        return refusal(error)
+        message = str(error).split("\n== SQL")[0].strip()
+        return f"```text\n{message}\n```"
     finally:
-        for kept in spark.catalog.listTables():
-            if kept.isTemporary:
+        if len(example.statements) > 1:
+            for kept in spark.catalog.listTables():
                 spark.catalog.dropTempView(kept.name)
-        spark.conf.unset("spark.sparkext.cache")
+            spark.conf.unset("spark.sparkext.cache")
+    if frame.columns == ["plan"]:
+        return f"```text\n{rows[0].plan}\n```"
+    lines = [frame.columns, *([shown(value) for value in row] for row in rows)]
+    head, *rest = ["| " + " | ".join(cells) + " |" for cells in lines]
+    return "\n".join([head, "|---" * len(frame.columns) + "|", *rest])
 
 
-def tables(spark: SparkSession, queries: dict[int, tuple[str, DataFrame]]) -> Iterator[tuple[int, str]]:
-    """The result of each query, many of them computed by one statement."""
-    places = list(queries)
-    for begin in range(0, len(places), AT_ONCE):
-        some = places[begin : begin + AT_ONCE]
-        parts = [
-            f"SELECT {place} AS place, array({cells(queries[place][1])}) AS cells FROM ({queries[place][0]})"
-            for place in some
-        ]
-        rows: dict[int, list[list[str]]] = {place: [] for place in some}
-        for row in spark.sql(" UNION ALL ".join(parts)).collect():
-            rows[row.place].append([shown(cell) for cell in row.cells])
-        for place in some:
-            yield place, table(queries[place][1].columns, rows[place])
-
-
-def cells(frame: DataFrame) -> str:
-    return ", ".join(f"CAST(`{name}` AS STRING)" for name in frame.columns)
-
-
-def shown(value: object) -> str:
-    return "NULL" if value is None else str(value).replace("|", "\\|")
-
-
-def table(columns: list[str], rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(cells) + " |" for cells in (columns, *rows)]
-    return "\n".join([lines[0], "|---" * len(columns) + "|", *lines[1:]])
-
-
-def refusal(error: AnalysisException) -> str:
-    message = str(error).split("\n== SQL")[0].strip()
-    return f"```text\n{message}\n```"
+def shown(value: str | None) -> str:
+    return "NULL" if value is None else value.replace("|", "\\|")
 
 
 def test_all_refusals_are_listed() -> None:

@@ -13,11 +13,28 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from planner.attribute import Attribute
-from planner.kernel_plan import Arithmetic, Bank, Cell, Column, Encoding, Field, KernelPlan, Layout, Slot
+from planner.guards import ALWAYS
+from planner.kernel_plan import (
+    Access,
+    Arithmetic,
+    Bank,
+    Cell,
+    Column,
+    Comparison,
+    Encoding,
+    Field,
+    Instruction,
+    KernelPlan,
+    Layout,
+    Link,
+    Order,
+    Slot,
+)
 from planner.query import EventClass, Window
-from tests.harness import Partials, pool_partials, sorted_rows, source_batch
+from tests.harness import Partials, combined, pool_partials, sorted_rows, source_batch
 from tests.kernel_plans import random_plan, random_rows
 from tests.kernel_twin import KernelRow, Total, TwinResults, twin_results
+from tests.pools import V
 from udfs import past
 from udfs.numbers import LIMIT_HIGH
 from udfs.run import PoolRun
@@ -118,12 +135,13 @@ def stream(times: list[int], random: Random) -> list[KernelRow]:
 def test_long_streams_shift_their_lanes(window: Window, sparse: bool) -> None:
     random = Random(window.within + sparse)
     time, times = -300, []
-    for _ in range(120 if window.live > 100 else 500):
+    for _ in range(60 if window.live > 40 else 300):
         time += random.choice((0, 1, 1, 40, 2 * window.within) if sparse else (0, 1, 1, 2, 6))
         times.append(time)
     plan, rows = kleene(window), stream(times, random)
+    expected = twin_results(plan, rows)
     for cuts in (None, random, random):
-        assert mismatch(plan, twin_results(plan, rows), pool_partials(plan, rows, cuts)) is None
+        assert mismatch(plan, expected, pool_partials(plan, rows, cuts)) is None
 
 
 @pytest.mark.parametrize(
@@ -192,3 +210,47 @@ def test_input_without_rows_has_no_results() -> None:
     assert list(PoolRun(plan, layout).results(iter([]))) == []
     empty = source_batch(plan, stream([1], Random(0))).slice(0, 0)
     assert list(PoolRun(plan, layout).results(iter([empty, empty]))) == []
+
+
+@pytest.mark.parametrize("access", list(Access))
+@pytest.mark.parametrize("window", [None, Window(50, 4), Window(9, 6), Window(6, 9)], ids=str)
+def test_looking_back_from_batch_to_batch(access: Access, window: Window | None) -> None:
+    """What several classes of events have added is found again in small batches, also when windows end."""
+    exact, extreme = Arithmetic.EXACT, Arithmetic.EXTREME
+    links = tuple(Link(cell, ALWAYS, 0) for cell in (0, 2, 4))
+    extremes = tuple(Link(cell, ALWAYS, 0) for cell in (1, 3, 5))
+    cells = (
+        Cell(exact, 0, 0, True, (), None, None, False),
+        Cell(extreme, 0, 0, False, (), 0, 0, True),
+        Cell(exact, 1, 0, True, (), None, None, False),
+        Cell(extreme, 1, 0, False, (), 2, 0, True),
+        Cell(exact, 2, 0, False, (), None, None, False, links=links),
+        Cell(extreme, 2, 0, False, (), 4, 0, True, links=extremes),
+    )
+    order = Order(0, 0, before_is_less=True, or_equal=True, or_null=False) if access is Access.FENWICK else None
+    program = tuple(Instruction(code, column=1) for code in ("here_whole", "prev_whole"))
+    equal = Instruction("equal_whole", (0, 1))
+    scanned = access is Access.SCAN
+    plan = KernelPlan(
+        classes=tuple(EventClass("kind", kind, None) for kind in "ABC"),
+        columns=(Column(V, Encoding.LEAST), Column(Attribute("s", "string"), Encoding.IDENTITY)),
+        windows=(window,),
+        cells=cells,
+        fields=(Field(exact), Field(extreme, Encoding.LEAST, "int")),
+        banks=(Bank(0, (Slot(0, (4,)), Slot(1, (5,)))),),
+        results=(),
+        comparisons=(Comparison(access, () if scanned else ((1, 1),), order, (*program, equal) if scanned else ()),),
+    )
+    random, time = Random(7), 0
+    rows: list[KernelRow] = []
+    for _ in range(80):
+        time += random.choice((0, 1, 3, 9, 13))
+        values = (random.randint(0, 9), random.choice("xy"))
+        rows.append(KernelRow((time // 300,), (), time, frozenset({random.randrange(3)}), values))
+    expected = twin_results(plan, rows)
+    source = source_batch(plan, rows)
+    for size in (1, 2, 7, 80):
+        batches = [source.slice(at, size) for at in range(0, len(rows), size)]
+        with mock.patch.object(past, "PAST_BYTES", 0):
+            found = [row for batch in PoolRun(plan, Layout(1, 0)).results(iter(batches)) for row in batch.to_pylist()]
+        assert mismatch(plan, expected, combined(plan, Layout(1, 0), found)) is None, size

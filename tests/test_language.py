@@ -191,3 +191,15 @@ def test_columns_that_are_called_like_the_words_of_the_clause(spark: SparkSessio
     )
     assert found.columns == ["pattern", "window_start", "window_end", "slide", "within", "order"]
     assert values(found) == [(1, 0, 10, 2.0, 1, 1)]
+
+
+def test_shifted_moments(spark: SparkSession) -> None:
+    """What is computed of one of two adjacent events may be anything, a time and an interval among them."""
+    stream(spark, ABAB)
+    conditions = [
+        "timestamp_seconds(B.t) > PREV(timestamp_seconds(t)) + INTERVAL 1 SECOND",
+        "timestamp_seconds(B.t) - INTERVAL 1 SECOND > PREV(timestamp_seconds(t))",
+        "hour(timestamp_seconds(B.t) - INTERVAL 3 HOURS) = PREV(hour(timestamp_seconds(t) - INTERVAL 3 HOURS)) "
+        "AND B.t > PREV(t) + 1",
+    ]
+    assert results(spark, [trends("A B", more=f"DEFINE B AS {text}") for text in conditions]) == [[1], [1], [1]]

@@ -13,7 +13,7 @@ from planner.attribute import Attribute
 from planner.kernel_plan import Access, Column, Comparison, Encoding, KernelPlan, Layout, Order
 from planner.query import EventClass
 from tests.harness import source_batch
-from tests.kernel_plans import random_comparison, random_value
+from tests.kernel_plans import random_attribute, random_comparison
 from tests.kernel_twin import KernelRow, compares
 from udfs.batches import BatchReader
 from udfs.ranks import ranks
@@ -51,7 +51,7 @@ def test_random_comparisons(seed: int) -> None:
     random = Random(seed)
     columns: list[Column] = []
     comparison = random_comparison(random, columns, random.choice((Access.HASH, Access.FENWICK)))
-    rows = [tuple(random_value(random, column) for column in columns) for _ in range(random.randint(1, 25))]
+    rows = [tuple(random_attribute(random, column) for column in columns) for _ in range(random.randint(1, 25))]
     keys = sorted(random.choice((0, 0, 1, 2)) for _ in rows)
     check(comparison, columns, rows, keys, [random.random() < 0.8 for _ in rows])
 

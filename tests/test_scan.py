@@ -33,7 +33,7 @@ from planner.kernel_plan import (
 from planner.query import EventClass
 from tests.harness import source_batch
 from tests.instruction_twin import GREATEST, LEAST, applied, evaluate
-from tests.kernel_plans import random_program, random_value
+from tests.kernel_plans import random_attribute, random_program
 from tests.kernel_twin import KernelRow
 from udfs.batches import BatchReader
 from udfs.codes import CODES
@@ -250,7 +250,7 @@ def test_random_programs(seed: int) -> None:
     random = Random(seed)
     columns: list[Column] = []
     program = random_program(random, columns)
-    rows = [tuple(random_value(random, column) for column in columns) for _ in range(25)]
+    rows = [tuple(random_attribute(random, column) for column in columns) for _ in range(25)]
     for row in (0, 7, 24):
         expected = [p for p, prev in enumerate(rows) if evaluate(program, columns, rows[row], prev) is True]
         assert matches(columns, program, rows, row) == expected

@@ -191,9 +191,11 @@ def _insert(program, past, h, feed, place):  # type: ignore[no-untyped-def]
         node = past.ranks[comparison, source, 1] + 1
         while node <= size:
             there = first + node * lanes
-            if node_window[there] != index:
+            if node_window[there] < index:
                 node_window[there] = index
                 high[there], low[there] = more_high, more_low
+            elif node_window[there] > index:
+                pass  # trees made again are fed history by history, so not by time: the window has ended
             elif kind == EXACT:
                 high[there], low[there] = add_exact(high[there], low[there], more_high, more_low)
             elif kind == NUMBER:
