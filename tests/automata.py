@@ -42,7 +42,7 @@ def patterns(depth: int, negate: bool = False) -> st.SearchStrategy[Pattern]:
 
 def _is_small(pattern: Pattern) -> bool:
     try:
-        return len(automaton(pattern).labels) <= 40
+        return len(automaton(pattern).labels) <= 25
     except (AutomatonTooLargeError, TooManyGuardsError):
         return False
 

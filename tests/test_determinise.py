@@ -16,8 +16,8 @@ from planner.positions import positions
 from tests.automata import parse, patterns, random_gaps, runs, shown, some_words
 
 
-@given(patterns(4, negate=True), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@given(patterns(3, negate=True), st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
 def test_a_word_with_runs_has_one_run_left(pattern: Pattern, random: Random) -> None:
     before = positions(pattern)
     after = determinise(before)
@@ -27,7 +27,7 @@ def test_a_word_with_runs_has_one_run_left(pattern: Pattern, random: Random) -> 
 
 
 @given(patterns(4, negate=True))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_steps_to_states_of_one_variable_exclude_each_other(pattern: Pattern) -> None:
     machine = determinise(positions(pattern))
     for after in (machine.starts, *machine.follows):
@@ -40,7 +40,7 @@ def test_steps_to_states_of_one_variable_exclude_each_other(pattern: Pattern) ->
 
 
 @given(patterns(4, negate=True))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_what_is_deterministic_stays_as_it_is(pattern: Pattern) -> None:
     machine = determinise(positions(pattern))
     assert determinise(machine) == machine

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from planner.query import Aggregate, EventClass, Function, Window
@@ -105,7 +104,6 @@ def test_patterns_windows_and_conditions(spark: SparkSession, keys: str) -> None
 
 
 @pytest.mark.parametrize("keys", KEYS)
-@pytest.mark.xfail(raises=AnalysisException, strict=False, reason="PREV is not supported yet")
 def test_conditions_on_adjacent_events(spark: SparkSession, keys: str) -> None:
     check(spark, ON_ADJACENT_EVENTS, keys)
 

@@ -76,7 +76,9 @@ def agree(field: Field, total: Total, other: Total) -> bool:
 
 
 @given(st.integers(0, 2**64))
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@settings(
+    max_examples=2 * EXAMPLES // 3, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
+)
 def test_random_plans(seed: int) -> None:
     random = Random(seed)
     plan = random_plan(random, random.choice(WINDOWS))

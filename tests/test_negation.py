@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from planner.query import Aggregate, Function, Window
+from planner.query import Aggregate, Function, Step, Window
+from tests.adjacent import ADJACENT_BY_SQL
 from tests.by_hand import both, count, counts, event, stream
 from tests.pools import COUNT, V, query
 from tests.workloads import typed_class
@@ -70,6 +73,9 @@ def test_two_pairs(text: str, trends: int) -> None:
         ("A NOT (C | D E) B", "a1 d2 b3 e4 b5", 1),
         ("A NOT C{2} B", "a1 c2 b3 c4 b5", 1),
         ("A NOT N* B", "a1 b2 n3 b4", 1),
+        # More events than there are buckets: a1 is told apart from a4, a6 and a8 when these are put together.
+        ("A NOT (C D) B", "a1 c2 d3 a4 c5 a6 c7 a8 c9 a10 b11", 4),
+        ("A NOT (C D) B", "a1 c2 d3 a4 c5 a6 c7 a8 c9 a10 d11 b12", 1),
         # At the time of either end a forbidden event breaks nothing.
         ("A NOT N B", "a1 n1 b3", 1),
         ("A NOT N B", "a1 n3 b3", 1),
@@ -227,3 +233,15 @@ def test_long_streams_have_few_buckets_and_true_counts() -> None:
     assert counts("A NOT (N | A) B", text, Window(50, 50)) == {
         window: sum(k % 3 != 0 for k in range(5 * window, 5 * window + 5)) for window in range(40)
     }
+
+
+def test_a_step_under_a_guard_and_a_condition_on_the_event_before() -> None:
+    """Of a1, a3 and a4, only a3 has no N before b5 and a greater value."""
+    case = ADJACENT_BY_SQL["v < PREV(v)"]
+    step = Step(case.sql, case.condition, None)
+    falling = replace(query("A NOT N B", COUNT, Aggregate(Function.SUM, "A", V)), steps=(("B", step),))
+    values: dict[str, dict[int, int | None]] = {"A": {1: 5, 3: 7, 4: 1}, "N": {2: None}, "B": {5: 4}}
+    events = [event(kind, time, v=v) for kind, held in values.items() for time, v in held.items()]
+    assert both([falling], events)[0] == {((1,), 0): [1, 7.0]}
+    without = [known for known in events if known.time != 2]
+    assert both([falling], without)[0] == {((1,), 0): [2, 12.0]}
