@@ -14,10 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 
 from planner.attribute import Attribute
 from planner.guards import ALWAYS, Condition
 from planner.query import EventClass, Window
+
+SOURCE = Path(__file__)
+"""This file: compiled kernels hold its constants, so they are made anew when it changes."""
 
 COUNT_LIMIT = 10**38
 """Least count that is too large: a DECIMAL(38,0) holds what is below."""

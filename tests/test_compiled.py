@@ -20,16 +20,18 @@ def no_cache_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_beside_the_source_where_that_can_be_written(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda *_: True)
-    compiled.choose_cache()
-    assert numba.config.CACHE_DIR == ""
+    chosen = compiled.cache_directory()
+    assert chosen is not None
+    assert chosen.parent == Path(compiled.__file__).parent / "__pycache__"
     assert list(no_cache_chosen.iterdir()) == []
 
 
 def test_in_a_private_directory_elsewhere(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda *_: False)
-    compiled.choose_cache()
+    chosen = compiled.cache_directory()
     own = no_cache_chosen / f"sparkext-kernels-{os.getuid()}"
-    assert str(own) == numba.config.CACHE_DIR
+    assert chosen is not None
+    assert chosen.parent == own
     assert own.stat().st_mode & 0o077 == 0
 
 
@@ -37,12 +39,30 @@ def test_not_in_a_directory_that_others_can_write_to(no_cache_chosen: Path, monk
     monkeypatch.setattr("os.access", lambda *_: False)
     (no_cache_chosen / f"sparkext-kernels-{os.getuid()}").mkdir(mode=0o700)
     (no_cache_chosen / f"sparkext-kernels-{os.getuid()}").chmod(0o777)
-    compiled.choose_cache()
-    assert numba.config.CACHE_DIR == ""
+    assert compiled.cache_directory() is None
 
 
-def test_the_users_choice_stays(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_the_place_that_the_user_has_named(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(no_cache_chosen / "chosen"))
-    monkeypatch.setattr("os.access", lambda *_: False)
-    compiled.choose_cache()
-    assert str(no_cache_chosen / "chosen") == numba.config.CACHE_DIR
+    chosen = compiled.cache_directory()
+    assert chosen is not None
+    assert chosen.parent == no_cache_chosen / "chosen"
+
+
+def test_each_state_of_the_sources_has_a_directory_of_its_own(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.py"
+    digests = []
+    for text in ("a", "b", "a"):
+        source.write_text(text)
+        digests.append(compiled._digest([source]))
+    assert digests[0] == digests[2] != digests[1]
+
+
+def test_numba_keeps_what_is_not_ours_where_it_did() -> None:
+    before = numba.config.CACHE_DIR
+
+    @compiled.kernel
+    def nothing() -> None:
+        pass
+
+    assert before == numba.config.CACHE_DIR

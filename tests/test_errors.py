@@ -299,6 +299,7 @@ CASES: dict[str, list[str]] = {
         trends("A", "§row_number() OVER (ORDER BY 1) AS n"),
         trends("A", "§explode(array(1, 2)) AS n"),
         trends("A", more="DEFINE A AS §sum(v) > 1"),
+        trends("A", more="WITHIN §count(*)"),
         trends("A", more="DEFINE A AS EXISTS (§SELECT 1)"),
         trends("A", more="DEFINE A AS v IN (§SELECT v FROM e)"),
         trends("A", more="DEFINE A AS v > (§SELECT max(v) FROM e)"),

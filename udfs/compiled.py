@@ -1,34 +1,67 @@
-"""Where compiled kernels are kept, so that a machine compiles each of them once.
+"""How kernels are compiled, and where they are kept, so that a machine compiles each of them once.
 
-Numba keeps them beside the source. Where the package's directory cannot be written to, as in a system-wide
-installation, they go to a directory of the user's own below the temporary directory.
+They are kept beside the source. Where the package's directory cannot be written to, as in a system-wide
+installation, they go to a directory of the user's own below the temporary directory. Numba looks at the
+file of a function alone to see whether what it kept is still right, but a kernel also holds what it calls:
+so each state of the sources has a directory of its own.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba import njit
 
+from planner.kernel_plan import SOURCE
 
-def choose_cache() -> None:
-    """Let numba keep compiled kernels in a place that can be written to, unless the user has named one."""
+
+def cache_directory() -> Path | None:
+    """Where kernels are kept: in the place that the user has named for numba, else in one that can be written to."""
     package = Path(__file__).parent
-    if numba.config.CACHE_DIR or os.access(package, os.W_OK):
-        return
-    own = Path(tempfile.gettempdir()) / f"sparkext-kernels-{os.getuid()}"
-    own.mkdir(mode=0o700, exist_ok=True)
-    if own.stat().st_uid == os.getuid() and own.stat().st_mode & 0o022 == 0:
-        numba.config.CACHE_DIR = str(own)
+    if numba.config.CACHE_DIR:
+        base = Path(numba.config.CACHE_DIR)
+    elif os.access(package, os.W_OK):
+        base = package / "__pycache__"
+    else:
+        base = Path(tempfile.gettempdir()) / f"sparkext-kernels-{os.getuid()}"
+        base.mkdir(mode=0o700, exist_ok=True)
+        if base.stat().st_uid != os.getuid() or base.stat().st_mode & 0o022:
+            return None
+    return base / f"kernels-{_digest([*sorted(package.glob('*.py')), SOURCE])}"
 
 
-choose_cache()
+def _digest(files: list[Path]) -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
-inner = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+_DIRECTORY = cache_directory()
+
+
+def _kept(compiler: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator that compiles with ``compiler`` and keeps the result in the directory for it."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(_DIRECTORY or before)
+        try:
+            return compiler(function)
+        finally:
+            numba.config.CACHE_DIR = before
+
+    return decorate
+
+
+kernel = _kept(njit(cache=True))
+"""For functions that Python calls."""
+
+inner = _kept(njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True))
 """For functions that compiled ones call: without the code by which Python would, which takes long to compile."""
 
-inlined = njit(cache=True, inline="always")
+inlined = _kept(njit(cache=True, inline="always"))
 """For small functions in the innermost loops."""

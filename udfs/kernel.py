@@ -14,10 +14,9 @@ inlined function per arithmetic the loop takes half as long again (``docs/perfor
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from planner.kernel_plan import CLASSES_PER_WORD
-from udfs.compiled import inner
+from udfs.compiled import inner, kernel
 from udfs.guards import (
     add_buckets,
     add_to_bucket,
@@ -38,7 +37,7 @@ _BIT_PLACES = np.array(
 )
 
 
-@njit(cache=True)
+@kernel
 def advance(program, state, guards, past, output, batch, row, combine):  # type: ignore[no-untyped-def]
     """Process the events of ``batch`` from ``row`` on.
 
@@ -231,7 +230,7 @@ def advance(program, state, guards, past, output, batch, row, combine):  # type:
     return row
 
 
-@njit(cache=True)
+@kernel
 def end_key(program, state, guards, past, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all windows of the key under way."""
     _settle(program, state, guards, past)

@@ -5,9 +5,7 @@ What events added is recorded; then it is found again by rank in Fenwick trees, 
 
 from __future__ import annotations
 
-from numba import njit
-
-from udfs.compiled import inner
+from udfs.compiled import inner, kernel
 from udfs.guards import holds
 from udfs.numbers import add_exact, add_scaled, is_before
 from udfs.program import EXACT, EXTREME, NUMBER
@@ -157,7 +155,7 @@ def record(program, state, past, matched, found, row, time):  # type: ignore[no-
                 past.unseen[0] = 1
 
 
-@njit(cache=True)
+@kernel
 def insert_into_trees(program, past, again):  # type: ignore[no-untyped-def]
     """Make recorded events seen: those at the latest time, or, after the trees were made ``again``, all before it."""
     for h in range(len(program.histories)):

@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from planner.kernel_plan import SCALE_BITS, STUCK_HIGH
-from udfs.compiled import inlined
+from udfs.compiled import inlined, kernel
 
 LIMIT_HIGH = np.int64(STUCK_HIGH)
 """High word at which a count sticks: such a count is above 10^38. The sum of two high words up to it
@@ -31,7 +30,7 @@ def add_exact(high, low, more_high, more_low):  # type: ignore[no-untyped-def]
     return np.int64(min(carried, np.uint64(LIMIT_HIGH))), np.int64(total)
 
 
-@njit(cache=True)
+@kernel
 def scaled(number, scale):  # type: ignore[no-untyped-def]
     """``number · 2^(512·scale)`` with its number brought between 2^-256 and 2^256."""
     size = abs(number)
@@ -50,7 +49,7 @@ def scaled(number, scale):  # type: ignore[no-untyped-def]
     return number, np.int64(scale)
 
 
-@njit(cache=True)
+@kernel
 def add_scaled(number, scale, more, more_scale):  # type: ignore[no-untyped-def]
     """Sum of two scaled doubles, as (number, scale)."""
     if scale == more_scale:
