@@ -170,7 +170,7 @@ class _Compiler:
         counts = SCALED_TRENDS if component.counted_by is Arithmetic.NUMBER else TRENDS
         column = None
         if contributes and component.column is not None:
-            column = _number(self._columns, component.column)
+            column = self._column(component.column)
         place = self._template.places[node.query][node.state]
         state = self._template.states[place]
         starts = component.variable is None and node.state in machine.starts

@@ -15,14 +15,12 @@ from typing import Any
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as t
-from pyspark.sql.types import DataType
 
 from planner.adjacent import Apply, Constant, Here, Kind, Operand, Operation, Prev, may_start
 from planner.attribute import Attribute
 from planner.errors import PlanningError
 from sparkext.expressions import AdjacentExpression
-from sparkext.source import check_expressions
+from sparkext.source import check_boolean, check_expressions
 from sparkext.tokens import Kind as TokenKind
 from sparkext.tokens import tokenize
 
@@ -65,7 +63,7 @@ class BoundStep:
     Attributes:
         text: Canonical text of the whole.
         own: What concerns the event alone, as SQL; None when nothing does.
-        start: What must be true of an event without one before it, as SQL; None when it never is.
+        start: What must be true, ``own`` included, of an event without one before it; None when it never is.
         condition: What relates the event to the one before.
         attributes: Texts of the attributes in it, which Spark evaluates.
     """
@@ -77,16 +75,17 @@ class BoundStep:
     attributes: tuple[str, ...]
 
 
-def bind_step(source: DataFrame, expression: AdjacentExpression) -> tuple[BoundStep, DataType]:
-    """Take a condition apart; also returns its type, for the caller to refuse what is no condition.
+def bind_step(source: DataFrame, variable: str, expression: AdjacentExpression) -> BoundStep:
+    """Take a condition apart.
 
     Args:
         source: Rows of events.
+        variable: That is defined.
         expression: The condition.
 
     Raises:
-        PlanningError: What `check_expressions` raises, and ``TREND_PREV_UNSUPPORTED`` for an operator that
-            relates the two events and is not known.
+        PlanningError: What `check_expressions` and `check_boolean` raise, and ``TREND_PREV_UNSUPPORTED`` for
+            an operator that relates the two events and is not known.
     """
     found = check_expressions(source, [("PREV", before) for before in expression.before])
     plain = source.toDF(*source.columns)
@@ -98,24 +97,22 @@ def bind_step(source: DataFrame, expression: AdjacentExpression) -> tuple[BoundS
     except PlanningError as error:
         error.parameters = {key: _with_calls(text, expression) for key, text in error.parameters.items()}
         raise
-    if not isinstance(kind, t.BooleanType):
-        return BoundStep(expression.canonical, None, None, Constant(None, Kind.FLAG), ()), kind
+    check_boolean(variable, expression.whole, kind)
     tree = _analysed(both, expression.whole.text)
     translator = _Translator(both, expression)
-    own, related = translator.split(tree)
+    alone, related = translator.split(tree)
     condition = translator.conjunction(related)
+    own = " AND ".join(f"({translator.text(part)})" for part in alone) or None
     start = None
     if may_start(condition):
-        start = " AND ".join(f"({translator.text(part, nothing)})" for part in related)
-    return (
-        BoundStep(
-            text=expression.canonical,
-            own=" AND ".join(f"({translator.text(part)})" for part in own) or None,
-            start=start,
-            condition=condition,
-            attributes=tuple(translator.attributes),
-        ),
-        kind,
+        without = (f"({translator.text(part, nothing)})" for part in related)
+        start = " AND ".join((*([] if own is None else [own]), *without))
+    return BoundStep(
+        text=expression.canonical,
+        own=own,
+        start=start,
+        condition=condition,
+        attributes=tuple(translator.attributes),
     )
 
 

@@ -31,7 +31,7 @@ from sparkext.expressions import (
     find_variable,
 )
 from sparkext.foreign import check_foreign
-from sparkext.source import check_expressions
+from sparkext.source import check_boolean, check_expressions
 
 _NUMERIC: tuple[type[DataType], ...] = (t.NumericType,)
 _ORDERED: tuple[type[DataType], ...] = (t.NumericType, t.DateType, t.TimestampType, t.TimestampNTZType)
@@ -168,7 +168,7 @@ class _Binder:
         if kind is None:
             raise PlanningError("TREND_ORDER_TYPE", order_by.start, order_by.end, type=time_type.simpleString().upper())
         for variable, condition in conditions.items():
-            _boolean(variable, condition, checked[condition][1])
+            check_boolean(variable, condition, checked[condition][1])
         for call in attributes:
             _aggregable(call, checked)
         window = event_time.window(self._source.sparkSession, self._sql, clause.within, clause.slide, kind)
@@ -245,8 +245,7 @@ class _Binder:
                 continue
             if variable in under_not:
                 raise PlanningError("TREND_PREV_UNDER_NOT", token.start, token.end, variable=variable)
-            steps[variable], kind = bind_step(self._source, adjacent)
-            _boolean(variable, adjacent.whole, kind)
+            steps[variable] = bind_step(self._source, variable, adjacent)
         if self._clause.type_by is None:
             for variable in self._variables:
                 if variable not in conditions and variable not in steps:
@@ -340,22 +339,15 @@ def _expressions(clause: Clause) -> Iterator[tuple[str, Expression]]:
 
 def _steps(classes: dict[str, EventClass], steps: dict[str, BoundStep]) -> tuple[tuple[str, Step], ...]:
     def start(variable: str, step: BoundStep) -> EventClass | None:
-        return None if step.start is None else replace(classes[variable], condition=_start_condition(step))
+        return None if step.start is None else replace(classes[variable], condition=step.start)
 
     return tuple((v, Step(steps[v].text, steps[v].condition, start(v, steps[v]))) for v in classes if v in steps)
-
-
-def _start_condition(step: BoundStep) -> str | None:
-    return step.start if step.own is None else f"{step.own} AND {step.start}"
 
 
 def _texts(step: BoundStep) -> Iterator[str]:
     """What Spark evaluates of a condition that names the event before."""
     yield from step.attributes
-    if step.own is not None:
-        yield step.own
-    if step.start is not None:
-        yield _start_condition(step) or ""
+    yield from (text for text in (step.own, step.start) if text is not None)
 
 
 def _canonical(key: Key) -> str:
@@ -384,17 +376,6 @@ def _aggregate(call: AggregateCall, checked: dict[EventExpression, tuple[str, Da
         return Aggregate(call.function, call.variable)
     kind = checked[call.attribute][1].simpleString()
     return Aggregate(call.function, call.variable, Attribute(call.attribute.canonical, kind))
-
-
-def _boolean(variable: str, condition: EventExpression, kind: DataType) -> None:
-    if not isinstance(kind, t.BooleanType):
-        raise PlanningError(
-            "TREND_CONDITION_NOT_BOOLEAN",
-            condition.start,
-            condition.end,
-            variable=variable,
-            type=kind.simpleString().upper(),
-        )
 
 
 def _aggregable(call: AggregateCall, checked: dict[EventExpression, tuple[str, DataType]]) -> None:

@@ -21,6 +21,9 @@ from planner.kernel_plan import (
     class_words,
     field_columns,
 )
+from planner.kernel_plan import (
+    Column as EventColumn,
+)
 from planner.query import EventClass
 from sparkext import settings
 from sparkext.binding import BoundQuery, Key
@@ -73,7 +76,11 @@ def _events(query: BoundQuery, texts: Mapping[str, str], plan: KernelPlan) -> tu
     keys |= {f"partition_{place}": _key(key) for place, key in enumerate(query.sorted_partitions)}
     words = {f"classes_{word}": _word(plan, word, texts) for word in range(class_words(len(plan.classes)))}
     held = list(words.values())
-    attributes = {f"attribute_{place}": _attribute(plan, place, held, texts) for place in range(len(plan.columns))}
+    readers = _readers(plan)
+    attributes = {
+        f"attribute_{place}": _attribute(column, readers[place], held, texts)
+        for place, column in enumerate(plan.columns)
+    }
     time = numbered(query.time, plan.windows, query.time_kind, query.time_type)
     columns = {**keys, _TIME: time, **words, **attributes}
     usable = [f"({query.time}) IS NOT NULL"]
@@ -122,14 +129,12 @@ def _word(plan: KernelPlan, word: int, texts: Mapping[str, str]) -> str:
     return " | ".join(bits)
 
 
-def _attribute(plan: KernelPlan, place: int, words: Sequence[str], texts: Mapping[str, str]) -> str:
+def _attribute(column: EventColumn, classes: set[int], words: Sequence[str], texts: Mapping[str, str]) -> str:
     """What a column of the plan holds.
 
-    Expressions are evaluated only for events of classes that they are asked of, since they may fail on others.
+    Expressions are evaluated only for events of ``classes``, which they are asked of, since they may fail on others.
     """
-    column = plan.columns[place]
     value = texts[column.attribute.text]
-    classes = _readers(plan, place)
     if classes and " " in column.attribute.text:
         value = f"CASE WHEN {_is_of_some(classes, words)} THEN {value} END"
     match column.encoding:
@@ -141,13 +146,16 @@ def _attribute(plan: KernelPlan, place: int, words: Sequence[str], texts: Mappin
             return value
 
 
-def _readers(plan: KernelPlan, column: int) -> set[int]:
-    """Numbers of the classes of whose events a column is read: they contribute it or are compared by it."""
-    classes = {cell.event for cell in plan.cells if cell.column == column}
+def _readers(plan: KernelPlan) -> list[set[int]]:
+    """Per column, numbers of the classes of whose events it is read: they contribute it or are compared by it."""
+    compared = [_compared(comparison) for comparison in plan.comparisons]
+    classes: list[set[int]] = [set() for _ in plan.columns]
     for cell in plan.cells:
+        if cell.column is not None:
+            classes[cell.column].add(cell.event)
         for link in cell.links:
-            if link.comparison is not None and column in _compared(plan.comparisons[link.comparison]):
-                classes |= {cell.event, plan.cells[link.cell].event}
+            for column in () if link.comparison is None else compared[link.comparison]:
+                classes[column] |= {cell.event, plan.cells[link.cell].event}
     return classes
 
 
@@ -156,7 +164,7 @@ def _compared(comparison: Comparison) -> set[int]:
     columns = {column for pair in comparison.equal for column in pair}
     if comparison.order is not None:
         columns |= {comparison.order.here, comparison.order.prev}
-    return columns | {instruction.column for instruction in comparison.program}
+    return columns | {instruction.column for instruction in comparison.program if instruction.column >= 0}
 
 
 def _is_of_some(classes: set[int], words: Sequence[str]) -> str:

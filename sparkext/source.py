@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType
+from pyspark.sql.types import BooleanType, DataType
 
 from planner.errors import PlanningError
 from sparkext.expressions import EventExpression
@@ -76,6 +76,22 @@ def check_expressions(
         return _check(source, wanted)
     except (PlanningError, CapturedException):
         return [_check_one(source, where, expression, relation) for where, expression in wanted]
+
+
+def check_boolean(variable: str, condition: EventExpression, kind: DataType) -> None:
+    """Refuse a condition of DEFINE that is of another type.
+
+    Raises:
+        PlanningError: ``TREND_CONDITION_NOT_BOOLEAN``.
+    """
+    if not isinstance(kind, BooleanType):
+        raise PlanningError(
+            "TREND_CONDITION_NOT_BOOLEAN",
+            condition.start,
+            condition.end,
+            variable=variable,
+            type=kind.simpleString().upper(),
+        )
 
 
 def _check_one(source: DataFrame, where: str, expression: EventExpression, relation: str) -> tuple[str, DataType]:

@@ -19,11 +19,16 @@ TreeSource: TypeAlias = tuple[int, tuple[int, ...]]
 """A comparison, and the cells whose events are in one tree for it, since they are always asked for together."""
 
 
+def is_in_tree(plan: KernelPlan, link: Link) -> bool:
+    """Whether the events of a link's cell are looked up in a tree."""
+    return link.comparison is not None and plan.comparisons[link.comparison].access is not Access.SCAN
+
+
 def tree_links(plan: KernelPlan, links: Iterable[Link]) -> list[tuple[TreeSource, Link]]:
     """Those of a cell's ``links`` that are looked up in trees, put together by comparison; each with one of them."""
     cells: dict[int, list[Link]] = {}
     for link in links:
-        if link.comparison is not None and plan.comparisons[link.comparison].access is not Access.SCAN:
+        if link.comparison is not None and is_in_tree(plan, link):
             cells.setdefault(link.comparison, []).append(link)
     return [((comparison, tuple(sorted(link.cell for link in mine))), mine[0]) for comparison, mine in cells.items()]
 

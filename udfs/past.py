@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from planner.kernel_plan import CLASSES_PER_WORD, Access, KernelPlan
 from udfs.batches import Batch
 from udfs.lookback import insert_into_trees
-from udfs.program import NEVER_YET, Flags, Ints, Past, Program, State, Totals, no_past
+from udfs.program import NEVER_YET, Flags, Ints, Past, Program, State, no_past, totals_of
 from udfs.ranks import ranks
 
 _Value = TypeVar("_Value", bound=np.generic)
@@ -30,6 +30,8 @@ class PastRoom:
         self._plan = plan
         self._program = program
         self._last: Batch | None = None
+        self._classes = _ordinals(program.history_ends, len(program.histories))
+        self._reached = [self._tree_classes(number) for number in range(len(plan.comparisons))]
         self.past = no_past(program)
 
     def carried(self) -> int:
@@ -88,8 +90,8 @@ class PastRoom:
     def _room(self, batch: Batch, live: list[Ints]) -> Past:
         """An empty past that the events of the batch and those carried over fit into."""
         program, histories = self._program, self._program.histories
-        classes = np.searchsorted(program.history_ends, np.arange(len(histories)), side="right") - 1
-        sizes = np.array([self._count(batch, c) + len(p) for c, p in zip(classes, live, strict=True)], np.int64)
+        events = [int(np.count_nonzero(_is_of(batch, event))) for event in self._classes]
+        sizes = np.array([count + len(places) for count, places in zip(events, live, strict=True)], np.int64)
         begins = np.concatenate(([0], np.cumsum(sizes)))
         values = sizes * histories[:, 1] * histories[:, 2]
         value_at = np.concatenate(([0], np.cumsum(values)))
@@ -101,7 +103,7 @@ class PastRoom:
             ],
             np.int64,
         ).reshape(-1, 5)
-        all_ranks, nodes = self._ranks(batch, classes)
+        all_ranks, nodes = self._ranks(batch)
         lanes = np.array([nodes[comparison] * lanes for comparison, lanes in program.trees], np.int64)
         node_at = np.concatenate(([0], np.cumsum(lanes)))
         places = int(begins[-1])
@@ -111,9 +113,9 @@ class PastRoom:
             first=np.zeros(places, np.int64),
             windows=np.zeros(places, np.int64),
             source=np.zeros(places, np.int64),
-            values=_totals(np.zeros((2, int(value_at[-1])), np.int64)),
+            values=totals_of(*np.zeros((2, int(value_at[-1])), np.int64)),
             value_at=value_at[:-1],
-            nodes=_totals(np.zeros((2, int(node_at[-1])), np.int64)),
+            nodes=totals_of(*np.zeros((2, int(node_at[-1])), np.int64)),
             node_window=np.full(int(node_at[-1]), NEVER_YET, np.int64),
             node_at=node_at[:-1],
             ranks=all_ranks,
@@ -122,7 +124,7 @@ class PastRoom:
             matched=np.full((len(program.scans), 2), -1, np.int64),
         )
 
-    def _ranks(self, batch: Batch, classes: Ints) -> tuple[Ints, list[int]]:
+    def _ranks(self, batch: Batch) -> tuple[Ints, list[int]]:
         """``Past.ranks``, and per comparison the number of nodes of a tree's cell."""
         carried = batch.valid.shape[1] - len(batch.time)
         keys = np.concatenate((np.cumsum(batch.new_key, dtype=np.int64), np.zeros(carried, np.int64)))
@@ -133,27 +135,22 @@ class PastRoom:
                 tables.append(np.full((len(keys), 5), -1, np.int64))
                 nodes.append(0)
                 continue
-            reached = self._reached(number, classes)
             before = np.ones(len(keys), np.bool_)
-            before[: len(batch.time)] = np.any([_is_of(batch, event) for event in reached], axis=0)
+            before[: len(batch.time)] = np.any([_is_of(batch, event) for event in self._reached[number]], axis=0)
             table, count = ranks(comparison, batch, keys, before)
             tables.append(table)
             nodes.append(count)
         return np.stack(tables), nodes
 
-    def _reached(self, comparison: int, classes: Ints) -> set[int]:
+    def _tree_classes(self, comparison: int) -> set[int]:
         """Classes of the events that are in trees of a comparison."""
         program = self._program
-        history = np.searchsorted(program.feed_ends, np.arange(len(program.feeds)), side="right") - 1
+        history = _ordinals(program.feed_ends, len(program.feeds))
         return {
-            int(classes[h])
+            int(self._classes[h])
             for h, (tree, _, _) in zip(history, program.feeds, strict=True)
             if program.trees[tree, 0] == comparison
         }
-
-    @staticmethod
-    def _count(batch: Batch, event: int) -> int:
-        return int(np.count_nonzero(_is_of(batch, event)))
 
     def _copy(self, history: int, places: Ints, sources: Ints, old: Past, new: Past) -> None:
         begin = int(new.rows[history, 0])
@@ -174,5 +171,6 @@ def _is_of(batch: Batch, event: int) -> Flags:
     return flags
 
 
-def _totals(words: Ints) -> Totals:
-    return Totals(words[0], words[1], words[0].view(np.float64))
+def _ordinals(ends: Ints, count: int) -> Ints:
+    """Per row of a table that is ordered by something, its number; ``ends`` are where each begins, and the end."""
+    return np.searchsorted(ends, np.arange(count), side="right") - 1

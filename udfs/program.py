@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.guards import ALWAYS, Condition
-from planner.kernel_plan import Access, Arithmetic, Cell, Field, KernelPlan, Link
-from udfs.histories import NO_HISTORY, Histories, tree_links
+from planner.kernel_plan import Arithmetic, Cell, Field, KernelPlan, Link
+from udfs.histories import NO_HISTORY, Histories, is_in_tree, tree_links
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -114,6 +114,11 @@ class Totals(NamedTuple):
     high: Ints
     low: Ints
     number: Floats
+
+
+def totals_of(high: Ints, low: Ints) -> Totals:
+    """Totals over two arrays of words, of which the first is read as doubles too."""
+    return Totals(high, low, high.view(np.float64))
 
 
 class Past(NamedTuple):
@@ -386,7 +391,7 @@ class _Links:
         for source, link in tree_links(self._plan, links):
             self.rows[self._add(-1, link.condition)] += self.histories.place_tree(source)
         for link in links:
-            if link.comparison is None or self._plan.comparisons[link.comparison].access is Access.SCAN:
+            if not is_in_tree(self._plan, link):
                 row = self._add(self._stores.get(link.cell, -1) if link.comparison is None else -1, link.condition)
                 self.rows[row] += self.histories.place(link, row)
         return begin, len(self.rows)
@@ -463,9 +468,9 @@ def no_past(program: Program) -> Past:
         first=none,
         windows=none,
         source=none,
-        values=Totals(none, none, none.view(np.float64)),
+        values=totals_of(none, none),
         value_at=np.zeros(histories, np.int64),
-        nodes=Totals(none, none, none.view(np.float64)),
+        nodes=totals_of(none, none),
         node_window=none,
         node_at=np.zeros(len(program.trees), np.int64),
         ranks=np.zeros((0, 0, 5), np.int64),
@@ -513,8 +518,7 @@ def _update(cells: Sequence[Cell], number: int, offsets: list[int], begin: int, 
 
 def _totals(program: Program) -> Totals:
     lanes = np.repeat(program.windows[:, 2], program.windows[:, 4] - program.windows[:, 3])
-    high, low = np.repeat(program.blanks[:, 0], lanes), np.repeat(program.blanks[:, 1], lanes)
-    return Totals(high, low, high.view(np.float64))
+    return totals_of(np.repeat(program.blanks[:, 0], lanes), np.repeat(program.blanks[:, 1], lanes))
 
 
 def _table(rows: Iterable[Sequence[int]], width: int) -> Ints:
