@@ -1,0 +1,203 @@
+"""Every plan there is: the truth for small workloads, and out of the question for others.
+
+Transition by transition, every partition of its queries into Q-sets and every state whose snapshots a
+Q-set might have. Nothing is assumed about what a good plan looks like. Of parts of plans that look the
+same to what is still to be chosen, only the cheapest is gone on with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import TypeAlias
+
+from planner.gloria.costs import CostModel, leaving
+from planner.gloria.problem import Problem
+from planner.sharing import QSet, SharingPlan, TransitionPlan
+
+MAX_PARTS = 200_000
+"""Most parts of plans that are gone on with at one transition."""
+
+_QSets: TypeAlias = tuple[QSet, ...]
+_Part: TypeAlias = tuple[tuple[int, _QSets], ...]
+"""What has been chosen and still matters: transitions with their Q-sets."""
+
+
+class WorkloadTooLargeError(Exception):
+    """There are too many plans."""
+
+
+def exhaustive(problem: Problem, model: CostModel, most: int = MAX_PARTS) -> SharingPlan:
+    """The cheapest of all valid plans.
+
+    Raises:
+        WorkloadTooLargeError: There are more than ``most`` parts of plans to go on with.
+    """
+    starts = {
+        key: cost
+        for state, queries in enumerate(problem.template.starts)
+        for query in queries
+        for key, cost in model.start(problem, query, state)
+    }
+    parts: dict[_Part, tuple[float, tuple[_QSets, ...]]] = {(): (sum(starts.values()), ())}
+    order = sorted(range(len(problem.transitions)), key=lambda n: (problem.rank[problem.transitions[n].source], n))
+    for place, number in enumerate(order):
+        chosen = order[: place + 1]
+        matter = frozenset(_still_matter(problem, chosen))
+        closed = _closed(problem, chosen) - _closed(problem, chosen[:-1])
+        around = _finished(problem, number, chosen)
+        longer: dict[_Part, tuple[float, tuple[_QSets, ...]]] = {}
+        for part, (cost, path) in parts.items():
+            known = dict(part)
+            for qsets in _divisions(problem, model.fewest, number, known):
+                known[number] = qsets
+                if not all(_is_valid(problem, other, known) for other in around):
+                    continue
+                total = cost + _over(problem, model, number, qsets)
+                total += sum(_at(problem, model, state, known) for state in closed)
+                key = tuple(item for item in known.items() if item[0] in matter)
+                if key not in longer or total < longer[key][0]:
+                    longer[key] = (total, (*path, qsets))
+            if len(longer) > most:
+                raise WorkloadTooLargeError
+        parts = longer
+    _, path = min(parts.values(), key=lambda found: found[0])
+    by_number = dict(zip(order, path, strict=True))
+    return SharingPlan(
+        "exhaustive",
+        tuple(TransitionPlan(t.source, t.target, by_number[n]) for n, t in enumerate(problem.transitions)),
+    )
+
+
+def _still_matter(problem: Problem, chosen: Sequence[int]) -> Iterator[int]:
+    """Transitions that what is still to be chosen, or paid, depends on."""
+    rank = problem.rank
+    missing = [t for number, t in enumerate(problem.transitions) if number not in chosen]
+    open_components = {rank[state] for t in missing for state in (t.source, t.target)}
+    for number in chosen:
+        transition = problem.transitions[number]
+        if rank[transition.source] in open_components or rank[transition.target] in open_components:
+            yield number
+
+
+def _closed(problem: Problem, chosen: Sequence[int]) -> set[int]:
+    """States all of whose transitions have been chosen."""
+    return set(range(len(problem.template.states))) - {
+        state
+        for number in set(range(len(problem.transitions))) - set(chosen)
+        for state in (problem.transitions[number].source, problem.transitions[number].target)
+    }
+
+
+def _has_all(problem: Problem, state: int, chosen: Sequence[int]) -> bool:
+    """Whether everything that comes to a state, round its component, has been chosen."""
+    component = problem.rank[state]
+    return all(number in chosen for number, t in enumerate(problem.transitions) if problem.rank[t.target] == component)
+
+
+def _finished(problem: Problem, number: int, chosen: Sequence[int]) -> list[int]:
+    """Transitions whose Q-sets can be judged now that ``number`` has been chosen."""
+    sources = {other: problem.transitions[other].source for other in chosen}
+    return [
+        other
+        for other, source in sources.items()
+        if _has_all(problem, source, chosen) and (other == number or not _has_all(problem, source, chosen[:-1]))
+    ]
+
+
+def _divisions(problem: Problem, fewest: int, number: int, known: Mapping[int, _QSets]) -> Iterator[_QSets]:
+    """All ways to divide the queries of a transition, as far as what is known allows them."""
+    transition = problem.transitions[number]
+    snapshots: set[int] = {transition.source}
+    for other, link in enumerate(problem.transitions):
+        if link.target == transition.source:
+            snapshots |= (
+                {qset.snapshot for qset in known[other] if qset.snapshot is not None}
+                if other in known
+                else set(range(len(problem.template.states)))
+            )
+    for blocks in _partitions(transition.queries):
+        choices: list[list[int | None]] = []
+        for block in blocks:
+            mine: list[int | None] = [None] if len(block) == 1 else []
+            if len(block) >= fewest and problem.plain[number] >= set(block):
+                mine += sorted(snapshots)
+            choices.append(mine)
+        for combination in product(*choices):
+            yield tuple(QSet(block, snapshot) for block, snapshot in zip(blocks, combination, strict=True))
+
+
+def _partitions(items: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]:
+    if not items:
+        yield ()
+        return
+    first, rest = items[0], items[1:]
+    for blocks in _partitions(rest):
+        yield ((first,), *blocks)
+        for place, block in enumerate(blocks):
+            yield (*blocks[:place], (first, *block), *blocks[place + 1 :])
+
+
+def _is_valid(problem: Problem, number: int, known: Mapping[int, _QSets]) -> bool:
+    """Whether the Q-sets of a transition are valid, as `planner.sharing.invalid` says."""
+    source = problem.transitions[number].source
+    for qset in known[number]:
+        if qset.snapshot is None or qset.snapshot == source:
+            continue
+        members = set(qset.queries)
+        if len({source in problem.starts[query] for query in members}) != 1:
+            return False
+        if not all(problem.steps.passes_on(query, source) for query in members):
+            return False
+        if not _begins(problem, source, qset, known, {source}):
+            return False
+        for other, link in enumerate(problem.transitions):
+            if link.target != source or not members & set(link.queries):
+                continue
+            if not any(q.snapshot == qset.snapshot and members <= set(q.queries) for q in known[other]):
+                return False
+    return True
+
+
+def _begins(problem: Problem, state: int, qset: QSet, known: Mapping[int, _QSets], seen: set[int]) -> bool:
+    for number, link in enumerate(problem.transitions):
+        if link.target != state or number not in known:
+            continue
+        if not any(q.snapshot == qset.snapshot and set(q.queries) & set(qset.queries) for q in known[number]):
+            continue
+        # What comes from another component has been found to begin there before.
+        if link.source == qset.snapshot or problem.rank[link.source] < problem.rank[state]:
+            return True
+        if link.source not in seen and _begins(problem, link.source, qset, known, seen | {link.source}):
+            return True
+    return False
+
+
+def _over(problem: Problem, model: CostModel, number: int, qsets: _QSets) -> float:
+    """Cost of a transition."""
+    paid: dict[Hashable, float] = {}
+    for qset in qsets:
+        for query in qset.queries:
+            if qset.snapshot is None:
+                paid.update(model.alone(problem, query, number))
+            else:
+                shared = model.shared(problem, query, number, qset.snapshot)
+                paid.update(((qset.queries, key), cost) for key, cost in shared)
+    return sum(paid.values())
+
+
+def _at(problem: Problem, model: CostModel, state: int, known: Mapping[int, _QSets]) -> float:
+    """Cost of the evaluations at a state."""
+    paid: dict[Hashable, float] = {}
+    for query, (arrivals, departures) in enumerate(zip(problem.arrivals, problem.departures, strict=True)):
+        if state not in arrivals:
+            continue
+        labels = {
+            number: next(qset.snapshot for qset in known[number] if query in qset.queries)
+            for number in (*arrivals[state], *departures[state])
+        }
+        over = {snapshot for number in arrivals[state] if (snapshot := labels[number]) is not None}
+        if over and (left := leaving(problem, query, state, labels)):
+            for snapshot in over:
+                paid.update(model.evaluation(problem, query, state, snapshot, left))
+    return sum(paid.values())

@@ -1,0 +1,255 @@
+"""The GLORIA graph: pools of candidate transition plans, and the edges between those of neighbouring pools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from planner.gloria.costs import CostModel, Leaving
+from planner.gloria.labels import ALONE
+from planner.gloria.problem import Problem
+from planner.sharing import QSet
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """What is planned at once: one transition, or all transitions of a Kleene sub-pattern.
+
+    Attributes:
+        number: Among the pools; those before come first.
+        transitions: By number in the template.
+        entries: States at which the pool is entered.
+        queries: That have some of the transitions, ascending.
+        preceding: Pools by which some query comes to an entry.
+        kleene: Whether it is a Kleene sub-pattern.
+    """
+
+    number: int
+    transitions: tuple[int, ...]
+    entries: tuple[int, ...]
+    queries: tuple[int, ...]
+    preceding: tuple[int, ...]
+    kleene: bool
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A candidate: how the queries of a pool are divided into Q-sets, the same at all its transitions.
+
+    Attributes:
+        name: ``n`` and a number, in order of generation.
+        pool: Number of the pool.
+        qsets: Each query once; ordered.
+        rule: What generated it first.
+        edges: Per preceding pool, the nodes it may follow, with the weight of the edge.
+        d_s: Least cost of what comes before, found by the edges.
+        d_e: Least cost of what comes after.
+        pruned_by: The node that is better; None while nothing is.
+        labels: Per query the state of the snapshots of its Q-set.
+    """
+
+    name: str
+    pool: int
+    qsets: tuple[QSet, ...]
+    rule: str
+    edges: dict[int, dict[Node, float]] = field(default_factory=dict)
+    d_s: float = 0.0
+    d_e: float = 0.0
+    pruned_by: Node | None = None
+    labels: dict[int, int | None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.labels = {query: qset.snapshot for qset in self.qsets for query in qset.queries}
+
+    def label(self, query: int) -> int | None:
+        """State of the snapshots of a query's Q-set; None when it goes alone."""
+        return self.labels.get(query, ALONE)
+
+
+@dataclass(slots=True)
+class Graph:
+    """The graph of a problem, as far as it has been built.
+
+    Attributes:
+        problem: The problem.
+        model: Its weights.
+        pools: In topological order.
+        nodes: Per pool its nodes, also those that have been pruned.
+        edges: Number of edges generated.
+        pruned_edges: Number of those pruned.
+    """
+
+    problem: Problem
+    model: CostModel
+    pools: tuple[Pool, ...]
+    nodes: list[list[Node]]
+    edges: int = 0
+    pruned_edges: int = 0
+
+    def kept(self, pool: int) -> list[Node]:
+        """Nodes of a pool that have not been pruned."""
+        return [node for node in self.nodes[pool] if node.pruned_by is None]
+
+    def all_nodes(self) -> Iterator[Node]:
+        """All nodes, also those that have been pruned."""
+        for nodes in self.nodes:
+            yield from nodes
+
+    def starts(self, pool: Pool) -> float:
+        """Cost of the starts at the entries of a pool, and inside it when it is a Kleene sub-pattern."""
+        problem = self.problem
+        states = {problem.transitions[number].source for number in pool.transitions}
+        return self._sum(
+            charge
+            for query in pool.queries
+            for state in sorted(states & problem.starts[query])
+            if pool.kleene or not any(self.pools[k].kleene and query in self.pools[k].queries for k in pool.preceding)
+            for charge in self.model.start(problem, query, state)
+        )
+
+    def weight(self, before: Node, after: Node | None) -> float:
+        """Weight of an edge; ``after`` is None for the end.
+
+        It is the cost of what goes over the transition of ``before`` for the queries of ``after``, and of
+        turning it into values where ``after`` needs them.
+        """
+        pool = self.pools[before.pool]
+        queries = set(pool.queries if after is None else self.pools[after.pool].queries) & set(pool.queries)
+        if after is None:
+            queries = {query for query in queries if self._ends(pool, query)}
+        if pool.kleene:
+            return self._out_of(before, after, queries)
+        number = pool.transitions[0]
+        state = self.problem.transitions[number].target
+        return self.propagation(number, before, queries) + self._sum(
+            charge
+            for query in sorted(queries)
+            if (snapshot := before.label(query)) is not None and (left := self._leaving(query, state, after))
+            for charge in self.model.evaluation(self.problem, query, state, snapshot, left)
+        )
+
+    def propagation(self, number: int, node: Node, queries: Iterable[int]) -> float:
+        """Cost of what goes over a transition, as far as some queries need it."""
+        wanted = set(queries) & set(self.problem.transitions[number].queries)
+        total = 0.0
+        for qset in node.qsets:
+            mine = [query for query in qset.queries if query in wanted]
+            if qset.snapshot is None:
+                total += self._sum(c for query in mine for c in self.model.alone(self.problem, query, number))
+            else:
+                snapshot = qset.snapshot
+                total += self._sum(
+                    c for query in mine for c in self.model.shared(self.problem, query, number, snapshot)
+                )
+        return total
+
+    def inside(self, node: Node) -> float:
+        """Cost of a Kleene sub-pattern without its starts, and without what it is left with."""
+        pool = self.pools[node.pool]
+        return sum(self.propagation(number, node, pool.queries) for number in pool.transitions) + self._sum(
+            charge
+            for query in pool.queries
+            for state in self._states(pool)
+            for charge in self._around(node, query, state)
+        )
+
+    def _out_of(self, before: Node, after: Node | None, queries: set[int]) -> float:
+        """What leaving a Kleene sub-pattern costs beyond what is paid inside it."""
+        pool = self.pools[before.pool]
+        total = 0.0
+        for query in sorted(queries):
+            snapshot = before.label(query)
+            if snapshot is None:
+                continue
+            for state in self._states(pool):
+                if not self._arrives(pool, query, state):
+                    continue
+                left = self._leaving(query, state, after)
+                if after is not None and not self._departs(self.pools[after.pool], query, state):
+                    continue
+                if left:
+                    inner = snapshot == state
+                    both = Leaving(left.fresh or inner, left.alone, left.ends)
+                    total += self._sum(self.model.evaluation(self.problem, query, state, snapshot, both))
+                    total -= self._sum(self._around(before, query, state))
+        return total
+
+    def _around(self, node: Node, query: int, state: int) -> Iterable[tuple[object, float]]:
+        """Evaluations at a state of a Kleene sub-pattern since snapshots are taken there again."""
+        pool = self.pools[node.pool]
+        if node.label(query) != state or not self._arrives(pool, query, state):
+            return ()
+        if not self._departs(pool, query, state):
+            return ()
+        return self.model.evaluation(self.problem, query, state, state, Leaving(True, (), False))
+
+    def _leaving(self, query: int, state: int, after: Node | None) -> Leaving:
+        ends = state in self.problem.ends[query]
+        if after is None:
+            return Leaving(False, (), ends)
+        pool = self.pools[after.pool]
+        mine = tuple(n for n in self.problem.departures[query].get(state, ()) if n in pool.transitions)
+        label = after.label(query)
+        return Leaving(bool(mine) and label == state, mine if label is ALONE else (), ends)
+
+    def _ends(self, pool: Pool, query: int) -> bool:
+        return any(state in self.problem.ends[query] for state in self._states(pool))
+
+    def _states(self, pool: Pool) -> list[int]:
+        """States that the transitions of a pool lead to."""
+        return sorted({self.problem.transitions[number].target for number in pool.transitions})
+
+    def _arrives(self, pool: Pool, query: int, state: int) -> bool:
+        return any(number in pool.transitions for number in self.problem.arrivals[query].get(state, ()))
+
+    def _departs(self, pool: Pool, query: int, state: int) -> bool:
+        return any(number in pool.transitions for number in self.problem.departures[query].get(state, ()))
+
+    @staticmethod
+    def _sum(charged: Iterable[tuple[object, float]]) -> float:
+        paid: Mapping[object, float] = dict(charged)
+        return sum(paid.values())
+
+
+def pools(problem: Problem) -> tuple[Pool, ...]:
+    """The pools of a problem in topological order: one per Kleene sub-pattern, one per other transition."""
+    groups: list[tuple[int, ...]] = []
+    kleene: set[tuple[int, ...]] = set()
+    for component in range(len(problem.components)):
+        inner = [n for n, t in enumerate(problem.transitions) if problem.rank[t.source] == component]
+        around = tuple(n for n in inner if problem.rank[problem.transitions[n].target] == component)
+        if around:
+            groups.append(around)
+            kleene.add(around)
+        groups += [(n,) for n in inner if n not in around]
+    into: dict[int, list[int]] = {}
+    for number, group in enumerate(groups):
+        for state in {problem.transitions[n].target for n in group}:
+            into.setdefault(state, []).append(number)
+    result: list[Pool] = []
+    for number, group in enumerate(groups):
+        queries = sorted({query for n in group for query in problem.transitions[n].queries})
+        sources = sorted({problem.transitions[n].source for n in group})
+        preceding = sorted(
+            {
+                before
+                for state in sources
+                for before in into.get(state, ())
+                if before != number and _meet(problem, groups[before], group, state)
+            }
+        )
+        entries = tuple(
+            state
+            for state in sources
+            if any(state in problem.starts[query] for query in queries)
+            or any(state in {problem.transitions[n].target for n in groups[before]} for before in preceding)
+        )
+        result.append(Pool(number, group, entries, tuple(queries), tuple(preceding), group in kleene))
+    return tuple(result)
+
+
+def _meet(problem: Problem, before: tuple[int, ...], after: tuple[int, ...], state: int) -> bool:
+    """Whether some query comes to a state by one pool and leaves it by another."""
+    coming = {q for n in before if problem.transitions[n].target == state for q in problem.transitions[n].queries}
+    going = {q for n in after if problem.transitions[n].source == state for q in problem.transitions[n].queries}
+    return bool(coming & going)

@@ -1,0 +1,65 @@
+"""Rule 2, Kleene sub-patterns: a component is planned as a whole.
+
+All its transitions have the same Q-sets with the same snapshots: of a state of the component, or, beyond the
+paper, those with which a Q-set comes from before it. Or none is shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.gloria.generation import arrivals, combinations, connect
+from planner.gloria.graph import Graph, Node, Pool
+from planner.sharing import QSet
+
+
+def plan_components(graph: Graph, pool: Pool) -> None:
+    """Nodes and edges of a pool that is a Kleene sub-pattern."""
+    if not pool.kleene:
+        return
+    problem = graph.problem
+    states = sorted({problem.transitions[number].source for number in pool.transitions})
+    for before in combinations(graph, pool):
+        coming = {
+            query: {
+                state: {label for _, label in arrivals(graph, pool, before, query, state)}
+                for state in states
+                if state in problem.arrivals[query]
+            }
+            for query in pool.queries
+        }
+        outer = sorted(
+            {label for mine in coming.values() for labels in mine.values() for label in labels if label is not None}
+        )
+        connect(graph, pool, "not shared", [QSet((query,), None) for query in pool.queries], before)
+        for snapshot in (*states, *(label for label in outer if label not in states)):
+            fitting = [query for query in pool.queries if _fits(graph, pool, query, snapshot, coming[query])]
+            rule = "Kleene" if snapshot in states else "reuse"
+            _share(graph, pool, rule, fitting, snapshot, before)
+
+
+def _share(
+    graph: Graph, pool: Pool, rule: str, together: Sequence[int], snapshot: int, before: Sequence[Sequence[Node]]
+) -> None:
+    if len(together) < graph.model.fewest or not together:
+        return
+    others = [QSet((query,), None) for query in pool.queries if query not in together]
+    connect(graph, pool, rule, [QSet(tuple(together), snapshot), *others], before)
+
+
+def _fits(graph: Graph, pool: Pool, query: int, snapshot: int, coming: dict[int, set[int | None]]) -> bool:
+    """Whether all that a query does in the pool may be over snapshots of one state."""
+    problem = graph.problem
+    mine = [number for number in pool.transitions if query in problem.transitions[number].queries]
+    for number in mine:
+        source = problem.transitions[number].source
+        if query not in problem.plain[number]:
+            return False
+        if source == snapshot:
+            continue
+        if not problem.steps.passes_on(query, source) or coming[source] - {snapshot}:
+            return False
+        inner = any(problem.transitions[other].target == source for other in mine)
+        if not inner and not coming[source]:
+            return False
+    return True

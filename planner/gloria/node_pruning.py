@@ -1,0 +1,29 @@
+"""Rule 4, node pruning: a node goes when another with the same Q-sets is cheaper and has rarer snapshots.
+
+This is Lemma 5.2 of the paper, which is proved for equal snapshot types only. Where it loses the best plan,
+`planner.gloria.completion` finds it again.
+"""
+
+from __future__ import annotations
+
+from planner.gloria.graph import Graph, Node, Pool
+
+
+def prune_nodes(graph: Graph, pool: Pool) -> None:
+    """Prune nodes of a pool."""
+    nodes = graph.nodes[pool.number]
+    for node in nodes:
+        for other in nodes:
+            if other is not node and other.pruned_by is None and _is_better(graph, other, node):
+                node.pruned_by = other
+                break
+
+
+def _is_better(graph: Graph, node: Node, than: Node) -> bool:
+    if [qset.queries for qset in node.qsets] != [qset.queries for qset in than.qsets] or node.d_s > than.d_s:
+        return False
+    events = graph.problem.events
+    pairs = [(mine.snapshot, other.snapshot) for mine, other in zip(node.qsets, than.qsets, strict=True)]
+    if any((mine is None) != (other is None) for mine, other in pairs):
+        return False
+    return all(mine is None or other is None or events[mine] <= events[other] for mine, other in pairs)

@@ -1,0 +1,90 @@
+"""Rule 5, path search: one node for each pool.
+
+With edges pruned, the nodes behind one node of the last pool make a plan. Where the template branches, edges
+are pruned in the other direction too, for what a node costs from there to the end, and the plans that lead
+through the best node of each pool are put together and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.gloria.costs import plan_cost
+from planner.gloria.graph import Graph, Node
+from planner.gloria.labels import ALONE, forms, plan_of
+from planner.gloria.options import Labelling
+
+MAX_PATHS = 8
+"""Most pools through whose best node a plan is put together."""
+
+
+def search_paths(graph: Graph) -> list[Labelling]:
+    """The labels of the best plan that the graph has a path for."""
+    following: dict[int, list[int]] = {}
+    for pool in graph.pools:
+        for before in pool.preceding:
+            following.setdefault(before, []).append(pool.number)
+    for pool in reversed(graph.pools):
+        for node in graph.kept(pool.number):
+            node.d_e = graph.weight(node, None) + sum(
+                min(
+                    (
+                        graph.weight(node, after) + after.d_e
+                        for after in graph.kept(number)
+                        if node in after.edges.get(pool.number, ())
+                    ),
+                    default=0.0,
+                )
+                for number in following.get(pool.number, ())
+            )
+    last = [pool for pool in graph.pools if pool.number not in following]
+    through = last if len(last) == 1 else sorted(graph.pools, key=lambda pool: -len(pool.queries))[:MAX_PATHS]
+    found = []
+    for pool in through:
+        best = min(graph.kept(pool.number), key=lambda node: node.d_s + node.d_e)
+        labels = _labels(graph, _path(graph, best))
+        found.append((plan_cost(graph.problem, graph.model, plan_of(graph.problem, "gloria", labels)), labels))
+    return min(found, key=lambda pair: pair[0])[1] if found else [{} for _ in graph.problem.template.queries]
+
+
+def _path(graph: Graph, through: Node) -> list[Node]:
+    """One node per pool, among them ``through``."""
+    chosen: dict[int, Node] = {}
+
+    def behind(node: Node) -> None:
+        chosen[node.pool] = node
+        for number, edges in node.edges.items():
+            if number not in chosen:
+                behind(min(edges, key=lambda before: before.d_s + edges[before]))
+
+    behind(through)
+    for pool in graph.pools:
+        if pool.number in chosen:
+            continue
+        nodes = graph.kept(pool.number)
+        fitting = [n for n in nodes if all(chosen[number] in edges for number, edges in n.edges.items())]
+        behind(min(fitting or nodes, key=lambda node: node.d_s + node.d_e))
+    return [chosen[pool.number] for pool in graph.pools]
+
+
+def _labels(graph: Graph, path: Sequence[Node]) -> list[Labelling]:
+    """Labels of the queries along a path; a query that the nodes do not fit together for shares nothing."""
+    problem = graph.problem
+    labels: list[Labelling] = [{} for _ in problem.template.queries]
+    for node in path:
+        for number in graph.pools[node.pool].transitions:
+            for query in problem.transitions[number].queries:
+                labels[query][number] = node.label(query)
+    while True:
+        users: dict[object, list[int]] = {}
+        for query, mine in enumerate(labels):
+            known = forms(problem, query, mine)
+            if known is None:
+                labels[query] = dict.fromkeys(mine, ALONE)
+            for form in (known or {}).values():
+                users.setdefault(form, []).append(query)
+        few = {query for queries in users.values() if len(queries) < graph.model.fewest for query in queries}
+        if not few:
+            return labels
+        for query in few:
+            labels[query] = dict.fromkeys(labels[query], ALONE)

@@ -1,0 +1,140 @@
+"""What there is to optimize: a template, how many events its states see, and what may be shared in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from planner.sharing import Steps
+from planner.template import Template, Transition
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A workload to be optimized.
+
+    Transitions go by their number in the template.
+
+    Attributes:
+        template: Of the pool.
+        events: Per state of the template, the events expected there per group and window; in a pool
+            with different windows, per the longest of them.
+    """
+
+    template: Template
+    events: tuple[float, ...]
+
+    @property
+    def transitions(self) -> tuple[Transition, ...]:
+        """Of the template."""
+        return self.template.transitions
+
+    @cached_property
+    def steps(self) -> Steps:
+        """What may be part of a linear form."""
+        return Steps(self.template)
+
+    @cached_property
+    def arrivals(self) -> tuple[dict[int, tuple[int, ...]], ...]:
+        """Per query and state it has, its transitions into the state."""
+        return tuple(self._near(number, by_target=True) for number in range(len(self.template.queries)))
+
+    @cached_property
+    def departures(self) -> tuple[dict[int, tuple[int, ...]], ...]:
+        """Per query and state it has, its transitions out of the state."""
+        return tuple(self._near(number, by_target=False) for number in range(len(self.template.queries)))
+
+    @cached_property
+    def mine(self) -> tuple[tuple[int, ...], ...]:
+        """Per query its transitions, in an order in which those before come first, but in cycles."""
+        rank = self.rank
+        of_query: list[list[int]] = [[] for _ in self.template.queries]
+        for number, transition in enumerate(self.transitions):
+            for query in transition.queries:
+                of_query[query].append(number)
+        return tuple(
+            tuple(sorted(numbers, key=lambda n: (rank[self.transitions[n].source], n))) for numbers in of_query
+        )
+
+    @cached_property
+    def starts(self) -> tuple[frozenset[int], ...]:
+        """Per query the states where it starts."""
+        return self._of_queries(self.template.starts)
+
+    @cached_property
+    def ends(self) -> tuple[frozenset[int], ...]:
+        """Per query the states where it ends."""
+        return self._of_queries(self.template.ends)
+
+    @cached_property
+    def components(self) -> tuple[tuple[int, ...], ...]:
+        """Strongly connected components of the template, each its states, those before first."""
+        return tuple(strong_components(len(self.template.states), [(t.source, t.target) for t in self.transitions]))
+
+    @cached_property
+    def rank(self) -> tuple[int, ...]:
+        """Per state of the template, the number of its component."""
+        rank = [0] * len(self.template.states)
+        for number, states in enumerate(self.components):
+            for state in states:
+                rank[state] = number
+        return tuple(rank)
+
+    @cached_property
+    def plain(self) -> tuple[frozenset[int], ...]:
+        """Per transition the queries whose step is plain, see `planner.sharing.Steps`."""
+        return tuple(
+            frozenset(query for query in t.queries if self.steps.is_plain(query, t.source, t.target))
+            for t in self.transitions
+        )
+
+    def _near(self, query: int, by_target: bool) -> dict[int, tuple[int, ...]]:
+        near: dict[int, list[int]] = {state: [] for state in self.template.places[query]}
+        for number in self.mine[query]:
+            transition = self.transitions[number]
+            near[transition.target if by_target else transition.source].append(number)
+        return {state: tuple(numbers) for state, numbers in near.items()}
+
+    def _of_queries(self, states: Sequence[Sequence[int]]) -> tuple[frozenset[int], ...]:
+        found: list[set[int]] = [set() for _ in self.template.queries]
+        for state, queries in enumerate(states):
+            for query in queries:
+                found[query].add(state)
+        return tuple(map(frozenset, found))
+
+
+def strong_components(nodes: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
+    """Strongly connected components of a graph in topological order (Tarjan), each ascending."""
+    after: list[list[int]] = [[] for _ in range(nodes)]
+    for source, target in edges:
+        after[source].append(target)
+    index: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    waiting: set[int] = set()
+    found: list[tuple[int, ...]] = []
+    for root in range(nodes):
+        path = [(root, iter(after[root]))] if root not in index else []
+        while path:
+            node, rest = path[-1]
+            if node not in index:
+                index[node] = low[node] = len(index)
+                stack.append(node)
+                waiting.add(node)
+            for other in rest:
+                if other not in index:
+                    path.append((other, iter(after[other])))
+                    break
+                if other in waiting:
+                    low[node] = min(low[node], index[other])
+            else:
+                path.pop()
+                if path:
+                    low[path[-1][0]] = min(low[path[-1][0]], low[node])
+                if low[node] == index[node]:
+                    place = stack.index(node)
+                    waiting -= set(stack[place:])
+                    found.append(tuple(sorted(stack[place:])))
+                    del stack[place:]
+    return found[::-1]
