@@ -175,7 +175,7 @@ def best(choices: Choices, chosen: list[Priced], effort: int) -> Proof:
     Args:
         choices: All options.
         chosen: A good choice.
-        effort: Most partial choices to look at, in each group of queries that have something in common.
+        effort: Most options to look at, in each group of queries that have something in common.
     """
     result, bound, looked_at = list(chosen), 0.0, 0
     for queries in choices.groups():
@@ -202,6 +202,7 @@ class _Search:
         self.cost = choices.cost(chosen)
         self.bound = 0.0
         self.looked_at = 0
+        self._looks = 0
         self._options = [choices.options[query] for query in queries]
 
     def run(self) -> None:
@@ -234,9 +235,10 @@ class _Search:
     def _rest(self, places: Iterable[int], paid: frozenset[int]) -> list[list[float]]:
         """Per query and option, the least that it adds."""
         places = list(places)
-        users = Counter(
-            number for place in places for number in {n for option in self._options[place] for n in option.common}
-        )
+        users: Counter[int] = Counter()
+        for place in places:
+            self._looks += len(self._options[place])
+            users.update({number for option in self._options[place] for number in option.common})
         costs = self._costs
         share = {number: 0.0 if number in paid else costs[number] / count for number, count in users.items()}
         return [
@@ -262,7 +264,7 @@ class _Search:
             bound = so_far + value + others
             if bound >= self._slack():
                 break
-            if self.looked_at >= self._effort:
+            if self._looks >= self._effort:
                 return min(lowest, bound)
             found = self._branch(
                 {**taken, place: option}, order, private + option.private, paid | frozenset(option.common)

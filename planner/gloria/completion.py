@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from planner.gloria.choices import Choices, Priced, best, improved
-from planner.gloria.costs import CostModel
+from planner.gloria.costs import CostModel, Pricer
 from planner.gloria.labels import ALONE
-from planner.gloria.options import Labelling, Option, all_labels, option
+from planner.gloria.options import Labelling, Option, all_labels, can_share, option, some_labels
 from planner.gloria.problem import Problem
 
 
@@ -24,14 +23,14 @@ class Effort:
     """How hard to look, in numbers that do not depend on the machine.
 
     Attributes:
-        options: Most options of one query; one that has more keeps the first of them.
-        looks: Most options looked at while changing a plan.
-        branches: Most partial choices looked at, per group of queries with something in common.
+        queries: Most queries of a workload all of whose labels are looked at.
+        transitions: Most transitions that such a query may share.
+        looks: Most options looked at, while changing a plan and again while proving that it is the best.
     """
 
-    options: int = 500
+    queries: int = 8
+    transitions: int = 9
     looks: int = 50_000
-    branches: int = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +50,24 @@ class Completion:
 
 def complete(problem: Problem, model: CostModel, labels: Sequence[Labelling], effort: Effort) -> Completion:
     """The best labels that can be found, from those of a valid plan."""
+    pricer = Pricer(problem, model)
     known: list[list[Option]] = []
     all_known = True
     for query, given in enumerate(labels):
-        candidates = list(islice(all_labels(problem, model.fewest, query), effort.options + 1))
-        all_known &= len(candidates) <= effort.options
-        first = dict.fromkeys(given, ALONE)
-        distinct = {tuple(c.items()): c for c in ({n: c[n] for n in given} for c in (first, given, *candidates))}
-        options = (option(problem, model, query, candidate) for candidate in distinct.values())
+        sharable = sum(can_share(problem, model.fewest, query, number) for number in given)
+        every = len(labels) <= effort.queries and sharable <= effort.transitions
+        all_known &= every
+        candidates = (all_labels if every else some_labels)(problem, model.fewest, query)
+        first = dict.fromkeys(problem.mine[query], ALONE)
+        distinct = {tuple(c.values()): c for c in (first, {n: given[n] for n in first}, *candidates)}
+        options = (option(problem, pricer, query, candidate) for candidate in distinct.values())
         known.append([found for found in options if found is not None])
     choices = Choices(model.fewest, known)
     chosen = [_same(mine, given) for mine, given in zip(choices.options, labels, strict=True)]
     chosen = improved(choices, chosen, effort.looks)
-    proof = best(choices, chosen, effort.branches)
-    return Completion(
-        [dict(option.labels) for option in proof.chosen], proof.bound if all_known else None, proof.looked_at
-    )
+    proof = best(choices, chosen, effort.looks)
+    bound = proof.bound if all_known else None
+    return Completion([dict(option.labels) for option in proof.chosen], bound, proof.looked_at)
 
 
 def _same(options: Sequence[Priced], labels: Labelling) -> Priced:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from planner.gloria.labels import ALONE, Form, Labels
+from planner.gloria.labels import ALONE, Labels
 from planner.gloria.problem import Problem
 from planner.sharing import SharingPlan
 
@@ -62,22 +62,47 @@ def leaving(problem: Problem, query: int, state: int, labels: Labels) -> Leaving
     )
 
 
-def charges(
-    problem: Problem, model: CostModel, query: int, labels: Labels, of_forms: Mapping[int, Form]
-) -> Iterator[Charge]:
-    """All charges of a query whose labels are valid and give it the forms ``of_forms``."""
-    for state, arriving in problem.arrivals[query].items():
+class Pricer:
+    """Prices the labels of queries, and remembers what it has priced."""
+
+    def __init__(self, problem: Problem, model: CostModel) -> None:
+        self._problem = problem
+        self._model = model
+        self._at: dict[object, tuple[Charge, ...]] = {}
+
+    def charges(self, query: int, labels: Labels, forms: Mapping[int, int]) -> dict[Hashable, float]:
+        """All that a query has to pay for, whose labels are valid and give it these forms."""
+        paid: dict[Hashable, float] = {}
+        problem, memo = self._problem, self._at
+        departures = problem.departures[query]
+        for state, arriving in problem.arrivals[query].items():
+            leaving = departures[state]
+            seen = (
+                query,
+                state,
+                *[labels[number] for number in arriving],
+                *[forms.get(number) for number in arriving],
+                *[labels[number] for number in leaving],
+            )
+            known = memo.get(seen)
+            if known is None:
+                known = memo[seen] = tuple(self._charges(query, state, labels, forms))
+            paid.update(known)
+        return paid
+
+    def _charges(self, query: int, state: int, labels: Labels, forms: Mapping[int, int]) -> Iterator[Charge]:
+        problem, model = self._problem, self._model
         if state in problem.starts[query]:
             yield from model.start(problem, query, state)
         over: set[int] = set()
-        for number in arriving:
+        for number in problem.arrivals[query][state]:
             snapshot = labels[number]
             if snapshot is ALONE:
                 yield from model.alone(problem, query, number)
                 continue
             over.add(snapshot)
             for key, cost in model.shared(problem, query, number, snapshot):
-                yield (of_forms[number], key), cost
+                yield (forms[number], key), cost
         if over and (left := leaving(problem, query, state, labels)):
             for snapshot in over:
                 yield from model.evaluation(problem, query, state, snapshot, left)

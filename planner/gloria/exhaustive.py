@@ -147,7 +147,7 @@ def _is_valid(problem: Problem, number: int, known: Mapping[int, _QSets]) -> boo
         members = set(qset.queries)
         if len({source in problem.starts[query] for query in members}) != 1:
             return False
-        if not all(problem.steps.passes_on(query, source) for query in members):
+        if not all(source in problem.passing[query] for query in members):
             return False
         if not _begins(problem, source, qset, known, {source}):
             return False

@@ -89,8 +89,8 @@ def connect(graph: Graph, pool: Pool, rule: str, qsets: Iterable[QSet], before: 
     nodes = graph.nodes[pool.number]
     node = next((known for known in nodes if known.qsets == ordered), None)
     if node is None:
-        name = f"n{sum(map(len, graph.nodes)) + 1}"
-        node = Node(name, pool.number, ordered, rule)
+        graph.generated += 1
+        node = Node(f"n{graph.generated}", pool.number, ordered, rule)
         nodes.append(node)
     for number, sources in zip(pool.preceding, before, strict=True):
         edges = node.edges.setdefault(number, {})
@@ -109,7 +109,7 @@ def _parts(graph: Graph, pool: Pool, state: int, before: Sequence[Sequence[Node]
         snapshots = {snapshot for _, snapshot in coming}
         plain = query in problem.plain[pool.transitions[0]]
         key: object = (query,)
-        if plain and len(snapshots) == 1 and None not in snapshots and problem.steps.passes_on(query, state):
+        if plain and len(snapshots) == 1 and None not in snapshots and state in problem.passing[query]:
             sets = frozenset(
                 next(qset for qset in nodes[0].qsets if query in qset.queries)
                 for number, nodes in zip(pool.preceding, before, strict=True)

@@ -13,11 +13,12 @@ from planner.gloria.completion import Effort, complete
 from planner.gloria.costs import CostModel, plan_cost
 from planner.gloria.edge_pruning import prune_edges
 from planner.gloria.generation import generate
-from planner.gloria.graph import Graph, Pool, pools
+from planner.gloria.graph import Graph, Pool
 from planner.gloria.kleene import plan_components
 from planner.gloria.labels import plan_of
 from planner.gloria.node_pruning import prune_nodes
 from planner.gloria.path_search import search_paths
+from planner.gloria.pools import pools
 from planner.gloria.problem import Problem
 from planner.sharing import SharingPlan
 

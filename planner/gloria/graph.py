@@ -18,15 +18,13 @@ class Pool:
     Attributes:
         number: Among the pools; those before come first.
         transitions: By number in the template.
-        entries: States at which the pool is entered.
         queries: That have some of the transitions, ascending.
-        preceding: Pools by which some query comes to an entry.
+        preceding: Pools by which some query comes here; only such as are planned before.
         kleene: Whether it is a Kleene sub-pattern.
     """
 
     number: int
     transitions: tuple[int, ...]
-    entries: tuple[int, ...]
     queries: tuple[int, ...]
     preceding: tuple[int, ...]
     kleene: bool
@@ -75,6 +73,7 @@ class Graph:
         model: Its weights.
         pools: In topological order.
         nodes: Per pool its nodes, also those that have been pruned.
+        generated: Number of nodes generated.
         edges: Number of edges generated.
         pruned_edges: Number of those pruned.
     """
@@ -83,6 +82,7 @@ class Graph:
     model: CostModel
     pools: tuple[Pool, ...]
     nodes: list[list[Node]]
+    generated: int = 0
     edges: int = 0
     pruned_edges: int = 0
 
@@ -96,7 +96,7 @@ class Graph:
             yield from nodes
 
     def starts(self, pool: Pool) -> float:
-        """Cost of the starts at the entries of a pool, and inside it when it is a Kleene sub-pattern."""
+        """Cost of the starts at the states that the transitions of a pool leave."""
         problem = self.problem
         states = {problem.transitions[number].source for number in pool.transitions}
         return self._sum(
@@ -209,47 +209,3 @@ class Graph:
     def _sum(charged: Iterable[tuple[object, float]]) -> float:
         paid: Mapping[object, float] = dict(charged)
         return sum(paid.values())
-
-
-def pools(problem: Problem) -> tuple[Pool, ...]:
-    """The pools of a problem in topological order: one per Kleene sub-pattern, one per other transition."""
-    groups: list[tuple[int, ...]] = []
-    kleene: set[tuple[int, ...]] = set()
-    for component in range(len(problem.components)):
-        inner = [n for n, t in enumerate(problem.transitions) if problem.rank[t.source] == component]
-        around = tuple(n for n in inner if problem.rank[problem.transitions[n].target] == component)
-        if around:
-            groups.append(around)
-            kleene.add(around)
-        groups += [(n,) for n in inner if n not in around]
-    into: dict[int, list[int]] = {}
-    for number, group in enumerate(groups):
-        for state in {problem.transitions[n].target for n in group}:
-            into.setdefault(state, []).append(number)
-    result: list[Pool] = []
-    for number, group in enumerate(groups):
-        queries = sorted({query for n in group for query in problem.transitions[n].queries})
-        sources = sorted({problem.transitions[n].source for n in group})
-        preceding = sorted(
-            {
-                before
-                for state in sources
-                for before in into.get(state, ())
-                if before != number and _meet(problem, groups[before], group, state)
-            }
-        )
-        entries = tuple(
-            state
-            for state in sources
-            if any(state in problem.starts[query] for query in queries)
-            or any(state in {problem.transitions[n].target for n in groups[before]} for before in preceding)
-        )
-        result.append(Pool(number, group, entries, tuple(queries), tuple(preceding), group in kleene))
-    return tuple(result)
-
-
-def _meet(problem: Problem, before: tuple[int, ...], after: tuple[int, ...], state: int) -> bool:
-    """Whether some query comes to a state by one pool and leaves it by another."""
-    coming = {q for n in before if problem.transitions[n].target == state for q in problem.transitions[n].queries}
-    going = {q for n in after if problem.transitions[n].source == state for q in problem.transitions[n].queries}
-    return bool(coming & going)

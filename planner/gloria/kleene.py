@@ -57,7 +57,7 @@ def _fits(graph: Graph, pool: Pool, query: int, snapshot: int, coming: dict[int,
             return False
         if source == snapshot:
             continue
-        if not problem.steps.passes_on(query, source) or coming[source] - {snapshot}:
+        if source not in problem.passing[query] or coming[source] - {snapshot}:
             return False
         inner = any(problem.transitions[other].target == source for other in mine)
         if not inner and not coming[source]:

@@ -9,7 +9,6 @@ costs anything, so a plan that is best among those of labels is best of all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from planner.gloria.problem import Problem
@@ -23,55 +22,55 @@ Labels: TypeAlias = Mapping[int, "int | None"]
 """Per transition of a query, by number, its label."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What goes over a transition for all queries that have it.
+def forms(problem: Problem, query: int, labels: Labels) -> dict[int, int] | None:
+    """Per transition that is not alone the number of its form; None when the labels are not valid.
 
-    Attributes:
-        transition: By number.
-        snapshot: State of the snapshots.
-        by: The transitions it has come by, back to that state; empty where the snapshots are taken.
-        starts: States on the way at which the queries start.
+    Queries have a form in common when it has the same number. The conditions are those of
+    `planner.sharing.invalid`.
     """
-
-    transition: int
-    snapshot: int
-    by: frozenset[int] = frozenset()
-    starts: frozenset[int] = frozenset()
-
-
-def forms(problem: Problem, query: int, labels: Labels) -> dict[int, Form] | None:
-    """Per transition that is not alone its form; None when the labels are not valid.
-
-    The conditions are those of `planner.sharing.invalid`.
-    """
-    found: dict[int, Form] = {}
-    for number, snapshot in labels.items():
+    found: dict[int, int] = {}
+    plain, passing, starts = problem.plain, problem.passing[query], problem.starts[query]
+    arrivals, transitions, numbers = problem.arrivals[query], problem.transitions, problem.forms
+    for transition in problem.mine[query]:
+        snapshot = labels[transition]
         if snapshot is ALONE:
             continue
-        form = _form(problem, query, labels, number, snapshot)
-        if form is None:
+        if query not in plain[transition]:
             return None
-        found[number] = form
+        source = transitions[transition].source
+        what: object
+        if source == snapshot:
+            what = (transition, snapshot)
+        else:
+            before = arrivals[source]
+            if not before or source not in passing:
+                return None
+            for other in before:
+                if labels[other] != snapshot:
+                    return None
+            if all(other in found for other in before):
+                what = (transition, snapshot, tuple(found[other] for other in before), source in starts)
+            else:
+                around = _around(problem, query, labels, transition, snapshot)
+                if around is None:
+                    return None
+                what = (transition, snapshot, around)
+        found[transition] = numbers.setdefault(what, len(numbers))
     return found
 
 
-def _form(problem: Problem, query: int, labels: Labels, number: int, snapshot: int) -> Form | None:
-    if query not in problem.plain[number]:
-        return None
-    source = problem.transitions[number].source
-    if source == snapshot:
-        return Form(number, snapshot)
-    arrivals, starts = problem.arrivals[query], problem.starts[query]
+def _around(
+    problem: Problem, query: int, labels: Labels, transition: int, snapshot: int
+) -> tuple[frozenset[int], frozenset[int]] | None:
+    """By which transitions a form has come when some of them are in a cycle, and what starts on the way."""
+    arrivals, passing = problem.arrivals[query], problem.passing[query]
     by: set[int] = set()
-    passed: set[int] = set()
-    todo, begins = [source], False
+    todo = [problem.transitions[transition].source]
+    passed = set(todo)
+    begins = False
     while todo:
         state = todo.pop()
-        if state in passed:
-            continue
-        passed.add(state)
-        if not problem.steps.passes_on(query, state):
+        if state not in passing:
             return None
         for before in arrivals[state]:
             if labels[before] != snapshot:
@@ -80,11 +79,10 @@ def _form(problem: Problem, query: int, labels: Labels, number: int, snapshot: i
             origin = problem.transitions[before].source
             if origin == snapshot:
                 begins = True
-            else:
+            elif origin not in passed:
+                passed.add(origin)
                 todo.append(origin)
-    if not begins:
-        return None
-    return Form(number, snapshot, frozenset(by), frozenset(passed & starts))
+    return (frozenset(by), frozenset(passed & problem.starts[query])) if begins else None
 
 
 def plan_of(problem: Problem, optimizer: str, labels: Sequence[Labels]) -> SharingPlan:
@@ -92,19 +90,19 @@ def plan_of(problem: Problem, optimizer: str, labels: Sequence[Labels]) -> Shari
 
     Queries that go alone and have equal totals anyway are put together.
     """
-    together: list[dict[Form | None, list[int]]] = [{} for _ in problem.transitions]
+    together: list[dict[tuple[int | None, int | None], list[int]]] = [{} for _ in problem.transitions]
     for query, mine in enumerate(labels):
         known = forms(problem, query, mine)
         assert known is not None, f"labels of query {query} are not valid: {mine}"
-        for number in mine:
-            together[number].setdefault(known.get(number), []).append(query)
+        for number, snapshot in mine.items():
+            together[number].setdefault((known.get(number), snapshot), []).append(query)
     draft = SharingPlan(
         optimizer,
         tuple(
             TransitionPlan(
                 t.source,
                 t.target,
-                _ordered(QSet(tuple(q), None if form is None else form.snapshot) for form, q in sets.items()),
+                _ordered(QSet(tuple(queries), snapshot) for (_, snapshot), queries in sets.items()),
             )
             for t, sets in zip(problem.transitions, together, strict=True)
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,7 +25,7 @@ class Problem:
     template: Template
     events: tuple[float, ...]
 
-    @property
+    @cached_property
     def transitions(self) -> tuple[Transition, ...]:
         """Of the template."""
         return self.template.transitions
@@ -46,15 +46,35 @@ class Problem:
         return tuple(self._near(number, by_target=False) for number in range(len(self.template.queries)))
 
     @cached_property
+    def cycles(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """Per query the strongly connected components of its own automaton, as states of the template."""
+        links: list[list[tuple[int, int]]] = [[] for _ in self.template.queries]
+        for transition in self.transitions:
+            for query in transition.queries:
+                links[query].append((transition.source, transition.target))
+        return tuple(
+            tuple(strong_components(states, mine)) for states, mine in zip(self.template.places, links, strict=True)
+        )
+
+    @cached_property
     def mine(self) -> tuple[tuple[int, ...], ...]:
         """Per query its transitions, in an order in which those before come first, but in cycles."""
-        rank = self.rank
         of_query: list[list[int]] = [[] for _ in self.template.queries]
         for number, transition in enumerate(self.transitions):
             for query in transition.queries:
                 of_query[query].append(number)
+        ranks = [{state: rank for rank, c in enumerate(own) for state in c} for own in self.cycles]
         return tuple(
-            tuple(sorted(numbers, key=lambda n: (rank[self.transitions[n].source], n))) for numbers in of_query
+            tuple(sorted(numbers, key=lambda n: (rank[self.transitions[n].source], n)))
+            for numbers, rank in zip(of_query, ranks, strict=True)
+        )
+
+    @cached_property
+    def passing(self) -> tuple[frozenset[int], ...]:
+        """Per query the states that may pass its forms on."""
+        return tuple(
+            frozenset(state for state in states if self.steps.passes_on(query, state))
+            for query, states in enumerate(self.template.places)
         )
 
     @cached_property
@@ -70,7 +90,8 @@ class Problem:
     @cached_property
     def components(self) -> tuple[tuple[int, ...], ...]:
         """Strongly connected components of the template, each its states, those before first."""
-        return tuple(strong_components(len(self.template.states), [(t.source, t.target) for t in self.transitions]))
+        states = range(len(self.template.states))
+        return tuple(strong_components(states, [(t.source, t.target) for t in self.transitions]))
 
     @cached_property
     def rank(self) -> tuple[int, ...]:
@@ -80,6 +101,11 @@ class Problem:
             for state in states:
                 rank[state] = number
         return tuple(rank)
+
+    @cached_property
+    def forms(self) -> dict[object, int]:
+        """Numbers of the forms that have been met, see `planner.gloria.labels.forms`."""
+        return {}
 
     @cached_property
     def plain(self) -> tuple[frozenset[int], ...]:
@@ -104,9 +130,9 @@ class Problem:
         return tuple(map(frozenset, found))
 
 
-def strong_components(nodes: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, ...]]:
+def strong_components(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
     """Strongly connected components of a graph in topological order (Tarjan), each ascending."""
-    after: list[list[int]] = [[] for _ in range(nodes)]
+    after: dict[int, list[int]] = {node: [] for node in nodes}
     for source, target in edges:
         after[source].append(target)
     index: dict[int, int] = {}
@@ -114,7 +140,7 @@ def strong_components(nodes: int, edges: Sequence[tuple[int, int]]) -> list[tupl
     stack: list[int] = []
     waiting: set[int] = set()
     found: list[tuple[int, ...]] = []
-    for root in range(nodes):
+    for root in after:
         path = [(root, iter(after[root]))] if root not in index else []
         while path:
             node, rest = path[-1]

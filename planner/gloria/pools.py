@@ -1,0 +1,70 @@
+"""Pools: what of a template is planned at once, and in which order.
+
+A Kleene sub-pattern is what some query may go round: the transitions of a strongly connected component of its
+own automaton, put together with those of other queries that have some of them too. (A component of the whole
+template need not be one: with the patterns ``A B`` and ``B A`` there are two transitions in it, and no query
+goes round.)
+"""
+
+from __future__ import annotations
+
+from planner.gloria.graph import Pool
+from planner.gloria.problem import Problem, strong_components
+
+
+def pools(problem: Problem) -> tuple[Pool, ...]:
+    """The pools of a problem: one per Kleene sub-pattern, one per other transition.
+
+    Those before come first, but where queries go through the same transitions in different orders.
+    """
+    groups, kleene = _groups(problem)
+    group_of = {number: place for place, group in enumerate(groups) for number in group}
+    links = {
+        (group_of[before], group_of[after])
+        for query, arrivals in enumerate(problem.arrivals)
+        for state, coming in arrivals.items()
+        for before in coming
+        for after in problem.departures[query][state]
+        if group_of[before] != group_of[after]
+    }
+    order = [place for component in strong_components(range(len(groups)), sorted(links)) for place in component]
+    numbers = {place: number for number, place in enumerate(order)}
+    preceding: list[list[int]] = [[] for _ in groups]
+    for before, after in links:
+        if numbers[before] < numbers[after]:
+            preceding[numbers[after]].append(numbers[before])
+    return tuple(
+        Pool(
+            number=number,
+            transitions=groups[place],
+            queries=tuple(sorted({query for n in groups[place] for query in problem.transitions[n].queries})),
+            preceding=tuple(sorted(preceding[number])),
+            kleene=place in kleene,
+        )
+        for number, place in enumerate(order)
+    )
+
+
+def _groups(problem: Problem) -> tuple[list[tuple[int, ...]], set[int]]:
+    """The transitions that are planned at once, and which of these are Kleene sub-patterns."""
+    group = list(range(len(problem.transitions)))
+
+    def root(number: int) -> int:
+        while group[number] != number:
+            group[number] = group[group[number]]
+            number = group[number]
+        return number
+
+    on_cycle: set[int] = set()
+    for query, components in enumerate(problem.cycles):
+        for states in components:
+            around = [n for state in states for n in problem.departures[query][state]]
+            around = [n for n in around if problem.transitions[n].target in states]
+            on_cycle.update(around)
+            for number in around[1:]:
+                group[root(number)] = root(around[0])
+    members: dict[int, list[int]] = {}
+    for number in range(len(group)):
+        members.setdefault(root(number), []).append(number)
+    groups = [tuple(numbers) for numbers in members.values()]
+    return groups, {place for place, numbers in enumerate(groups) if numbers[0] in on_cycle}
