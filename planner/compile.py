@@ -7,7 +7,7 @@ from typing import TypeAlias, TypeVar
 
 from planner.access import compile_comparison
 from planner.automaton import Automaton
-from planner.components import SCALED_TRENDS, TRENDS, Component, components
+from planner.components import SCALED_TRENDS, TRENDS, Component, components, needed
 from planner.guards import ALWAYS, Condition
 from planner.kernel_plan import (
     Arithmetic,
@@ -47,11 +47,11 @@ class _Node:
 def compile_plan(template: Template, plan: SharingPlan) -> KernelPlan:
     """The kernel plan that computes all queries of ``template``, sharing what ``plan`` shares."""
     merged = equal_prefixes(template, plan)
-    needed = [_needed(components(query)) for query in template.queries]
+    kept = [needed(query) for query in template.queries]
     nodes = [
         _Node(number, state, component)
         for number, machine in enumerate(template.automata)
-        for component in needed[number]
+        for component in kept[number]
         for state in _reached(machine, component)
     ]
     index = {node: place for place, node in enumerate(nodes)}
@@ -60,15 +60,6 @@ def compile_plan(template: Template, plan: SharingPlan) -> KernelPlan:
     blocks = refine((_key(template, merged, node) for node in nodes), before)
     cell_of = dict(zip(nodes, blocks, strict=True))
     return _Compiler(template).plan(nodes, before, blocks, cell_of)
-
-
-def _needed(wanted: tuple[Component, tuple[tuple[Component, ...], ...]]) -> tuple[Component, ...]:
-    """Components to keep: counts of trends first, since the others are weighted with them."""
-    presence, values = wanted
-    flat = [presence, *(component for value in values for component in value)]
-    by_arithmetic = {Arithmetic.EXACT: TRENDS, Arithmetic.NUMBER: SCALED_TRENDS}
-    counts = [by_arithmetic[component.counted_by] for component in flat]
-    return tuple(dict.fromkeys([*counts, *flat]))
 
 
 def _reached(machine: Automaton, component: Component) -> tuple[int, ...]:
@@ -202,7 +193,7 @@ class _Compiler:
         for number, query in enumerate(self._template.queries):
             presence, values = components(query)
             window = self._windows[query.window]
-            wanted = len(_needed((presence, values)))
+            wanted = len(needed(query))
             if window not in open_banks or not banks[open_banks[window]].has_room(wanted):
                 open_banks[window] = len(banks)
                 banks.append(_BankBuilder(window))

@@ -69,3 +69,12 @@ def _of(aggregate: Aggregate, presence: Arithmetic) -> tuple[Component, ...]:
         case Function.MIN | Function.MAX:
             column = Column(attribute, _EXTREMES[aggregate.function])
             return (Component(Arithmetic.EXTREME, variable, column, weighted=True, counted_by=presence),)
+
+
+def needed(query: Query) -> tuple[Component, ...]:
+    """Components to keep: counts of trends first, since the others are weighted with them."""
+    presence, values = components(query)
+    flat = [presence, *(component for value in values for component in value)]
+    by_arithmetic = {Arithmetic.EXACT: TRENDS, Arithmetic.NUMBER: SCALED_TRENDS}
+    counts = [by_arithmetic[component.counted_by] for component in flat]
+    return tuple(dict.fromkeys([*counts, *flat]))

@@ -7,7 +7,7 @@ its queries are known: no rule of the graph, and no cost model, is needed to loo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.gloria.labels import Labels
@@ -16,16 +16,16 @@ from planner.gloria.options import Option
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Priced:
-    """An option, with what it is charged split into what no other query pays for, and the rest.
+    """An option of some queries, with what it is charged split into what no others pay for, and the rest.
 
     Attributes:
-        labels: Of the option.
-        private: Cost of what nobody else pays for.
+        labels: Per query.
+        private: Cost of what nobody else pays for, of all these queries.
         common: Numbers of what others may pay for too.
         forms: Which of them stand for forms, and need a fewest number of payers.
     """
 
-    labels: Labels
+    labels: tuple[Labels, ...]
     private: float
     common: tuple[int, ...]
     forms: tuple[int, ...]
@@ -36,18 +36,26 @@ class Choices:
 
     Attributes:
         fewest: Fewest queries that may use a form.
-        options: Per query its options; the first shares nothing.
+        queries: What is chosen for: single queries, or several for which the same is chosen.
+        options: For each of these its options; the first shares nothing.
         costs: Per common number, its cost.
     """
 
-    def __init__(self, fewest: int, options: Sequence[Sequence[Option]]) -> None:
+    def __init__(self, fewest: int, options: Sequence[Sequence[Option]], merge: bool = False) -> None:
+        """Take in the options of the queries.
+
+        Args:
+            fewest: Fewest queries that may use a form.
+            options: Per query.
+            merge: Whether the same is to be chosen for queries whose options differ in nothing but a
+                constant cost. There is less to choose then, and hardly ever anything to lose.
+        """
         self.fewest = fewest
         payers: Counter[object] = Counter()
         for mine in options:
             payers.update({key for option in mine for key in (*option.charges, *option.forms)})
         numbers: dict[object, int] = {}
         self.costs: list[float] = []
-        self.options: list[list[Priced]] = []
 
         def number(key: object, cost: float) -> int:
             if key not in numbers:
@@ -55,23 +63,51 @@ class Choices:
                 self.costs.append(cost)
             return numbers[key]
 
-        for mine in options:
-            self.options.append([])
+        alike: dict[object, list[int]] = {}
+        priced: list[list[Priced]] = []
+        for query, mine in enumerate(options):
+            priced.append([])
             for option in mine:
                 if any(payers[form] < fewest for form in option.forms):
                     continue
                 common = tuple(number(key, cost) for key, cost in option.charges.items() if payers[key] > 1)
-                forms = tuple(number(form, 0.0) for form in option.forms) if fewest > 1 else ()
+                forms = tuple(number(form, 0.0) for form in sorted(option.forms)) if fewest > 1 else ()
                 private = sum(cost for key, cost in option.charges.items() if payers[key] == 1)
-                self.options[-1].append(Priced(option.labels, private, (*common, *forms), forms))
+                priced[-1].append(Priced((option.labels,), private, (*common, *forms), forms))
+            first = priced[-1][0].private
+            same = tuple((o.common, round(o.private - first, 6)) for o in priced[-1]) if merge else query
+            alike.setdefault(same, []).append(query)
+        self.queries = list(alike.values())
+        self.options = [
+            [_together(same) for same in zip(*(priced[q] for q in mine), strict=True)] for mine in self.queries
+        ]
 
     def cost(self, chosen: Sequence[Priced]) -> float:
-        """Of one option for each query; infinite when a form has too few users."""
-        used = Counter(form for option in chosen for form in option.forms)
+        """Of one option for each; infinite when a form has too few users."""
+        used: Counter[int] = Counter()
+        for option in chosen:
+            for form in option.forms:
+                used[form] += len(option.labels)
         if any(users < self.fewest for users in used.values()):
             return float("inf")
         common = {number for option in chosen for number in option.common}
         return sum(option.private for option in chosen) + sum(self.costs[number] for number in common)
+
+    def labels(self, chosen: Sequence[Priced]) -> list[Labels]:
+        """Per query the labels that a choice gives it."""
+        found = [
+            (query, labels)
+            for queries, option in zip(self.queries, chosen, strict=True)
+            for query, labels in zip(queries, option.labels, strict=True)
+        ]
+        return [labels for _, labels in sorted(found, key=lambda pair: pair[0])]
+
+    def choice(self, labels: Sequence[Labels]) -> list[Priced]:
+        """The choice that gives the queries their labels; where it would be one for several, the first one's."""
+        return [
+            next(option for option in mine if option.labels[0] == labels[queries[0]])
+            for queries, mine in zip(self.queries, self.options, strict=True)
+        ]
 
     def groups(self) -> Iterator[list[int]]:
         """Queries that have something in common, directly or through others."""
@@ -97,6 +133,11 @@ class Choices:
         yield from found.values()
 
 
+def _together(same: Sequence[Priced]) -> Priced:
+    labels = tuple(labels for option in same for labels in option.labels)
+    return Priced(labels, sum(option.private for option in same), same[0].common, same[0].forms)
+
+
 def improved(choices: Choices, chosen: list[Priced], effort: int) -> list[Priced]:
     """Change the options of queries, one or several at a time, as long as that helps.
 
@@ -111,47 +152,145 @@ def improved(choices: Choices, chosen: list[Priced], effort: int) -> list[Priced
     Returns:
         A choice that is valid and no worse.
     """
-    best = choices.cost(chosen)
-    users: dict[int, set[int]] = {}
-    for query, mine in enumerate(choices.options):
-        for number in {number for option in mine for number in option.common}:
-            users.setdefault(number, set()).add(query)
-    tried: set[tuple[int, ...]] = set()
+    state = _Change(choices, chosen)
+    leaders = state.leaders()
     changed = True
-    while changed and effort > 0:
+    while changed and state.looks < effort:
         changed = False
-        for query, mine in enumerate(choices.options):
-            paid = Counter(number for place, option in enumerate(chosen) for number in option.common if place != query)
-            effort -= len(mine)
-            option = min(mine, key=lambda o: o.private + sum(choices.costs[n] for n in o.common if not paid[n]))
-            better = [*chosen[:query], option, *chosen[query + 1 :]]
-            if option is not chosen[query] and (cost := choices.cost(better)) < best:
-                chosen, best, changed = better, cost, True
-        for query, mine in enumerate(choices.options):
-            for leader in mine:
-                if not leader.common or leader is chosen[query] or leader.common in tried or effort <= 0:
-                    continue
-                tried.add(leader.common)
-                followers = sorted(set().union(*(users[number] for number in leader.common)) - {query})
-                better = _led(choices, chosen, query, leader, followers)
-                effort -= sum(len(choices.options[follower]) for follower in followers)
-                if (cost := choices.cost(better)) < best:
-                    chosen, best, changed = better, cost, True
-                    tried.clear()
-    return chosen
+        for query in range(len(choices.options)):
+            changed |= state.try_all({query: state.best_of(query, state.users)})
+        for query, leader in leaders:
+            if state.looks >= effort:
+                break
+            if leader is not state.chosen[query]:
+                changed |= state.try_all(state.led(query, leader))
+    return state.chosen
 
 
-def _led(choices: Choices, chosen: list[Priced], query: int, leader: Priced, followers: Iterable[int]) -> list[Priced]:
-    """What is chosen when ``query`` takes the option ``leader`` and others may follow it."""
-    better = list(chosen)
-    better[query] = leader
-    paid = {number for place, option in enumerate(better) for number in option.common}
-    for follower in followers:
-        better[follower] = min(
-            (o for o in choices.options[follower] if paid.issuperset(o.forms)),
-            key=lambda o: o.private + sum(choices.costs[number] for number in o.common if number not in paid),
-        )
-    return better
+def bargained(choices: Choices, rounds: int) -> list[Priced]:
+    """A choice in which everybody pays an equal part of what is shared and cannot do better by itself.
+
+    In the beginning everybody is thought to share all that they could; then they choose one after another.
+
+    Args:
+        choices: All options.
+        rounds: Most rounds.
+
+    Returns:
+        A choice that is valid.
+    """
+    costs = choices.costs
+    users: Counter[int] = Counter()
+    for mine in choices.options:
+        users.update(dict.fromkeys({number for option in mine for number in option.common}, len(mine[0].labels)))
+    chosen: list[Priced | None] = [None] * len(choices.options)
+    for _ in range(rounds):
+        before = list(chosen)
+        for query, mine in enumerate(choices.options):
+            many = len(mine[0].labels)
+            old = chosen[query]
+            leaving = {number for option in mine for number in option.common} if old is None else old.common
+            users.subtract(dict.fromkeys(leaving, many))
+            best, least = mine[0], float("inf")
+            for option in mine:
+                cost = option.private
+                for number in option.common:
+                    cost += costs[number] * many / (users[number] + many)
+                if cost < least:
+                    best, least = option, cost
+            users.update(dict.fromkeys(best.common, many))
+            chosen[query] = best
+        if chosen == before:
+            break
+    result = [option for option in chosen if option is not None]
+    while True:
+        users = Counter()
+        for option in result:
+            users.update(dict.fromkeys(option.forms, len(option.labels)))
+        few = [any(users[form] < choices.fewest for form in option.forms) for option in result]
+        if not any(few):
+            return result
+        result = [mine[0] if bad else o for mine, o, bad in zip(choices.options, result, few, strict=True)]
+
+
+class _Change:
+    """A choice that is being changed."""
+
+    def __init__(self, choices: Choices, chosen: Sequence[Priced]) -> None:
+        self._choices = choices
+        self.chosen = list(chosen)
+        self.users: Counter[int] = Counter()
+        for option in chosen:
+            self.users.update(dict.fromkeys(option.common, len(option.labels)))
+        self.looks = 0
+        self._interested: dict[int, list[int]] = {}
+        for query, mine in enumerate(choices.options):
+            for number in {number for option in mine for number in option.common}:
+                self._interested.setdefault(number, []).append(query)
+
+    def leaders(self) -> list[tuple[int, Priced]]:
+        """Options that others might follow, each with a query; those that most queries are interested in first."""
+        found: dict[tuple[int, ...], tuple[int, Priced]] = {}
+        for query, mine in enumerate(self._choices.options):
+            for option in mine:
+                if option.common:
+                    found.setdefault(option.common, (query, option))
+        interest = {number: len(queries) for number, queries in self._interested.items()}
+        return sorted(found.values(), key=lambda leader: -sum(interest[number] for number in leader[1].common))
+
+    def best_of(self, query: int, paid: Mapping[int, int]) -> Priced:
+        """The best option of a query when the others have paid for what is in ``paid``, itself not counted."""
+        mine, costs = self._choices.options[query], self._choices.costs
+        self.looks += len(mine)
+        own, many = self.chosen[query].common, len(mine[0].labels)
+        free = {number for number, users in paid.items() if users - (number in own) * many > 0}
+        return min(mine, key=lambda option: option.private + sum(costs[n] for n in option.common if n not in free))
+
+    def led(self, query: int, leader: Priced) -> dict[int, Priced]:
+        """What becomes of the queries when one takes an option, and those with something in common may follow."""
+        costs, users = self._choices.costs, self.users
+        changes = {query: leader}
+        offered = set(leader.common)
+        for follower in sorted({q for number in leader.common for q in self._interested[number]} - {query}):
+            mine = self._choices.options[follower]
+            self.looks += len(mine)
+            best, least = self.chosen[follower], float("inf")
+            for option in mine:
+                cost = option.private
+                for number in option.common:
+                    if number not in offered and not users[number]:
+                        cost += costs[number]
+                if cost < least and all(form in offered or users[form] for form in option.forms):
+                    best, least = option, cost
+            if best is not self.chosen[follower]:
+                changes[follower] = best
+        return changes
+
+    def try_all(self, changes: Mapping[int, Priced]) -> bool:
+        """Make changes if they help together."""
+        costs, users, fewest = self._choices.costs, self.users, self._choices.fewest
+        delta = 0.0
+        change: Counter[int] = Counter()
+        for query, option in changes.items():
+            old = self.chosen[query]
+            delta += option.private - old.private
+            change.update(dict.fromkeys(option.common, len(option.labels)))
+            change.subtract(dict.fromkeys(old.common, len(old.labels)))
+        forms = {form for query, o in changes.items() for form in (*o.forms, *self.chosen[query].forms)}
+        for number, by in change.items():
+            before = users[number]
+            if number in forms and 0 < before + by < fewest:
+                return False
+            if not before and by > 0:
+                delta += costs[number]
+            elif before and before + by == 0:
+                delta -= costs[number]
+        if delta >= -1e-9 * max(1.0, abs(sum(option.private for option in changes.values()))):
+            return False
+        for query, option in changes.items():
+            self.chosen[query] = option
+        users.update(change)
+        return True
 
 
 @dataclass(frozen=True, slots=True)

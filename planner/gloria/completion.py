@@ -8,13 +8,13 @@ finds a better one. With much to choose from it stops early, and says how far fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.gloria.choices import Choices, Priced, best, improved
+from planner.gloria.choices import Choices, bargained, best, improved
 from planner.gloria.costs import CostModel, Pricer
-from planner.gloria.labels import ALONE
-from planner.gloria.options import Labelling, Option, all_labels, can_share, option, some_labels
+from planner.gloria.labels import ALONE, forms
+from planner.gloria.options import Core, Labelling, Option, all_labels, core, options, some_labels
 from planner.gloria.problem import Problem
 
 
@@ -25,11 +25,13 @@ class Effort:
     Attributes:
         queries: Most queries of a workload all of whose labels are looked at.
         transitions: Most transitions that such a query may share.
+        rounds: Most rounds of bargaining.
         looks: Most options looked at, while changing a plan and again while proving that it is the best.
     """
 
     queries: int = 8
     transitions: int = 9
+    rounds: int = 8
     looks: int = 50_000
 
 
@@ -51,24 +53,40 @@ class Completion:
 def complete(problem: Problem, model: CostModel, labels: Sequence[Labelling], effort: Effort) -> Completion:
     """The best labels that can be found, from those of a valid plan."""
     pricer = Pricer(problem, model)
+    cores = [core(problem, model.fewest, query) for query in range(len(labels))]
+    every = len(labels) <= effort.queries and all(len(mine.transitions) <= effort.transitions for mine in cores)
+    candidates: dict[Core, dict[tuple[int | None, ...], tuple[Labelling, Mapping[int, int]]]] = {}
     known: list[list[Option]] = []
-    all_known = True
-    for query, given in enumerate(labels):
-        sharable = sum(can_share(problem, model.fewest, query, number) for number in given)
-        every = len(labels) <= effort.queries and sharable <= effort.transitions
-        all_known &= every
-        candidates = (all_labels if every else some_labels)(problem, model.fewest, query)
-        first = dict.fromkeys(problem.mine[query], ALONE)
-        distinct = {tuple(c.values()): c for c in (first, {n: given[n] for n in first}, *candidates)}
-        options = (option(problem, pricer, query, candidate) for candidate in distinct.values())
-        known.append([found for found in options if found is not None])
-    choices = Choices(model.fewest, known)
-    chosen = [_same(mine, given) for mine, given in zip(choices.options, labels, strict=True)]
-    chosen = improved(choices, chosen, effort.looks)
+    for query, (mine, given) in enumerate(zip(cores, labels, strict=True)):
+        if mine not in candidates:
+            alone: Labelling = dict.fromkeys(mine.transitions, ALONE)
+            candidates[mine] = {tuple(alone.values()): (alone, {})}
+            for found, numbers in (all_labels if every else some_labels)(problem, model.fewest, query):
+                inner = {number: found[number] for number in mine.transitions}
+                candidates[mine][tuple(inner.values())] = inner, numbers
+        distinct = dict(candidates[mine])
+        inner = {number: given[number] for number in mine.transitions}
+        distinct[tuple(inner.values())] = inner, forms(problem, query, given) or {}
+        all_mine = options(problem, pricer, query, mine, distinct.values())
+        known.append(all_mine if every else _promising(all_mine, given))
+    choices = Choices(model.fewest, known, merge=not every)
+    chosen = choices.choice(labels)
+    if choices.cost(chosen) == float("inf"):
+        chosen = [mine[0] for mine in choices.options]
+    begins = (chosen, bargained(choices, effort.rounds))
+    chosen = improved(choices, min(begins, key=choices.cost), effort.looks)
     proof = best(choices, chosen, effort.looks)
-    bound = proof.bound if all_known else None
-    return Completion([dict(option.labels) for option in proof.chosen], bound, proof.looked_at)
+    bound = proof.bound if every else None
+    return Completion([dict(mine) for mine in choices.labels(proof.chosen)], bound, proof.looked_at)
 
 
-def _same(options: Sequence[Priced], labels: Labelling) -> Priced:
-    return next(option for option in options if option.labels == labels)
+def _promising(options: list[Option], given: Labelling) -> list[Option]:
+    """Options that would pay if the forms in them cost nothing."""
+    alone = sum(options[0].charges.values())
+
+    def own(option: Option) -> float:
+        return sum(
+            cost for key, cost in option.charges.items() if not (isinstance(key, tuple) and key[0] in option.forms)
+        )
+
+    return [option for option in options if option.labels == given or option is options[0] or own(option) < alone]

@@ -70,13 +70,15 @@ class Pricer:
         self._model = model
         self._at: dict[object, tuple[Charge, ...]] = {}
 
-    def charges(self, query: int, labels: Labels, forms: Mapping[int, int]) -> dict[Hashable, float]:
-        """All that a query has to pay for, whose labels are valid and give it these forms."""
+    def charges(
+        self, query: int, labels: Labels, forms: Mapping[int, int], states: Iterable[int] | None = None
+    ) -> dict[Hashable, float]:
+        """What a query has to pay for, whose labels are valid and give it these forms: at some states, or at all."""
         paid: dict[Hashable, float] = {}
         problem, memo = self._problem, self._at
-        departures = problem.departures[query]
-        for state, arriving in problem.arrivals[query].items():
-            leaving = departures[state]
+        arrivals, departures = problem.arrivals[query], problem.departures[query]
+        for state in arrivals if states is None else states:
+            arriving, leaving = arrivals[state], departures[state]
             seen = (
                 query,
                 state,

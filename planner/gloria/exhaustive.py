@@ -27,12 +27,26 @@ class WorkloadTooLargeError(Exception):
     """There are too many plans."""
 
 
-def exhaustive(problem: Problem, model: CostModel, most: int = MAX_PARTS) -> SharingPlan:
+def exhaustive(
+    problem: Problem, model: CostModel, most: int = MAX_PARTS, known: float = float("inf")
+) -> SharingPlan | None:
     """The cheapest of all valid plans.
 
+    Args:
+        problem: The problem.
+        model: Its costs.
+        most: Most parts of plans to go on with.
+        known: Cost of a plan that is known, so that parts that cost more need not be gone on with.
+
+    Returns:
+        The plan; None when all cost more than ``known``.
+
     Raises:
-        WorkloadTooLargeError: There are more than ``most`` parts of plans to go on with.
+        WorkloadTooLargeError: There are more than ``most`` parts of plans.
     """
+    too_much = known * (1 + 1e-9)
+    over: dict[tuple[int, _QSets], float] = {}
+    evaluated: dict[object, float] = {}
     starts = {
         key: cost
         for state, queries in enumerate(problem.template.starts)
@@ -47,20 +61,31 @@ def exhaustive(problem: Problem, model: CostModel, most: int = MAX_PARTS) -> Sha
         closed = _closed(problem, chosen) - _closed(problem, chosen[:-1])
         around = _finished(problem, number, chosen)
         longer: dict[_Part, tuple[float, tuple[_QSets, ...]]] = {}
+        near = {
+            state: [n for n, t in enumerate(problem.transitions) if state in (t.source, t.target)] for state in closed
+        }
         for part, (cost, path) in parts.items():
-            known = dict(part)
-            for qsets in _divisions(problem, model.fewest, number, known):
-                known[number] = qsets
-                if not all(_is_valid(problem, other, known) for other in around):
+            choice = dict(part)
+            for qsets in _divisions(problem, model.fewest, number, choice):
+                choice[number] = qsets
+                if (number, qsets) not in over:
+                    over[number, qsets] = _over(problem, model, number, qsets)
+                total = cost + over[number, qsets]
+                for state in closed:
+                    seen = (state, *(choice[n] for n in near[state]))
+                    if seen not in evaluated:
+                        evaluated[seen] = _at(problem, model, state, choice)
+                    total += evaluated[seen]
+                if total > too_much or not all(_is_valid(problem, other, choice) for other in around):
                     continue
-                total = cost + _over(problem, model, number, qsets)
-                total += sum(_at(problem, model, state, known) for state in closed)
-                key = tuple(item for item in known.items() if item[0] in matter)
+                key = tuple(item for item in choice.items() if item[0] in matter)
                 if key not in longer or total < longer[key][0]:
                     longer[key] = (total, (*path, qsets))
             if len(longer) > most:
                 raise WorkloadTooLargeError
         parts = longer
+    if not parts:
+        return None
     _, path = min(parts.values(), key=lambda found: found[0])
     by_number = dict(zip(order, path, strict=True))
     return SharingPlan(

@@ -39,6 +39,10 @@ def generate(graph: Graph, pool: Pool) -> None:
     if pool.kleene:
         return
     state = graph.problem.transitions[pool.transitions[0]].source
+    if len(graph.problem.plain[pool.transitions[0]]) < graph.model.fewest:
+        everything = [graph.kept(number) for number in pool.preceding]
+        connect(graph, pool, "not shared", [QSet((query,), None) for query in pool.queries], everything)
+        return
     for before in combinations(graph, pool):
         parts = _parts(graph, pool, state, before)
         for rule, qsets in _divisions(graph, pool, state, parts):

@@ -19,6 +19,14 @@ def plan_components(graph: Graph, pool: Pool) -> None:
         return
     problem = graph.problem
     states = sorted({problem.transitions[number].source for number in pool.transitions})
+    fitting: dict[object, bool] = {}
+
+    def fits(query: int, snapshot: int, coming: dict[int, set[int | None]]) -> bool:
+        key = (query, snapshot, *(frozenset(labels) for labels in coming.values()))
+        if key not in fitting:
+            fitting[key] = _fits(graph, pool, query, snapshot, coming)
+        return fitting[key]
+
     for before in combinations(graph, pool):
         coming = {
             query: {
@@ -33,9 +41,9 @@ def plan_components(graph: Graph, pool: Pool) -> None:
         )
         connect(graph, pool, "not shared", [QSet((query,), None) for query in pool.queries], before)
         for snapshot in (*states, *(label for label in outer if label not in states)):
-            fitting = [query for query in pool.queries if _fits(graph, pool, query, snapshot, coming[query])]
+            together = [query for query in pool.queries if fits(query, snapshot, coming[query])]
             rule = "Kleene" if snapshot in states else "reuse"
-            _share(graph, pool, rule, fitting, snapshot, before)
+            _share(graph, pool, rule, together, snapshot, before)
 
 
 def _share(

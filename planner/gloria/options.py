@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -29,16 +29,63 @@ class Option:
     charges: dict[Hashable, float]
 
 
-def option(problem: Problem, pricer: Pricer, query: int, labels: Labels) -> Option | None:
-    """The option of some labels; None when they are not valid."""
-    known = forms(problem, query, labels)
-    if known is None:
-        return None
-    return Option(labels, frozenset(known.values()), pricer.charges(query, labels, known))
+@dataclass(frozen=True, slots=True)
+class Core:
+    """What of a query others might share. Queries with equal cores have the same valid labels there.
+
+    Attributes:
+        transitions: That the query may share, by number.
+        states: At their ends, each with what matters of the rest of the query: whether it comes there,
+            leaves there, ends or starts by itself, and whether its forms may be passed on.
+    """
+
+    transitions: tuple[int, ...]
+    states: tuple[tuple[int, bool, bool, bool, bool, bool], ...]
 
 
-def all_labels(problem: Problem, fewest: int, query: int) -> Iterator[Labelling]:
-    """All valid labels of a query, but for Q-sets that cannot have ``fewest`` queries."""
+def core(problem: Problem, fewest: int, query: int) -> Core:
+    """The core of a query, when a Q-set has at least ``fewest`` queries."""
+    mine = tuple(number for number in problem.mine[query] if can_share(problem, fewest, query, number))
+    links = [problem.transitions[number] for number in mine]
+    return Core(
+        mine,
+        tuple(
+            (
+                state,
+                any(number not in mine for number in problem.arrivals[query][state]),
+                any(number not in mine for number in problem.departures[query][state]),
+                state in problem.ends[query],
+                state in problem.starts[query],
+                state in problem.passing[query],
+            )
+            for state in dict.fromkeys(state for link in links for state in (link.source, link.target))
+        ),
+    )
+
+
+def options(
+    problem: Problem, pricer: Pricer, query: int, mine: Core, candidates: Iterable[tuple[Labelling, Mapping[int, int]]]
+) -> list[Option]:
+    """The options of a query.
+
+    Args:
+        problem: The problem.
+        pricer: Of its cost model.
+        query: The query.
+        mine: Its core.
+        candidates: Labels of the core, each with the forms that they give; the first share nothing.
+    """
+    alone: Labelling = dict.fromkeys(problem.mine[query], ALONE)
+    around = {state for state, *_ in mine.states}
+    rest = pricer.charges(query, alone, {}, [state for state in problem.arrivals[query] if state not in around])
+    return [
+        Option(labels, frozenset(known.values()), pricer.charges(query, labels, known, around) | rest)
+        for labels, known in (({**alone, **some}, known) for some, known in candidates)
+    ]
+
+
+def all_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Labelling, Mapping[int, int]]]:
+    """All valid labels of a query, with its forms, but for Q-sets that cannot have ``fewest`` queries."""
     numbers = problem.mine[query]
     transitions, arrivals, passing = problem.transitions, problem.arrivals[query], problem.passing[query]
     sharable = {number for number in numbers if can_share(problem, fewest, query, number)}
@@ -58,10 +105,11 @@ def all_labels(problem: Problem, fewest: int, query: int) -> Iterator[Labelling]
                 found += [state for state in arrivals if state != source]
         return found
 
-    def extend(place: int) -> Iterator[Labelling]:
+    def extend(place: int) -> Iterator[tuple[Labelling, Mapping[int, int]]]:
         if place == len(numbers):
-            if forms(problem, query, labels) is not None:
-                yield dict(labels)
+            known = forms(problem, query, labels)
+            if known is not None:
+                yield dict(labels), known
             return
         for label in choices(numbers[place]):
             labels[numbers[place]] = label
@@ -71,8 +119,8 @@ def all_labels(problem: Problem, fewest: int, query: int) -> Iterator[Labelling]
     return extend(0)
 
 
-def some_labels(problem: Problem, fewest: int, query: int) -> Iterator[Labelling]:
-    """Labels of a query with snapshots at one state, or two, from where forms go on as far as they can.
+def some_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Labelling, Mapping[int, int]]]:
+    """Labels of a query, with its forms: snapshots at a state, or two, from where forms go on as far as they can.
 
     Forms stop where they cannot be passed on, or at one state more, behind which the query goes alone.
     """
@@ -83,9 +131,12 @@ def some_labels(problem: Problem, fewest: int, query: int) -> Iterator[Labelling
         for second in sources:
             for stop in (None, *sources) if first == second else (None,):
                 labels = _spread(problem, query, sharable, {first, second}, stop)
-                if tuple(labels.values()) not in seen and forms(problem, query, labels) is not None:
-                    seen.add(tuple(labels.values()))
-                    yield labels
+                if (shown := tuple(labels.values())) in seen:
+                    continue
+                seen.add(shown)
+                known = forms(problem, query, labels)
+                if known is not None:
+                    yield labels, known
 
 
 def can_share(problem: Problem, fewest: int, query: int, number: int) -> bool:

@@ -10,7 +10,7 @@ from planner.sharing import Steps
 from planner.template import Template, Transition
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """A workload to be optimized.
 

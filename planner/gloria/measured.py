@@ -1,0 +1,168 @@
+"""The cost model of the executor: nanoseconds per group and window, from constants measured on a machine.
+
+What costs time in the kernel (`udfs.kernel`), and how often it happens:
+
+- An event of a state where a query has values adds them lane by lane, one lane per live window.
+- An event of a state where a Q-set has a form adds coefficients, one per state that the form is over.
+- Forms are evaluated for all states of a region at once, when a snapshot is taken, when something needs a
+  value, and when windows open or close; but only if forms have changed since. With D events that ask and B
+  that change, randomly mixed, that is D·B / (D + B) times.
+- Where a condition on the event before is looked up, it costs a walk through a tree, or a scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import log2
+from weakref import WeakKeyDictionary
+
+from planner.access import access
+from planner.automaton import Automaton
+from planner.components import needed
+from planner.gloria.costs import Charge, Leaving
+from planner.gloria.problem import Problem
+from planner.guards import ALWAYS
+from planner.kernel_plan import Access
+from planner.prefixes import equal_prefixes
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """What the parts of the kernel's work take, in nanoseconds.
+
+    Attributes:
+        update: To begin with one running total at one event.
+        lane: To add one lane, or one coefficient, of one total to another.
+        multiply: To multiply one coefficient with one lane and add it up.
+        tree: One step through a tree, per lane.
+        scan: To look at one event before.
+    """
+
+    update: float = 6.0
+    lane: float = 0.5
+    multiply: float = 2.0
+    tree: float = 4.0
+    scan: float = 35.0
+
+
+class MeasuredCosts:
+    """Nanoseconds per group and longest window."""
+
+    name = "measured"
+    fewest = 1
+
+    def __init__(self, constants: Constants | None = None) -> None:
+        self.constants = constants or Constants()
+        self._of: WeakKeyDictionary[Problem, _Kernel] = WeakKeyDictionary()
+
+    def start(self, problem: Problem, query: int, state: int) -> Iterable[Charge]:
+        """An update of the count of trends."""
+        kernel, c = self._kernel(problem), self.constants
+        cost = c.update + kernel.lanes[query] * c.lane
+        yield ("start", state, kernel.block(query, state)), problem.events[state] * cost
+
+    def alone(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
+        """An update of every total at every event of the target, lane by lane."""
+        kernel, c = self._kernel(problem), self.constants
+        target = problem.transitions[transition].target
+        cost = c.update + 2 * kernel.lanes[query] * c.lane + kernel.look_up(query, transition, c)
+        key = ("alone", transition, kernel.block(query, target))
+        yield key, problem.events[target] * cost * len(kernel.needed[query])
+
+    def shared(self, problem: Problem, query: int, transition: int, snapshot: int) -> Iterable[Charge]:
+        """An update of coefficients at every event, and more to evaluate whenever snapshots are taken."""
+        kernel, c = self._kernel(problem), self.constants
+        link = problem.transitions[transition]
+        columns = len(kernel.between(query, snapshot, link.source)) + 1
+        events = problem.events[link.target]
+        for component in kernel.needed[query]:
+            yield ("coefficients", component), events * (c.update + 2 * columns * c.lane)
+        asked = problem.events[snapshot] + kernel.slides[query]
+        row = kernel.lanes[query] * len(kernel.needed[query]) * columns * c.multiply
+        yield ("rows", kernel.block(query, link.target)), _mixed(asked, events) * row
+
+    def evaluation(self, problem: Problem, query: int, state: int, snapshot: int, leaving: Leaving) -> Iterable[Charge]:
+        """All rows of the region, each time that something asks for values."""
+        kernel, c = self._kernel(problem), self.constants
+        between = kernel.between(query, snapshot, state)
+        changing = sum(problem.events[other] for other in between)
+        asking = {problem.transitions[number].target for number in leaving.alone}
+        if leaving.fresh:
+            asking.add(state)
+        asked = sum(problem.events[other] for other in asking)
+        rows = (len(between) + 1) * kernel.lanes[query] * len(kernel.needed[query])
+        cost = _mixed(asked, changing) * rows * (len(between) + 1) * c.multiply
+        if leaving.fresh:
+            cost += problem.events[state] * (c.update + 2 * kernel.lanes[query] * c.lane) * len(kernel.needed[query])
+        yield ("evaluation", state, snapshot, leaving, kernel.block(query, state)), cost
+
+    def _kernel(self, problem: Problem) -> _Kernel:
+        if problem not in self._of:
+            self._of[problem] = _Kernel(problem)
+        return self._of[problem]
+
+
+def _mixed(asking: float, changing: float) -> float:
+    """How often something is asked for and has changed since it was asked for before."""
+    return asking * changing / (asking + changing) if asking and changing else 0.0
+
+
+class _Kernel:
+    """What the kernel will have to do for the queries of a problem.
+
+    Attributes:
+        lanes: Per query, how many windows are live at a time.
+        slides: Per query, how often a window opens or closes within the longest window.
+        needed: Per query what is kept at its states: as many running totals at each.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        queries = problem.template.queries
+        longest = max((query.window.within for query in queries if query.window), default=0)
+        self.lanes = [query.window.within / query.window.slide if query.window else 1.0 for query in queries]
+        self.slides = [longest / query.window.slide if query.window else 0.0 for query in queries]
+        self.needed: list[tuple[object, ...]] = []
+        for query in queries:
+            classes = dict(query.classes)
+            kept = needed(query)
+            self.needed.append(
+                tuple(dict.fromkeys((c.arithmetic, classes.get(c.variable or ""), c.column) for c in kept))
+            )
+        self._blocks = equal_prefixes(problem.template)
+        self._at = [{place: state for state, place in enumerate(places)} for places in problem.template.places]
+        self._between: dict[tuple[int, int, int], frozenset[int]] = {}
+
+    def block(self, query: int, state: int) -> int:
+        """Number that queries whose totals at a state are equal anyway have in common."""
+        return self._blocks[query][self._at[query][state]]
+
+    def between(self, query: int, snapshot: int, state: int) -> frozenset[int]:
+        """States on a query's ways from snapshots to ``state``, which is one of them unless it is ``snapshot``."""
+        key = (query, snapshot, state)
+        if key not in self._between:
+            problem = self._problem
+            reached, todo = set[int](), [state]
+            while todo:
+                here = todo.pop()
+                if here == snapshot or here in reached:
+                    continue
+                reached.add(here)
+                todo += [problem.transitions[number].source for number in problem.arrivals[query][here]]
+            self._between[key] = frozenset(reached)
+        return self._between[key]
+
+    def look_up(self, query: int, transition: int, c: Constants) -> float:
+        """Nanoseconds to find the events before that go with an event."""
+        problem = self._problem
+        link = problem.transitions[transition]
+        step = problem.template.states[link.target].step
+        if step is None:
+            return 0.0
+        machine: Automaton = problem.template.automata[query]
+        condition = machine.follows[self._at[query][link.source]][self._at[query][link.target]]
+        before = problem.events[link.source]
+        if access(step.condition, condition != ALWAYS) is Access.SCAN:
+            return before * c.scan
+        return log2(before + 2) * self.lanes[query] * c.tree

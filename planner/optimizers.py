@@ -1,0 +1,96 @@
+"""The optimizers by name: from a workload, what is known of its events, and a cost model to a sharing plan."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from planner.gloria.costs import CostModel, plan_cost
+from planner.gloria.exhaustive import exhaustive
+from planner.gloria.gloria import Found, gloria
+from planner.gloria.greedy import greedy
+from planner.gloria.measured import Constants, MeasuredCosts
+from planner.gloria.paper import PaperCosts
+from planner.gloria.problem import Problem
+from planner.prefixes import share_nothing
+from planner.sharing import SharingPlan
+
+MODELS: tuple[str, ...] = ("measured", "paper")
+"""Cost models; the first is the default."""
+
+
+def cost_model(name: str, constants: Constants | None = None) -> CostModel:
+    """The cost model of a name in `MODELS`.
+
+    Args:
+        name: The name.
+        constants: Of the machine, for ``measured``.
+    """
+    return PaperCosts() if name == PaperCosts.name else MeasuredCosts(constants)
+
+
+def _exhaustive(problem: Problem, model: CostModel) -> Found:
+    known = gloria(problem, model)
+    plan = exhaustive(problem, model, known=known.cost)
+    if plan is None:
+        return Found(SharingPlan("exhaustive", known.plan.transitions), None, known.cost, bound=known.cost)
+    cost = plan_cost(problem, model, plan)
+    return Found(plan, None, cost, bound=cost)
+
+
+def _none(problem: Problem, model: CostModel) -> Found:
+    plan = share_nothing(problem.template)
+    return Found(plan, None, plan_cost(problem, model, plan))
+
+
+OPTIMIZERS: Mapping[str, Callable[[Problem, CostModel], Found]] = {
+    "gloria": gloria,
+    "greedy": greedy,
+    "exhaustive": _exhaustive,
+    "none": _none,
+}
+"""By name; the first is the default. ``exhaustive`` raises `WorkloadTooLargeError`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Optimized:
+    """What an optimizer found, and what it is compared with.
+
+    Attributes:
+        problem: What was optimized.
+        model: With which costs.
+        optimizer: By what.
+        found: The result.
+        none: Cost when nothing is shared.
+        greedy: Cost of what `greedy` finds.
+        seconds: How long the optimizer took.
+    """
+
+    problem: Problem
+    model: CostModel
+    optimizer: str
+    found: Found
+    none: float
+    greedy: float
+    seconds: float
+
+
+def optimize(problem: Problem, model: CostModel, optimizer: str) -> Optimized:
+    """Plan a workload.
+
+    Raises:
+        WorkloadTooLargeError: ``exhaustive`` has too many plans to look at.
+    """
+    begin = time.perf_counter()
+    found = OPTIMIZERS[optimizer](problem, model)
+    seconds = time.perf_counter() - begin
+    return Optimized(
+        problem=problem,
+        model=model,
+        optimizer=optimizer,
+        found=found,
+        none=_none(problem, model).cost,
+        greedy=greedy(problem, model).cost,
+        seconds=seconds,
+    )
