@@ -10,14 +10,18 @@ from planner.gloria.costs import CostModel, plan_cost
 from planner.gloria.exhaustive import exhaustive
 from planner.gloria.gloria import Found, gloria
 from planner.gloria.greedy import greedy
+from planner.gloria.labels import labels_of, plan_of
 from planner.gloria.measured import Constants, MeasuredCosts
 from planner.gloria.paper import PaperCosts
 from planner.gloria.problem import Problem
 from planner.prefixes import share_nothing
-from planner.sharing import SharingPlan
 
 MODELS: tuple[str, ...] = ("measured", "paper")
 """Cost models; the first is the default."""
+
+
+MOST_PARTS = 10_000
+"""Most parts of plans that ``exhaustive`` goes on with: some ten seconds of work."""
 
 
 def cost_model(name: str, constants: Constants | None = None) -> CostModel:
@@ -32,9 +36,8 @@ def cost_model(name: str, constants: Constants | None = None) -> CostModel:
 
 def _exhaustive(problem: Problem, model: CostModel) -> Found:
     known = gloria(problem, model)
-    plan = exhaustive(problem, model, known=known.cost)
-    if plan is None:
-        return Found(SharingPlan("exhaustive", known.plan.transitions), None, known.cost, bound=known.cost)
+    best = exhaustive(problem, model, MOST_PARTS, known.cost)
+    plan = plan_of(problem, "exhaustive", labels_of(problem, known.plan if best is None else best))
     cost = plan_cost(problem, model, plan)
     return Found(plan, None, cost, bound=cost)
 
@@ -55,15 +58,13 @@ OPTIMIZERS: Mapping[str, Callable[[Problem, CostModel], Found]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimized:
-    """What an optimizer found, and what it is compared with.
+    """What an optimizer found.
 
     Attributes:
         problem: What was optimized.
         model: With which costs.
         optimizer: By what.
         found: The result.
-        none: Cost when nothing is shared.
-        greedy: Cost of what `greedy` finds.
         seconds: How long the optimizer took.
     """
 
@@ -71,9 +72,13 @@ class Optimized:
     model: CostModel
     optimizer: str
     found: Found
-    none: float
-    greedy: float
     seconds: float
+
+    def cost_by(self, optimizer: str) -> float:
+        """Cost of what another optimizer finds."""
+        if optimizer == self.optimizer:
+            return self.found.cost
+        return OPTIMIZERS[optimizer](self.problem, self.model).cost
 
 
 def optimize(problem: Problem, model: CostModel, optimizer: str) -> Optimized:
@@ -84,13 +89,4 @@ def optimize(problem: Problem, model: CostModel, optimizer: str) -> Optimized:
     """
     begin = time.perf_counter()
     found = OPTIMIZERS[optimizer](problem, model)
-    seconds = time.perf_counter() - begin
-    return Optimized(
-        problem=problem,
-        model=model,
-        optimizer=optimizer,
-        found=found,
-        none=_none(problem, model).cost,
-        greedy=greedy(problem, model).cost,
-        seconds=seconds,
-    )
+    return Optimized(problem, model, optimizer, found, time.perf_counter() - begin)

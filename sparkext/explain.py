@@ -2,123 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from planner.access import access
+from planner.gloria.graph import Graph, Pool
 from planner.guards import ALWAYS
-from planner.query import Window
 from planner.sharing import TransitionPlan
 from planner.template import Template
-from sparkext.binding import BoundQuery
-from sparkext.event_time import TimeKind
-from sparkext.pool import Run
+from sparkext.report import (
+    PassReport,
+    PoolReport,
+    amount,
+    count,
+    node_text,
+    numbers,
+    qset_text,
+    report,
+    source_text,
+    window_text,
+)
 from sparkext.workload import TrendQuery
 
-_MICROSECONDS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000))
+MAX_NODES = 60
+"""Most nodes of a GLORIA graph that the text shows; JSON has them all."""
 
 
-def explain_sharing(queries: Sequence[TrendQuery]) -> str:
-    """The plan of the whole workload.
+def explain_sharing(queries: Sequence[TrendQuery], only: str | None = None) -> str:
+    """The plan of the whole workload, or the part of it that concerns one query.
 
-    Args:
-        queries: All queries, in order of registration; those that nothing shows could not be planned.
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_QUERY`` when ``only`` is none.
     """
-    if not queries:
+    pools = report(queries, only)
+    if not pools:
         return "== Sharing Plan ==\nNo trend queries are registered in this session."
-    blocks = ["== Sharing Plan =="]
-    for number, (pool_queries, runs) in enumerate(_pools(queries), 1):
-        blocks.append("\n".join(_pool(number, pool_queries, runs)))
-    return "\n\n".join(blocks)
+    return "\n\n".join(["== Sharing Plan ==", *("\n".join(_pool(pool)) for pool in pools)])
 
 
 def trend_queries(queries: Sequence[TrendQuery]) -> list[tuple[str, str, str, str, str, str, str]]:
     """Name, pool, source, pattern, window, measures and state of each query."""
     rows: list[tuple[str, str, str, str, str, str, str]] = []
-    for number, (pool_queries, _) in enumerate(_pools(queries), 1):
-        for query in pool_queries:
+    for pool in report(queries):
+        for query in pool.queries:
             bound = query.bound
             state = "broken" if query.shown is None else "computed" if query.shown.is_computed() else "planned"
             measures = ", ".join(map(str, bound.query.aggregates))
-            rows.append(
-                (
-                    bound.query.name,
-                    f"pool {number}",
-                    _source(query),
-                    str(bound.query.pattern),
-                    _window(bound),
-                    measures,
-                    state,
-                )
-            )
+            pattern = str(bound.query.pattern)
+            window = window_text(bound)
+            rows.append((bound.query.name, pool.name, source_text(query), pattern, window, measures, state))
     return rows
 
 
-def _pools(queries: Sequence[TrendQuery]) -> list[tuple[list[TrendQuery], list[Run]]]:
-    """Per pool its queries and the runs that serve them, in order of registration."""
-    pools: dict[int, tuple[list[TrendQuery], list[Run]]] = {}
-    for query in queries:
-        members, runs = pools.setdefault(id(query.pool), ([], []))
-        members.append(query)
-        if query.shown is not None and query.shown not in runs:
-            runs.append(query.shown)
-    return list(pools.values())
-
-
-def _pool(number: int, queries: Sequence[TrendQuery], runs: Sequence[Run]) -> list[str]:
-    first = queries[0].bound
+def _pool(pool: PoolReport) -> Iterator[str]:
+    first = pool.queries[0].bound
     keys = ", ".join(key.canonical for key in first.partitions) or "none"
-    lines = [
-        f"Pool {number}: {_count(len(queries), 'query', 'queries')}, "
-        f"{_count(len(runs), 'pass', 'passes')} over the source",
-        f"  source: {_source(queries[0])}",
-        f"  group by: {', '.join(key.canonical for key in first.groups) or 'none'}; other keys: {keys}; "
-        f"time: {first.time_canonical}",
-    ]
-    broken = [query.bound.query.name for query in queries if query.shown is None]
+    groups = ", ".join(key.canonical for key in first.groups) or "none"
+    size, passes = count(len(pool.queries), "query", "queries"), count(len(pool.passes), "pass", "passes")
+    yield f"{pool.name.capitalize()}: {size}, {passes} over the source"
+    yield f"  source: {source_text(pool.queries[0])}"
+    yield f"  group by: {groups}; other keys: {keys}; time: {first.time_canonical}"
+    broken = [query.bound.query.name for query in pool.queries if query.shown is None]
     if broken:
-        lines.append(f"  broken, reading them says why: {', '.join(broken)}")
-    for place, run in enumerate(runs, 1):
-        state = "computed" if run.is_computed() else "planned"
-        kept = "results are kept" if run.persisted else "results are not kept"
-        lines += ["", f"  Pass {place} ({state}, {kept})"]
-        names = {
-            i: [q.bound.query.name for q in queries if q.shown is run and run.place(q.bound) == i]
-            for i in range(len(run.queries))
-        }
-        lines += _queries(run, names)
-        lines += _template(run)
-        lines += _totals(run)
-    return lines
+        yield f"  broken, reading them says why: {', '.join(broken)}"
+    for place, one in enumerate(pool.passes, 1):
+        state = "computed" if one.run.is_computed() else "planned"
+        kept = "results are kept" if one.run.persisted else "results are not kept"
+        yield ""
+        yield f"  Pass {place} ({state}, {kept})"
+        yield from _queries(one)
+        yield from _statistics(one)
+        yield from _template(one)
+        yield from _totals(one)
+        yield from _graph(one)
 
 
-def _queries(run: Run, names: dict[int, list[str]]) -> list[str]:
-    lines = ["  Queries"]
-    for place, bound in enumerate(run.queries):
-        shown = ", ".join(names[place]) or "(no longer registered)"
+def _queries(one: PassReport) -> Iterator[str]:
+    yield "  Queries"
+    for place in one.shown:
+        bound = one.run.queries[place]
+        shown = ", ".join(one.names[place]) or "(no longer registered)"
         aggregates = ", ".join(map(str, bound.query.aggregates))
-        lines.append(f"    ({place + 1}) {shown}: {bound.query.pattern} | {aggregates} | {_window(bound)}")
-    return lines
+        yield f"    ({place + 1}) {shown}: {bound.query.pattern} | {aggregates} | {window_text(bound)}"
+    for place in one.partners():
+        yield f"    ({place + 1}) {', '.join(one.names[place])}: shares with them"
 
 
-def _template(run: Run) -> list[str]:
-    machine: Template = run.template
-    width = max((len(str(state)) for state in machine.states), default=0)
-    lines = ["  Template"]
-    for place, state in enumerate(machine.states):
+def _statistics(one: PassReport) -> Iterator[str]:
+    expected = one.run.expected
+    events = dict.fromkeys(one.run.template.states[place].event for place in one.states())
+    width = max((len(str(event)) for event in events), default=0)
+    yield "  Events in a group and window"
+    for event in events:
+        yield f"    {event!s:<{width}}  {amount(expected[event].events)} ({expected[event].origin})"
+
+
+def _template(one: PassReport) -> Iterator[str]:
+    machine: Template = one.run.template
+    width = max((len(str(machine.states[place])) for place in one.states()), default=0)
+    yield "  Template"
+    for place in one.states():
         marks = [
-            f"{label} {_numbers(numbers)}"
-            for label, numbers in (("starts", machine.starts[place]), ("ends", machine.ends[place]))
-            if numbers
+            f"{label} {numbers(mine)}"
+            for label, queries in (("starts", machine.starts[place]), ("ends", machine.ends[place]))
+            if (mine := [query for query in queries if query in one.shown])
         ]
-        lines.append(f"    {state!s:<{width}}  {', '.join(marks)}".rstrip())
-    lines.append("  Transitions (queries in one parenthesis share)")
-    for transition in run.sharing.transitions:
+        yield f"    {machine.states[place]!s:<{width}}  {', '.join(marks)}".rstrip()
+    yield "  Transitions (queries in one parenthesis share; ^ says where snapshots are taken)"
+    for transition in one.transitions():
         sets = ", ".join(
-            _numbers(qset.queries) + _guarded(machine, qset.queries[0], transition) for qset in transition.qsets
+            qset_text(one.run.optimized.problem, qset) + _guarded(machine, qset.queries[0], transition)
+            for qset in transition.qsets
         )
-        arrow = f"{machine.states[transition.source]} -> {machine.states[transition.target]}"
-        lines.append(f"    {arrow}: {sets}")
-    return [*lines, *_comparisons(machine)]
+        yield f"    {machine.states[transition.source]} -> {machine.states[transition.target]}: {sets}"
+    yield from _comparisons(machine, one.shown)
 
 
 def _guarded(machine: Template, query: int, transition: TransitionPlan) -> str:
@@ -129,11 +125,12 @@ def _guarded(machine: Template, query: int, transition: TransitionPlan) -> str:
     return "" if condition == ALWAYS else f" while {condition.text(machine.guard_names)}"
 
 
-def _comparisons(machine: Template) -> list[str]:
+def _comparisons(machine: Template, queries: Sequence[int]) -> list[str]:
     """How conditions on adjacent events are evaluated."""
     found: dict[str, None] = {}
-    for automaton, places in zip(machine.automata, machine.places, strict=True):
-        for after in automaton.follows:
+    for query in queries:
+        places = machine.places[query]
+        for after in machine.automata[query].follows:
             for target, condition in after.items():
                 step = machine.states[places[target]].step
                 if step is not None:
@@ -141,42 +138,64 @@ def _comparisons(machine: Template) -> list[str]:
     return ["  Conditions on the event before", *found] if found else []
 
 
-def _totals(run: Run) -> list[str]:
+def _totals(one: PassReport) -> Iterator[str]:
+    run, optimized = one.run, one.run.optimized
     shared = sum(len(t.qsets) for t in run.sharing.transitions)
     all_links = sum(len(t.queries) for t in run.template.transitions)
-    return [
-        f"  Sharing: {run.sharing.optimizer} (equal prefixes merged): {all_links} transitions of queries are "
-        f"propagated as {shared}; {len(run.plan.cells)} running totals"
-    ]
+    yield (
+        f"  Sharing: {all_links} transitions of queries are propagated as {shared}; "
+        f"{len(run.plan.cells)} running totals"
+    )
+    unit = "ns in a group and window" if optimized.model.name == "measured" else "touches in a group and window"
+    found = optimized.found
+    none, greedy = (amount(optimized.cost_by(other)) for other in ("none", "greedy"))
+    yield (
+        f"  Cost: {amount(found.cost)} {unit} ({optimized.model.name}); "
+        f"{none} when nothing is shared, {greedy} by greedy"
+    )
+    said = ""
+    if found.bound is not None:
+        proved = found.bound >= found.cost * (1 - 1e-9)
+        said = "; no plan costs less" if proved else f"; no plan costs less than {amount(found.bound)}"
+    if found.published is not None and found.published > found.cost * (1 + 1e-9):
+        said += f"; {amount(found.published)} by the published rules alone"
+    yield f"  Optimizer: {optimized.optimizer}{said}; {1000 * optimized.seconds:.1f} ms"
+    if run.migration is not None:
+        old, new = amount(run.migration.old), amount(run.migration.new)
+        yield f"  Migrated from a plan that costs {old} with these statistics to one that costs {new}"
 
 
-def _numbers(queries: Sequence[int]) -> str:
-    return "(" + ",".join(str(query + 1) for query in queries) + ")"
+def _graph(one: PassReport) -> Iterator[str]:
+    graph = one.run.optimized.found.graph
+    if graph is None:
+        return
+    pruned = sum(node.pruned_by is not None for node in graph.all_nodes())
+    yield (
+        f"  GLORIA graph: {count(graph.generated, 'node', 'nodes')}, {count(graph.edges, 'edge', 'edges')}; "
+        f"pruned {count(pruned, 'node', 'nodes')}, {count(graph.pruned_edges, 'edge', 'edges')}"
+    )
+    lines: list[str] = []
+    for pool in graph.pools:
+        if set(pool.queries) & set(one.shown):
+            lines += _nodes(graph, pool)
+    yield from lines[:MAX_NODES]
+    if len(lines) > MAX_NODES:
+        yield f"    and {len(lines) - MAX_NODES} lines more, which EXPLAIN SHARING JSON has"
 
 
-def _source(query: TrendQuery) -> str:
-    start, end = query.use.source_at
-    return " ".join(query.use.sql[start:end].split())
-
-
-def _window(bound: BoundQuery) -> str:
-    window: Window | None = bound.query.window
-    if window is None:
-        return "unbounded"
-    within, slide = (_duration(length, bound.time_kind) for length in (window.within, window.slide))
-    return f"within {within}" if window.within == window.slide else f"within {within} slide {slide}"
-
-
-def _duration(length: int, kind: TimeKind) -> str:
-    if kind is TimeKind.INTEGRAL:
-        return str(length)
-    if kind is TimeKind.DATE:
-        return _count(length, "day", "days")
-    for unit, size in _MICROSECONDS:
-        if length % size == 0:
-            return _count(length // size, unit, unit + "s")
-    return _count(length, "microsecond", "microseconds")
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+def _nodes(graph: Graph, pool: Pool) -> Iterator[str]:
+    problem = graph.problem
+    states = problem.template.states
+    links = [problem.transitions[number] for number in pool.transitions]
+    arrows = ", ".join(f"{states[link.source]} -> {states[link.target]}" for link in links)
+    yield f"    {'around ' if pool.kleene else ''}{arrows}"
+    for node in graph.nodes[pool.number]:
+        end = graph.weight(node, None)
+        behind = [before.name for edges in node.edges.values() for before in edges]
+        yield (
+            f"      {node.name} {node_text(problem, node)}: {amount(node.d_s)} to get here"
+            + (f" from {', '.join(behind)}" if behind else "")
+            + (f", {amount(end)} to the end" if end else "")
+            + f"; {node.rule}"
+            + (f", pruned by {node.pruned_by.name}" if node.pruned_by is not None else "")
+        )

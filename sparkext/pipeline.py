@@ -6,7 +6,7 @@ per key → sorted by key and time → kernel → one row per group, bank and wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DoubleType, FloatType, IntegerType, LongType, StructField, StructType
@@ -30,6 +30,7 @@ from sparkext.binding import BoundQuery, Key
 from sparkext.combine import combine_groups
 from sparkext.event_time import numbered
 from sparkext.sql_text import string
+from udfs.program import Floats
 from udfs.run import pool_kernel
 
 BYTES_PER_TASK = 64 << 20
@@ -48,15 +49,16 @@ def group_column(place: int) -> str:
     return f"group_{place}"
 
 
-def run_pool(spark: SparkSession, queries: Sequence[BoundQuery], plan: KernelPlan) -> DataFrame:
+def run_pool(
+    spark: SparkSession, queries: Sequence[BoundQuery], plan: KernelPlan, report: Callable[[Floats], object]
+) -> DataFrame:
     """Results of all ``queries``, which are of one pool, as `KernelPlan.results` says.
 
-    The columns are the group keys, ``bank``, ``window`` and the fields of the plan. Nothing is run yet.
+    The columns are the group keys, ``bank``, ``window`` and the fields of the plan. Nothing is run yet. When it is,
+    each task gives ``report`` what it has counted.
     """
     first = queries[0]
-    texts: dict[str, str] = {}
-    for query in queries:
-        texts.update(query.expressions)
+    texts = sql_texts(queries)
     layout = Layout(len(first.groups), len(first.partitions))
     events, keys = _events(first, texts, plan)
     tasks = _tasks(spark, first.source)
@@ -64,17 +66,22 @@ def run_pool(spark: SparkSession, queries: Sequence[BoundQuery], plan: KernelPla
         events = events.repartition(tasks, *keys).sortWithinPartitions(*keys, _TIME)
     else:
         events = events.repartition(1).sortWithinPartitions(_TIME)
-    partial = events.mapInArrow(pool_kernel(plan, layout), _schema(events, layout, plan))
+    partial = events.mapInArrow(pool_kernel(plan, layout, report), _schema(events, layout, plan))
     if not layout.other_keys:
         return partial
     return combine_groups(partial, [group_column(place) for place in range(layout.group_keys)], plan.fields, tasks)
 
 
+def sql_texts(queries: Iterable[BoundQuery]) -> dict[str, str]:
+    """SQL of types, conditions and attributes by their canonical text."""
+    return {canonical: text for query in queries for canonical, text in query.expressions.items()}
+
+
 def _events(query: BoundQuery, texts: Mapping[str, str], plan: KernelPlan) -> tuple[DataFrame, list[str]]:
     """Compact rows of the events that some query can use, and the names of their key columns."""
-    keys = {group_column(place): _key(key) for place, key in enumerate(query.sorted_groups)}
-    keys |= {f"partition_{place}": _key(key) for place, key in enumerate(query.sorted_partitions)}
-    words = {f"classes_{word}": _word(plan, word, texts) for word in range(class_words(len(plan.classes)))}
+    keys = {group_column(place): key_text(key) for place, key in enumerate(query.sorted_groups)}
+    keys |= {f"partition_{place}": key_text(key) for place, key in enumerate(query.sorted_partitions)}
+    words = class_columns(plan.classes, texts)
     held = list(words.values())
     readers = _readers(plan)
     attributes = {
@@ -92,7 +99,7 @@ def _events(query: BoundQuery, texts: Mapping[str, str], plan: KernelPlan) -> tu
     return events.where(" OR ".join(f"{name} <> 0" for name in words)), list(keys)
 
 
-def _key(key: Key) -> str:
+def key_text(key: Key) -> str:
     """A key expression; NaN and zeros of floating keys are made one, as Spark's own grouping does."""
     if isinstance(key.type, DoubleType | FloatType):
         kind = key.type.simpleString()
@@ -107,7 +114,17 @@ def _only_types(classes: Sequence[EventClass]) -> tuple[str, list[str]] | None:
     return None if only is None else (only, sorted({event.type for event in classes if event.type is not None}))
 
 
-def _word(plan: KernelPlan, word: int, texts: Mapping[str, str]) -> str:
+def class_columns(classes: Sequence[EventClass], texts: Mapping[str, str]) -> dict[str, str]:
+    """Columns with one bit for each class that an event is of, as SQL by name.
+
+    Args:
+        classes: In order of their bits.
+        texts: SQL of types and conditions by their canonical text.
+    """
+    return {f"classes_{word}": _word(classes, word, texts) for word in range(class_words(len(classes)))}
+
+
+def _word(classes: Sequence[EventClass], word: int, texts: Mapping[str, str]) -> str:
     """Bits of the classes that an event is of, ``CLASSES_PER_WORD`` to a word.
 
     Conditions of one type are evaluated for events of that type only.
@@ -115,7 +132,7 @@ def _word(plan: KernelPlan, word: int, texts: Mapping[str, str]) -> str:
     first = word * CLASSES_PER_WORD
     by_type: dict[str, dict[str, list[str]]] = {}
     bits: list[str] = []
-    for place, event in enumerate(plan.classes[first : first + CLASSES_PER_WORD]):
+    for place, event in enumerate(classes[first : first + CLASSES_PER_WORD]):
         bit = f"{1 << place}L"
         if event.condition is not None:
             bit = f"CASE WHEN {texts[event.condition]} THEN {bit} ELSE 0L END"

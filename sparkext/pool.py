@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark import StorageLevel
@@ -12,19 +12,39 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from planner.compile import compile_plan
+from planner.errors import PlanningError
+from planner.gloria.exhaustive import WorkloadTooLargeError
+from planner.gloria.problem import Problem
 from planner.kernel_plan import KernelPlan
-from planner.prefixes import share_equal_prefixes
+from planner.migration import Migration, migration
+from planner.optimizers import Optimized, cost_model, optimize
+from planner.query import EventClass
 from planner.sharing import SharingPlan
+from planner.statistics import Expected, Seen, expectations, longest_window
 from planner.template import Template, template
 from sparkext import settings
 from sparkext.binding import BoundQuery, Computation
 from sparkext.pipeline import run_pool
+from sparkext.sampling import Counted, sample
 from sparkext.source import names_alike
 
 log = logging.getLogger(__name__)
 
 KEPT = StorageLevel.MEMORY_AND_DISK
 """How the results of a pool are kept."""
+
+MANY_LANES = 16
+"""Live windows of a query from which on its own forms may pay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user has set that a plan depends on."""
+
+    optimizer: str
+    cost_model: str
+    statistics: tuple[tuple[str, float], ...]
+    sample_rows: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,21 +53,37 @@ class Run:
 
     Attributes:
         queries: In the order of ``plan.results``.
-        template: Of their patterns.
-        sharing: What they share.
+        settings: With which they were planned.
+        expected: Statistics that they were planned with.
+        optimized: What they share, and how that was found.
+        migration: The change of plan that made the run, if one did.
         plan: For the kernel.
+        counted: What the tasks count.
         results: Of all of them; computed when something reads it.
         persisted: Whether the results are kept once computed.
         places: Numbers of the queries, by what is computed for them.
     """
 
     queries: tuple[BoundQuery, ...]
-    template: Template
-    sharing: SharingPlan
+    settings: Settings
+    expected: dict[EventClass, Expected]
+    optimized: Optimized
+    migration: Migration | None
     plan: KernelPlan
+    counted: Counted
     results: DataFrame
     persisted: bool
     places: dict[Computation, int]
+
+    @property
+    def template(self) -> Template:
+        """Of the patterns."""
+        return self.optimized.problem.template
+
+    @property
+    def sharing(self) -> SharingPlan:
+        """What the queries share."""
+        return self.optimized.found.plan
 
     def place(self, query: BoundQuery) -> int | None:
         """Number of a query here that is computed as ``query`` is; None when there is none."""
@@ -91,6 +127,8 @@ class Pool:
         self._keyed = _keyed(first)
         self._shape = (len(first.groups), len(first.partitions))
         self.runs: list[Run] = []
+        self._sampled: list[Seen] = []
+        self._counted: list[Seen] = []
 
     def takes(self, query: BoundQuery) -> bool:
         """Whether ``query`` has the source, keys and time of this pool."""
@@ -112,19 +150,27 @@ class Pool:
         for run in computed:
             if run.place(query) is not None:
                 return run
+        wanted = self._settings()
         for run in self.runs:
-            if run not in computed and run.persisted == keep and all(run.place(q) is not None for q in missing):
-                run.keep()
-                return run
+            if run in computed or run.persisted != keep or run.settings != wanted:
+                continue
+            if all(run.place(q) is not None for q in missing) and (not keep or len(run.places) == _distinct(missing)):
+                self._note_counts(run)
+                if self._migrate(run) is None:
+                    run.keep()
+                    return run
         return None
 
     def make(self, query: BoundQuery, live: Sequence[BoundQuery]) -> Run:
         """A new run for ``query`` and all others that no computed run holds; it replaces runs not computed yet."""
         computed, missing, keep = self._missing(query, live)
+        moved = None
         for run in self.runs:
             if run not in computed:
+                self._note_counts(run)
+                moved = moved or self._migrate(run)
                 run.release()
-        self.runs = [*computed, self._plan(missing, keep)]
+        self.runs = [*computed, self._plan(missing, keep, moved)]
         return self.runs[-1]
 
     def _missing(self, query: BoundQuery, live: Sequence[BoundQuery]) -> tuple[list[Run], list[BoundQuery], bool]:
@@ -146,17 +192,96 @@ class Pool:
         """Release all runs."""
         self.keep_only(())
 
-    def _plan(self, queries: Sequence[BoundQuery], keep: bool) -> Run:
+    def _settings(self) -> Settings:
+        return Settings(
+            optimizer=settings.choice(self._spark, settings.OPTIMIZER),
+            cost_model=settings.choice(self._spark, settings.COST_MODEL),
+            statistics=tuple(sorted(settings.given_statistics(self._spark).items())),
+            sample_rows=settings.sample_rows(self._spark),
+        )
+
+    def _plan(self, queries: Sequence[BoundQuery], keep: bool, moved: Migration | None) -> Run:
         distinct = list({query.computation: query for query in reversed(queries)}.values())[::-1]
+        wanted = self._settings()
         machine = template([query.query for query in distinct])
-        sharing = share_equal_prefixes(machine)
-        plan = compile_plan(machine, sharing)
-        log.info("planned %d queries: %d states, %d cells", len(distinct), len(machine.states), len(plan.cells))
-        results = run_pool(self._spark, distinct, plan)
+        expected = self._expected(distinct, machine, wanted)
+        optimized = self._optimize(machine, expected, wanted)
+        plan = compile_plan(machine, optimized.found.plan)
+        log.info(
+            "planned %d queries by %s in %.1f ms: %d states, %d cells",
+            len(distinct),
+            wanted.optimizer,
+            1000 * optimized.seconds,
+            len(machine.states),
+            len(plan.cells),
+        )
+        counted = Counted(self._spark, plan.classes)
+        results = run_pool(self._spark, distinct, plan, counted.report)
         if keep:
             results = results.persist(KEPT)
         places = {query.computation: place for place, query in enumerate(distinct)}
-        return Run(tuple(distinct), machine, sharing, plan, results, keep, places)
+        return Run(tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, places)
+
+    def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: Settings) -> Optimized:
+        problem = Problem(machine, tuple(expected[state.event].events for state in machine.states))
+        try:
+            return optimize(problem, cost_model(wanted.cost_model), wanted.optimizer)
+        except WorkloadTooLargeError:
+            raise PlanningError("TREND_WORKLOAD_TOO_LARGE", 0, 0, optimizer=wanted.optimizer) from None
+
+    def _expected(
+        self, queries: Sequence[BoundQuery], machine: Template, wanted: Settings
+    ) -> dict[EventClass, Expected]:
+        """Statistics of the classes of a pool; a sample is taken if there is something to decide by it."""
+        classes = list(dict.fromkeys(state.event for state in machine.states))
+        within = longest_window(query.query for query in queries)
+        given = dict(wanted.statistics)
+        seen = [*reversed(self._counted), *reversed(self._sampled)]
+        expected = expectations(classes, within, given, seen)
+        unknown = [event for event, found in expected.items() if found.origin == "assumed"]
+        if unknown and _has_choice(queries, machine):
+            found = sample(queries, classes, wanted.sample_rows)
+            if found is not None:
+                self._sampled.append(found)
+                return self._expected(queries, machine, replace(wanted, sample_rows=0))
+        return expected
+
+    def _note_counts(self, run: Run) -> None:
+        """Remember what the tasks of a run have counted."""
+        seen = run.counted.seen()
+        if seen is not None and seen not in self._counted:
+            self._counted = [other for other in self._counted if other.events.keys() != seen.events.keys()]
+            self._counted.append(seen)
+
+    def _migrate(self, run: Run) -> Migration | None:
+        """The change of plan that pays, now that the events of a run have been counted; None to leave it."""
+        seen = run.counted.seen()
+        if seen is None:
+            return None
+        expected = self._expected(run.queries, run.template, replace(run.settings, sample_rows=0))
+        if all(_near(expected[event], known) for event, known in run.expected.items()):
+            return None
+        optimized = self._optimize(run.template, expected, run.settings)
+        within = longest_window(query.query for query in run.queries)
+        windows = max(seen.keys, 0 if within is None else seen.span // within)
+        found = migration(optimized.problem, optimized.model, run.sharing, optimized.found.plan, windows)
+        return found if found.pays else None
+
+
+def _distinct(queries: Sequence[BoundQuery]) -> int:
+    return len({query.computation for query in queries})
+
+
+def _near(one: Expected, other: Expected) -> bool:
+    """Whether two expectations are the same but for a factor of two."""
+    low, high = sorted((one.events, other.events))
+    return high <= 2 * low + 1
+
+
+def _has_choice(queries: Sequence[BoundQuery], machine: Template) -> bool:
+    """Whether there is something that may or may not be shared."""
+    live = max((query.query.window.live for query in queries if query.query.window is not None), default=1)
+    return live >= MANY_LANES or any(len(transition.queries) > 1 for transition in machine.transitions)
 
 
 def _keyed(query: BoundQuery) -> DataFrame:

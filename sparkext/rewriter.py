@@ -5,18 +5,27 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from planner.errors import PlanningError
 from sparkext.clause_grammar import parse_clause
 from sparkext.edits import Edits
 from sparkext.explain import explain_sharing, trend_queries
+from sparkext.explain_json import explain_json
+from sparkext.explain_pictures import explain_dot, explain_mermaid
 from sparkext.recognise import Span, find_clauses
-from sparkext.statement import Command, command, created_view
+from sparkext.statement import Asked, Command, Form, command, created_view
 from sparkext.tokens import Token, TokenError, tokenize
-from sparkext.workload import RELATION_PREFIX, Use, Workload
+from sparkext.workload import RELATION_PREFIX, TrendQuery, Use, Workload
 
 _MAY_CONCERN_US = re.compile(r"MATCH_TREND|\b(SHARING|TREND)\b", re.IGNORECASE)
 _STAND_IN = re.compile(rf"\b{RELATION_PREFIX}\d+\b")
+_EXPLAIN: Mapping[Form, Callable[[Sequence[TrendQuery], str | None], str]] = {
+    Form.TEXT: explain_sharing,
+    Form.JSON: explain_json,
+    Form.DOT: explain_dot,
+    Form.MERMAID: explain_mermaid,
+}
 _SHOWN = ("name", "pool", "source", "pattern", "window", "measures", "state")
 
 
@@ -89,10 +98,16 @@ def _source_query(edits: Edits, span: Span, source_at: tuple[int, int]) -> str:
     return query
 
 
-def _answer(workload: Workload, asked: Command) -> str:
-    match asked:
+def _answer(workload: Workload, asked: Asked) -> str:
+    match asked.command:
         case Command.EXPLAIN_SHARING:
-            return _rows(["plan"], [(explain_sharing(workload.queries()),)])
+            try:
+                text = _EXPLAIN[asked.form](workload.queries(), asked.only)
+            except PlanningError as error:
+                if error.condition == "TREND_UNKNOWN_QUERY":
+                    error.start, error.end = asked.only_at
+                raise
+            return _rows(["plan"], [(text,)])
         case Command.SHOW_TREND_QUERIES:
             return _rows(_SHOWN, trend_queries(workload.queries()))
         case Command.REFRESH_SHARING:

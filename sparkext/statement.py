@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
 
@@ -20,28 +21,74 @@ class Command(Enum):
     REFRESH_SHARING = "REFRESH SHARING"
 
 
-def command(tokens: Sequence[Token]) -> Command | None:
+class Form(Enum):
+    """Forms of ``EXPLAIN SHARING``."""
+
+    TEXT = "TEXT"
+    JSON = "JSON"
+    DOT = "DOT"
+    MERMAID = "MERMAID"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A command with what it is told.
+
+    Attributes:
+        command: The command.
+        form: Of ``EXPLAIN SHARING``.
+        only: The view or query after ``FOR``; None for all.
+        only_at: Where that stands in the statement.
+    """
+
+    command: Command
+    form: Form = Form.TEXT
+    only: str | None = None
+    only_at: tuple[int, int] = (0, 0)
+
+
+def command(tokens: Sequence[Token]) -> Asked | None:
     """The command that a statement is; None for all others.
 
     Raises:
-        PlanningError: ``TREND_COMMAND_SYNTAX`` for a command with something after it that it does not
-            take, ``TREND_NOT_SUPPORTED_YET`` for a form that is still to come.
+        PlanningError: ``TREND_COMMAND_SYNTAX`` for a command with something after it that it does not take.
     """
     tokens = [token for token in tokens if not token.is_symbol(";")]
     for known in Command:
         words = known.value.split()
         if [token.word for token in tokens[: len(words)]] != words:
             continue
-        rest = tokens[len(words) :]
+        rest: Sequence[Token] = tokens[len(words) :]
+        before = known.value
+        asked = Asked(known)
+        if known is Command.EXPLAIN_SHARING:
+            if rest and rest[0].word in Form.__members__:
+                asked = replace(asked, form=Form(rest[0].word))
+                rest, before = rest[1:], f"{before} {rest[0].word}"
+            if rest and rest[0].word == "FOR":
+                name, rest = _name_after(rest)
+                asked, before = replace(asked, only=name[0], only_at=name[1]), f"{before} FOR {name[0]}"
         if not rest:
-            return known
-        if known is Command.EXPLAIN_SHARING and rest[0].word in ("JSON", "DOT", "MERMAID", "FOR"):
-            feature = f"EXPLAIN SHARING {rest[0].word}"
-            raise PlanningError("TREND_NOT_SUPPORTED_YET", rest[0].start, rest[-1].end, feature=feature)
+            return asked
         raise PlanningError(
-            "TREND_COMMAND_SYNTAX", rest[0].start, rest[-1].end, problem=f"'{rest[0].text}' follows {known.value}"
+            "TREND_COMMAND_SYNTAX", rest[0].start, rest[-1].end, problem=f"'{rest[0].text}' follows {before}"
         )
     return None
+
+
+def _name_after(tokens: Sequence[Token]) -> tuple[tuple[str, tuple[int, int]], Sequence[Token]]:
+    """The name after ``FOR``, without its database, with its place, and the tokens after it."""
+    rest = tokens[1:]
+    name = None
+    while rest and rest[0].name is not None:
+        name, rest = rest[0], rest[1:]
+        if len(rest) < 2 or not rest[0].is_symbol("."):
+            break
+        rest = rest[1:]
+    if name is None or name.name is None:
+        problem = "the name of a view or query is missing after FOR"
+        raise PlanningError("TREND_COMMAND_SYNTAX", tokens[0].start, tokens[-1].end, problem=problem)
+    return (name.name, (name.start, name.end)), rest
 
 
 _VIEW = re.compile(

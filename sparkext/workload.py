@@ -147,7 +147,7 @@ class Workload:
         """The queries that views refer to, in order of registration, planned as far as their sources allow.
 
         Raises:
-            PlanningError: A setting has an unknown value.
+            PlanningError: A setting has an unknown value, or asks for too much.
         """
         with self._lock:
             self.collect()
@@ -155,7 +155,7 @@ class Workload:
                 try:
                     self.plan([relation])
                 except PlanningError as error:
-                    if error.condition == "TREND_UNKNOWN_SETTING":
+                    if error.condition in ("TREND_UNKNOWN_SETTING", "TREND_WORKLOAD_TOO_LARGE"):
                         raise
                     query.shown = None
             return list(self._queries.values())

@@ -9,24 +9,35 @@ import pyarrow as pa
 
 from planner.kernel_plan import Arithmetic, Encoding, KernelPlan, Layout, field_columns
 from udfs.batches import Batch, BatchReader
+from udfs.counters import Counters
 from udfs.kernel import advance, end_key
 from udfs.order_keys import decode
 from udfs.past import PastRoom
-from udfs.program import assemble, field_places, new_guards, new_output, new_state
+from udfs.program import Floats, assemble, field_places, new_guards, new_output, new_state
 
 OUTPUT_BYTES = 16 << 20
 """Room for result rows before they are handed to Spark."""
 
 
-def pool_kernel(plan: KernelPlan, layout: Layout) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def pool_kernel(
+    plan: KernelPlan, layout: Layout, report: Callable[[Floats], object] | None = None
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What `mapInArrow` is given: batches of events sorted by key and time in, partial results out.
 
     The columns of the results are the group keys, ``bank`` (int32), ``window`` (int64) and those that
     `planner.kernel_plan.field_columns` names.
+
+    Args:
+        plan: What to compute.
+        layout: Of the events.
+        report: Is given what `udfs.counters.Counters` has counted, at the end of the partition.
     """
 
     def kernel(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from PoolRun(plan, layout).results(batches)
+        run = PoolRun(plan, layout)
+        yield from run.results(batches)
+        if report is not None:
+            report(run.counters.totals())
 
     return kernel
 
@@ -46,6 +57,7 @@ class PoolRun:
         self._output = new_output(plan, min(1 << 16, output_bytes // (8 * (words + floats + 3))))
         self._groups: list[pa.RecordBatch] = []
         self._types: dict[str, pa.DataType] = {}
+        self.counters = Counters(plan)
 
     def results(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Partial results of the stream, in batches."""
@@ -53,6 +65,7 @@ class PoolRun:
         for arrow in self._sized(batches):
             batch = reader.read(arrow)
             self._remember(arrow, batch.new_group)
+            self.counters.add(batch, arrow.num_rows)
             if self._room is not None:
                 batch = self._room.extend(batch, self._state)
             row = self._advance(batch, 0)

@@ -342,7 +342,22 @@ class _Search:
         self.bound = 0.0
         self.looked_at = 0
         self._looks = 0
-        self._options = [choices.options[query] for query in queries]
+        self._options = [self._worth_taking(choices.options[query]) for query in queries]
+
+    def _worth_taking(self, options: list[Priced]) -> list[Priced]:
+        """Without options that are no better than one that is cheap by itself, whatever others pay for.
+
+        An option may be needed for others to have enough users of a form, where a fewest number is asked for.
+        """
+        if self._choices.fewest > 1:
+            return options
+        costs = self._costs
+        cheap = min(options, key=lambda option: option.private + sum(costs[number] for number in option.common))
+
+        def more(option: Priced) -> float:
+            return cheap.private + sum(costs[number] for number in set(cheap.common) - set(option.common))
+
+        return [option for option in options if option is cheap or option.private < more(option)]
 
     def run(self) -> None:
         while True:

@@ -121,11 +121,12 @@ def plan_cost(problem: Problem, model: CostModel, plan: SharingPlan) -> float:
         for qset in planned.qsets:
             for query in qset.queries:
                 labels[query][number] = qset.snapshot
-                if qset.snapshot is None:
-                    paid.update(model.alone(problem, query, number))
-                    continue
-                for key, cost in model.shared(problem, query, number, qset.snapshot):
-                    paid[number, qset.queries, key] = cost
+                charged = (
+                    model.alone(problem, query, number)
+                    if qset.snapshot is None
+                    else model.shared(problem, query, number, qset.snapshot)
+                )
+                paid.update(((number, qset.queries, key), cost) for key, cost in charged)
     for query, arrivals in enumerate(problem.arrivals):
         for state, arriving in arrivals.items():
             over = {snapshot for number in arriving if (snapshot := labels[query][number]) is not None}

@@ -1,0 +1,138 @@
+"""``EXPLAIN SHARING JSON``: the workload's plans for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from planner.gloria.graph import Graph
+from planner.sharing import QSet
+from sparkext.report import PassReport, PoolReport, duration, node_text, report, source_text
+from sparkext.workload import TrendQuery
+
+
+def explain_json(queries: Sequence[TrendQuery], only: str | None = None) -> str:
+    """One document with a key ``pools``: an entry for each pass over the source of a pool.
+
+    Costs are in nanoseconds, or in touches with the cost model ``paper``, per group and window.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_QUERY`` when ``only`` is no query.
+    """
+    entries: list[dict[str, Any]] = []
+    for pool in report(queries, only):
+        entries += (_pass(pool, one, number) for number, one in enumerate(pool.passes, 1))
+        if not pool.passes:
+            entries.append(_head(pool, pool.name) | {"state": "broken", "queries": [_query(q) for q in pool.queries]})
+    return json.dumps({"pools": entries}, indent=2, ensure_ascii=False)
+
+
+def _head(pool: PoolReport, name: str) -> dict[str, Any]:
+    first = pool.queries[0].bound
+    return {
+        "name": name,
+        "source": source_text(pool.queries[0]),
+        "group_by": [key.canonical for key in first.groups],
+        "other_keys": [key.canonical for key in first.partitions],
+        "order_by": first.time_canonical,
+    }
+
+
+def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
+    run, optimized = one.run, one.run.optimized
+    found, states = optimized.found, run.template.states
+    served = [query for query in pool.queries if query.shown is run]
+    document = _head(pool, pool.name if len(pool.passes) == 1 else f"{pool.name}, pass {number}")
+    document |= {
+        "state": "computed" if run.is_computed() else "planned",
+        "results_kept": run.persisted,
+        "optimizer": optimized.optimizer,
+        "queries": [_query(query) for query in served],
+        "statistics": {
+            str(event): {"events": expected.events, "origin": expected.origin}
+            for event, expected in run.expected.items()
+            if event in {states[place].event for place in one.states()}
+        },
+        "template": [
+            {
+                "state": str(states[place]),
+                "starts": _names(one, run.template.starts[place]),
+                "ends": _names(one, run.template.ends[place]),
+            }
+            for place in one.states()
+        ],
+        "transitions": [
+            {
+                "from": str(states[transition.source]),
+                "to": str(states[transition.target]),
+                "qsets": [_qset(one, qset) for qset in transition.qsets],
+            }
+            for transition in one.transitions()
+        ],
+        "cost": {
+            "model": optimized.model.name,
+            "chosen": found.cost,
+            "none": optimized.cost_by("none"),
+            "greedy": optimized.cost_by("greedy"),
+            "published_rules": found.published,
+            "bound": found.bound,
+        },
+        "graph": _graph(found.graph),
+        "optimization_ms": round(1000 * optimized.seconds, 3),
+        "running_totals": len(run.plan.cells),
+    }
+    return document
+
+
+def _query(query: TrendQuery) -> dict[str, Any]:
+    bound = query.bound
+    window = bound.query.window
+    within, slide = (None, None) if window is None else (window.within, window.slide)
+    return {
+        "name": bound.query.name,
+        "pattern": str(bound.query.pattern),
+        "measures": [measure.name for measure in bound.measures],
+        "aggregates": [str(aggregate) for aggregate in bound.query.aggregates],
+        "within": None if within is None else duration(within, bound.time_kind),
+        "slide": None if slide is None else duration(slide, bound.time_kind),
+    }
+
+
+def _names(one: PassReport, queries: Sequence[int]) -> list[str]:
+    return [name for query in queries for name in one.names[query]]
+
+
+def _qset(one: PassReport, qset: QSet) -> dict[str, Any]:
+    states = one.run.template.states
+    snapshot = None if qset.snapshot is None else str(states[qset.snapshot])
+    return {"queries": _names(one, qset.queries), "snapshot": snapshot}
+
+
+def _graph(graph: Graph | None) -> dict[str, Any]:
+    if graph is None:
+        return {"nodes": 0, "edges": 0, "pruned_nodes": 0, "pruned_edges": 0, "trace": []}
+    problem = graph.problem
+    states = problem.template.states
+    return {
+        "nodes": graph.generated,
+        "edges": graph.edges,
+        "pruned_nodes": sum(node.pruned_by is not None for node in graph.all_nodes()),
+        "pruned_edges": graph.pruned_edges,
+        "trace": [
+            {
+                "node": node.name,
+                "transitions": [
+                    [str(states[problem.transitions[n].source]), str(states[problem.transitions[n].target])]
+                    for n in graph.pools[node.pool].transitions
+                ],
+                "qsets": node_text(problem, node),
+                "rule": node.rule,
+                "d_s": node.d_s,
+                "to_end": graph.weight(node, None),
+                "from": [before.name for edges in node.edges.values() for before in edges],
+                "pruned_by": None if node.pruned_by is None else node.pruned_by.name,
+            }
+            for node in graph.all_nodes()
+        ],
+    }

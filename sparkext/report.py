@@ -1,0 +1,162 @@
+"""What there is to say about the workload, put together for all forms of ``EXPLAIN SHARING``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planner.errors import PlanningError
+from planner.gloria.graph import Node
+from planner.gloria.problem import Problem
+from planner.query import Window
+from planner.sharing import QSet, TransitionPlan
+from sparkext.binding import BoundQuery
+from sparkext.event_time import TimeKind
+from sparkext.pool import Run
+from sparkext.workload import TrendQuery
+
+_MICROSECONDS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000))
+
+
+@dataclass(frozen=True, slots=True)
+class PassReport:
+    """One pass over the source of a pool.
+
+    Attributes:
+        run: That makes it.
+        names: Per query of the run, what it is registered as; several when it is registered more than once.
+        shown: Queries of the run, by number, that are to be shown.
+    """
+
+    run: Run
+    names: tuple[tuple[str, ...], ...]
+    shown: tuple[int, ...]
+
+    def transitions(self) -> list[TransitionPlan]:
+        """Transitions that some of the shown queries have, with all Q-sets of which some have a part."""
+        wanted = set(self.shown)
+        found = []
+        for transition in self.run.sharing.transitions:
+            qsets = tuple(qset for qset in transition.qsets if wanted & set(qset.queries))
+            if qsets:
+                found.append(TransitionPlan(transition.source, transition.target, qsets))
+        return found
+
+    def partners(self) -> list[int]:
+        """Queries that are not shown, and are in Q-sets with some that are."""
+        return sorted({q for t in self.transitions() for s in t.qsets for q in s.queries} - set(self.shown))
+
+    def states(self) -> list[int]:
+        """States of the template that some of the shown queries have."""
+        return sorted({place for query in self.shown for place in self.run.template.places[query]})
+
+
+@dataclass(frozen=True, slots=True)
+class PoolReport:
+    """A pool.
+
+    Attributes:
+        name: ``pool`` and a number.
+        queries: In order of registration.
+        passes: In order of the first query that they serve.
+    """
+
+    name: str
+    queries: tuple[TrendQuery, ...]
+    passes: tuple[PassReport, ...]
+
+
+def report(queries: Sequence[TrendQuery], only: str | None = None) -> list[PoolReport]:
+    """What there is to say.
+
+    Args:
+        queries: All queries, in order of registration; those that nothing shows could not be planned.
+        only: Name of a view or query, when only that is to be reported.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_QUERY``.
+    """
+    pools: dict[int, list[TrendQuery]] = {}
+    for query in queries:
+        pools.setdefault(id(query.pool), []).append(query)
+    reports = [_pool(f"pool {number}", members, only) for number, members in enumerate(pools.values(), 1)]
+    if only is None:
+        return reports
+    found = [pool for pool in reports if pool.queries]
+    if not found:
+        known = ", ".join(query.bound.query.name for query in queries)
+        said = f"There are: {known}." if known else "There is none; views with MATCH_TREND make some."
+        raise PlanningError("TREND_UNKNOWN_QUERY", 0, 0, name=only, known=said)
+    return found
+
+
+def _pool(name: str, queries: Sequence[TrendQuery], only: str | None) -> PoolReport:
+    wanted = tuple(query for query in queries if only is None or _is_named(query, only))
+    passes: list[PassReport] = []
+    for run in dict.fromkeys(query.shown for query in wanted if query.shown is not None):
+        names = tuple(
+            tuple(q.bound.query.name for q in queries if q.shown is run and run.place(q.bound) == place)
+            for place in range(len(run.queries))
+        )
+        mine = {run.place(query.bound) for query in wanted if query.shown is run}
+        shown = tuple(place for place in range(len(run.queries)) if only is None or place in mine)
+        passes.append(PassReport(run, names, shown))
+    return PoolReport(name, wanted, tuple(passes))
+
+
+def _is_named(query: TrendQuery, name: str) -> bool:
+    own = query.bound.query.name.lower()
+    return own == name.lower() or own.rpartition("#")[0] == name.lower()
+
+
+def source_text(query: TrendQuery) -> str:
+    """The relation before the clause as it was written."""
+    start, end = query.use.source_at
+    return " ".join(query.use.sql[start:end].split())
+
+
+def window_text(bound: BoundQuery) -> str:
+    """The window of a query in plain words."""
+    window: Window | None = bound.query.window
+    if window is None:
+        return "unbounded"
+    within, slide = (duration(length, bound.time_kind) for length in (window.within, window.slide))
+    return f"within {within}" if window.within == window.slide else f"within {within} slide {slide}"
+
+
+def duration(length: int, kind: TimeKind) -> str:
+    """A length of time in plain words."""
+    if kind is TimeKind.INTEGRAL:
+        return str(length)
+    if kind is TimeKind.DATE:
+        return count(length, "day", "days")
+    for unit, size in _MICROSECONDS:
+        if length % size == 0:
+            return count(length // size, unit, unit + "s")
+    return count(length, "microsecond", "microseconds")
+
+
+def count(number: int, one: str, many: str) -> str:
+    """``1 query``, ``2 queries``."""
+    return f"{number} {one if number == 1 else many}"
+
+
+def numbers(queries: Sequence[int]) -> str:
+    """Queries as the paper writes them, counted from 1."""
+    return "(" + ",".join(str(query + 1) for query in queries) + ")"
+
+
+def qset_text(problem: Problem, qset: QSet) -> str:
+    """A Q-set as the paper writes it: ``(1,2)^A``."""
+    snapshot = "" if qset.snapshot is None else f"^{problem.template.states[qset.snapshot]}"
+    return numbers(qset.queries) + snapshot
+
+
+def node_text(problem: Problem, node: Node) -> str:
+    """The Q-sets of a node of the GLORIA graph."""
+    return ", ".join(qset_text(problem, qset) for qset in node.qsets)
+
+
+def amount(value: float) -> str:
+    """A cost or a number of events, in as many digits as matter."""
+    return f"{value:.0f}" if value >= 1000 or value == round(value) else f"{value:.4g}"

@@ -1,0 +1,127 @@
+"""What is seen of a source: a sample before a pass, counters after it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from py4j.protocol import Py4JError
+from pyspark.accumulators import AccumulatorParam
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from planner.kernel_plan import CLASSES_PER_WORD
+from planner.query import EventClass
+from planner.statistics import Seen
+from sparkext.binding import BoundQuery
+from sparkext.event_time import numbered
+from sparkext.pipeline import class_columns, key_text, sql_texts
+from udfs.order_keys import as_int64
+from udfs.program import Floats
+
+log = logging.getLogger(__name__)
+
+_CHEAP = frozenset(
+    (
+        "Filter",
+        "Generate",
+        "HiveTableRelation",
+        "InMemoryRelation",
+        "LocalRelation",
+        "LogicalRDD",
+        "LogicalRelation",
+        "Project",
+        "Range",
+        "Relation",
+        "RelationV2",
+        "Sample",
+        "Union",
+    )
+)
+"""Operators of which some rows can be had without computing all."""
+
+
+def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: int) -> Seen | None:
+    """What the first rows of a source show.
+
+    Args:
+        queries: Of one pool, that ``classes`` are from.
+        classes: To be counted.
+        rows: How many rows are read at most.
+
+    Returns:
+        None when the source has no rows, when it must be computed whole for some of them, or when its
+        expressions fail on them; they will fail again, with a message, when the pass is made.
+    """
+    first = queries[0]
+    if not rows or not classes or not _is_cheap(first.source):
+        return None
+    words = class_columns(classes, sql_texts(queries))
+    keys = [key_text(key) for key in (*first.sorted_groups, *first.sorted_partitions)]
+    columns = {
+        "key": f"xxhash64({', '.join(keys)})" if keys else "0L",
+        "time": numbered(first.time, (), first.time_kind, first.time_type),
+        **words,
+    }
+    try:
+        read = first.source.limit(rows).selectExpr(*(f"{text} AS {name}" for name, text in columns.items())).toArrow()
+    except (PySparkException, Py4JError) as error:
+        log.info("no sample of the source: %s", error)
+        return None
+    read = read.filter(read["time"].is_valid())
+    if not read.num_rows:
+        return None
+    key, time = (as_int64(read[name].combine_chunks()) for name in ("key", "time"))
+    order = np.lexsort((time, key))
+    new_key = np.diff(key[order]) != 0
+    span = np.diff(time[order].astype(np.float64))[~new_key].sum()
+    bits = [as_int64(read[name].combine_chunks()) for name in words]
+    events = {
+        event: int(np.count_nonzero(bits[place // CLASSES_PER_WORD] & (1 << place % CLASSES_PER_WORD)))
+        for place, event in enumerate(classes)
+    }
+    return Seen(events, int(np.count_nonzero(new_key)) + 1, int(span), f"sample of {read.num_rows} rows")
+
+
+class Counted:
+    """Adds up what the tasks of a run report."""
+
+    def __init__(self, spark: SparkSession, classes: Sequence[EventClass]) -> None:
+        self._classes = tuple(classes)
+        self._total = spark.sparkContext.accumulator(np.zeros(len(classes) + 2), _Sum())
+
+    @property
+    def report(self) -> Callable[[Floats], object]:
+        """What a task is given to report to."""
+        return self._total.add
+
+    def seen(self) -> Seen | None:
+        """What has been counted; None before anything has."""
+        *events, keys, span = self._total.value
+        if not keys:
+            return None
+        counts = {event: int(number) for event, number in zip(self._classes, events, strict=True)}
+        return Seen(counts, int(keys), int(span), "counted")
+
+
+class _Sum(AccumulatorParam[Any]):
+    """Adds arrays."""
+
+    def zero(self, value: Any) -> Any:
+        return np.zeros_like(value)
+
+    def addInPlace(self, value1: Any, value2: Any) -> Any:  # noqa: N802 - Spark calls it so
+        return value1 + value2
+
+
+def _is_cheap(source: DataFrame) -> bool:
+    todo = [source._jdf.queryExecution().optimizedPlan()]
+    while todo:
+        plan = todo.pop()
+        if str(plan.nodeName()).split(" ")[0] not in _CHEAP:
+            return False
+        children = plan.children()
+        todo += [children.apply(place) for place in range(children.size())]
+    return True
