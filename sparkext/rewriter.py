@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from planner.errors import PlanningError
 from sparkext.clause_grammar import parse_clause
@@ -20,7 +20,7 @@ from sparkext.workload import RELATION_PREFIX, TrendQuery, Use, Workload
 
 _MAY_CONCERN_US = re.compile(r"MATCH_TREND|\b(SHARING|TREND)\b", re.IGNORECASE)
 _STAND_IN = re.compile(rf"\b{RELATION_PREFIX}\d+\b")
-_EXPLAIN: Mapping[Form, Callable[[Sequence[TrendQuery], str | None], str]] = {
+_EXPLAIN: dict[Form, Callable[[Sequence[TrendQuery], str | None], str]] = {
     Form.TEXT: explain_sharing,
     Form.JSON: explain_json,
     Form.DOT: explain_dot,
