@@ -282,19 +282,15 @@ class _Compiler:
         """What comes to a form straight from its snapshots and from starts."""
         if node.component.variable is not None:
             return ()
-        form, window = self._shared.forms[node.query][node.state], self._window(node)
-        base = self._shared.bases[window - len(self._windows)]
-        columns = ([0] if form.begins else []) + ([base.constant] if form.starts and base.constant is not None else [])
-        arithmetic = node.component.arithmetic
-        return tuple(more.number((window, column, arithmetic), _passive(arithmetic, window)) for column in columns)
+        form = self._shared.forms[node.query][node.state]
+        constant = self._shared.bases[self._shared.region_of[form.block]].constant
+        columns = ([0] if form.begins else []) + ([constant] if form.starts and constant is not None else [])
+        return tuple(self._unit(node, column, more) for column in columns)
 
     def _regions(self, nodes: list[_Node], cell_of: dict[_Node, int], more: _MoreCells) -> tuple[Region, ...]:
         """The regions, with one of the ``nodes`` per cell."""
         units: list[list[tuple[int, int]]] = [[] for _ in self._shared.bases]
         evaluations: list[list[Evaluation]] = [[] for _ in self._shared.bases]
-        for key, number in more.numbers.items():
-            if isinstance(key, tuple):
-                units[key[0] - len(self._windows)].append((number, key[1]))
         for number, node in enumerate(nodes):
             form = self._shared.forms[node.query].get(node.state)
             if form is None:
@@ -304,14 +300,17 @@ class _Compiler:
             if node.held is _Held.FORM and node.component.variable is None and form.block in blocks:
                 units[region].append((number, blocks[form.block]))
             elif self._is_evaluated(node):
-                products = tuple(self._products(node, cell_of))
+                products = tuple(self._products(node, cell_of, more))
                 evaluations[region].append(Evaluation(number, more.numbers.get(number), products))
+        for key, number in more.numbers.items():
+            if isinstance(key, tuple):
+                units[key[0] - len(self._windows)].append((number, key[1]))
         return tuple(
             Region(base.columns, tuple(known), tuple(found))
             for base, known, found in zip(self._shared.bases, units, evaluations, strict=True)
         )
 
-    def _products(self, node: _Node, cell_of: dict[_Node, int]) -> Iterator[Product]:
+    def _products(self, node: _Node, cell_of: dict[_Node, int], more: _MoreCells) -> Iterator[Product]:
         """The linear form that a node's total is."""
         forms = self._shared.forms[node.query]
         trends, form = _counts(node), cell_of.get(replace(node, held=_Held.FORM))
@@ -324,9 +323,16 @@ class _Compiler:
                 total = cell_of.get(_Node(node.query, state, other.component, held))
                 if coefficient is not None and total is not None:
                     yield Product(coefficient, column, total)
-        constant = self._shared.bases[self._shared.region_of[forms[node.state].block]].constant
-        if constant is not None and form is not None:
-            yield Product(form, constant, None)
+        base = self._shared.bases[self._shared.region_of[forms[node.state].block]]
+        if base.constant is not None and form is not None:
+            yield Product(form, base.constant, None)
+        if forms[node.state].block not in base.blocks:
+            yield Product(self._unit(trends, 0, more), 0, cell_of[node])
+
+    def _unit(self, node: _Node, column: int, more: _MoreCells) -> int:
+        """The form, of the node's region and arithmetic, that is the total of one column."""
+        window, arithmetic = self._window(node), node.component.arithmetic
+        return more.number((window, column, arithmetic), _passive(arithmetic, window))
 
     def _banks(self, cell_of: dict[_Node, int]) -> tuple[tuple[Field, ...], tuple[Bank, ...], tuple[QueryResult, ...]]:
         """Fill banks with queries of the same window, in order, until `MAX_FIELDS` are in use."""

@@ -231,8 +231,8 @@ class Evaluation:
     Attributes:
         cell: It holds the total as of when its region was last rebased. It may be in the base.
         view: A cell that holds the total as of the event at hand; None when no event needs it.
-        products: They make the total if the cell is among their bases, else what is added to it. For an
-            extreme, a product is its factor that is no count, wherever the count is not zero.
+        products: They make the total, of which what the cell held is a part. For an extreme, a product is its
+            factor that is no count, wherever the count is not zero.
     """
 
     cell: int

@@ -11,11 +11,12 @@ import numpy as np
 
 from udfs.compiled import inlined, inner
 from udfs.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
-from udfs.program import EXACT, NUMBER
-from udfs.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_from, is_some
+from udfs.program import EXACT, EXTREME, NUMBER
+from udfs.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, is_some
 
 _DIRTY, _WAITING, _MOVED, _LATER, _CHANGES = 0, 1, 2, 3, 4
-_TOTALS, _PENDING, _VIEWS = 0, 1, 2
+# Numba would compile for each of them by itself if they were Python's.
+_TOTALS, _PENDING, _VIEWS = np.int64(0), np.int64(1), np.int64(2)
 
 
 @inlined
@@ -133,31 +134,15 @@ def _evaluate_pending(program, state, regions, region):  # type: ignore[no-untyp
 @inner
 def _add_pending(state, regions, region):  # type: ignore[no-untyped-def]
     """Move the pending totals of a region into its totals."""
-    totals, pending = state.totals, state.pending
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
+    later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
     for e in range(regions.ends[region], regions.ends[region + 1]):
         kind, window, at = regions.evaluations[e, 0], regions.evaluations[e, 1], regions.evaluations[e, 2]
         begin, end = at + state.open[window, 3], at + state.open[window, 4]
-        add(
-            kind,
-            begin,
-            end,
-            state.cursor,
-            totals.high,
-            totals.low,
-            totals.number,
-            pending.high,
-            pending.low,
-            pending.number,
-        )
-        _empty(kind, begin, end, pending.high, pending.low)
-
-
-@inlined
-def _empty(kind, begin, end, high, low):  # type: ignore[no-untyped-def]
-    """Empty some lanes of a cell."""
-    for at in range(begin, end):
-        high[at] = 0 if kind in (EXACT, NUMBER) else NO_HIGH
-        low[at] = 0 if kind in (EXACT, NUMBER) else NO_LOW
+        add(kind, begin, end, state.cursor, high, low, number, later_high, later_low, later_number)
+        for there in range(begin, end):
+            later_high[there] = NO_HIGH if kind == EXTREME else 0
+            later_low[there] = NO_LOW if kind == EXTREME else 0
 
 
 @inner
@@ -172,137 +157,109 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
         mode: ``_TOTALS``: forms into the totals they are of; ``_VIEWS``: into views, where these are not
             up to date; ``_PENDING``: what is pending in forms into pending totals.
     """
-    totals, event, pending = state.totals, state.event, state.pending
+    evaluations, products, opened, cursor = regions.evaluations, regions.products, state.open, state.cursor
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
+    event_high, event_low, event_number = state.event.high, state.event.low, state.event.number
+    later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
+    of_high, of_low, of_number = high, low, number
+    if mode == _PENDING:
+        of_high, of_low, of_number = later_high, later_low, later_number
     for place in range(first, last):
         e = numbers[place]
-        row = regions.evaluations[e]
-        kind, window, at, view, adds = row[0], row[1], row[2], row[3], row[6]
+        kind, window, at = evaluations[e, 0], evaluations[e, 1], evaluations[e, 2]
         if mode == _VIEWS:
-            changes = regions.now[row[7], _CHANGES]
+            changes = regions.now[evaluations[e, 6], _CHANGES]
             if regions.seen[e] == changes:
                 continue
             regions.seen[e] = changes
-        begin, end = state.open[window, 3], state.open[window, 4]
-        form = pending if mode == _PENDING else totals
-        if kind == EXACT:
-            _sum_counts(totals, event, form, regions.products, row[4], row[5], at, begin, end, state.cursor)
-        elif kind == NUMBER:
-            _sum_numbers(totals, event, form, regions.products, row[4], row[5], at, begin, end, state.cursor)
-        else:
-            _least(totals, event, form, regions.products, row[4], row[5], at, begin, end)
-        begin, end = at + begin, at + end
+        lane_begin, lane_end = opened[window, 3], opened[window, 4]
+        begin, end = at + lane_begin, at + lane_end
+        while True:
+            for there in range(begin, end):
+                event_high[there] = NO_HIGH if kind == EXTREME else 0
+                event_low[there] = NO_LOW if kind == EXTREME else 0
+            for p in range(evaluations[e, 4], evaluations[e, 5]):
+                form, base = products[p, 0], products[p, 1]
+                if kind == EXACT and not cursor[6]:
+                    # The sums as doubles, which wait where the high words will be, tell whether one word holds them.
+                    count = of_low[form]
+                    if count != 0:
+                        for lane in range(lane_begin, lane_end):
+                            total = low[base + lane] if base >= 0 else np.int64(1)
+                            event_number[at + lane] += np.float64(count) * np.float64(total)
+                            event_low[at + lane] += count * total
+                elif kind == NUMBER and not cursor[7]:
+                    factor = of_number[form]
+                    if factor != 0.0:
+                        for lane in range(lane_begin, lane_end):
+                            event_number[at + lane] += factor * (number[base + lane] if base >= 0 else 1.0)
+                elif kind != EXTREME:
+                    _add_product(
+                        kind,
+                        lane_begin,
+                        lane_end,
+                        at,
+                        base,
+                        event_high,
+                        event_low,
+                        event_number,
+                        of_high[form],
+                        of_low[form],
+                        of_number[form],
+                        high,
+                        low,
+                        number,
+                    )
+                elif products[p, 3]:
+                    for lane in range(lane_begin, lane_end):
+                        there, of = at + lane, base + lane
+                        if is_before(of_high[form], of_low[form], event_high[there], event_low[there]) and (
+                            base < 0 or is_some(products[p, 2], high[of], low[of], number[of])
+                        ):
+                            event_high[there], event_low[there] = of_high[form], of_low[form]
+                elif is_some(products[p, 2], of_high[form], of_low[form], of_number[form]):
+                    for lane in range(lane_begin, lane_end):
+                        there, of = at + lane, base + lane
+                        if is_before(high[of], low[of], event_high[there], event_low[there]):
+                            event_high[there], event_low[there] = high[of], low[of]
+            wide = cursor[6] if kind == EXACT else cursor[7]
+            if kind == EXTREME or wide:
+                break
+            largest = 0.0
+            for there in range(begin, end):
+                largest = max(largest, abs(event_number[there]))
+            if kind == NUMBER:
+                cursor[7] |= largest >= HUGE
+                break
+            event_high[begin:end] = 0
+            if largest < NARROW:
+                break
+            cursor[6] = 1
         if mode == _PENDING:
-            _add_to(kind, begin, end, 0, state.cursor, pending, event)
+            add(kind, begin, end, cursor, later_high, later_low, later_number, event_high, event_low, event_number)
         elif mode == _VIEWS:
-            _empty(kind, begin + view - at, end + view - at, totals.high, totals.low)
-            _add_to(kind, begin + view - at, end + view - at, at - view, state.cursor, totals, event)
-            if adds:
-                _add_to(kind, begin + view - at, end + view - at, at - view, state.cursor, totals, totals)
+            by = evaluations[e, 3] - at
+            for there in range(begin, end):
+                high[there + by], low[there + by] = event_high[there], event_low[there]
     # A total may be in the base of others: all are evaluated before any changes.
     for place in range(first, last if mode == _TOTALS else first):
-        row = regions.evaluations[numbers[place]]
-        begin, end = row[2] + state.open[row[1], 3], row[2] + state.open[row[1], 4]
-        if not row[6]:
-            _empty(row[0], begin, end, totals.high, totals.low)
-        _add_to(row[0], begin, end, 0, state.cursor, totals, event)
+        at, window = evaluations[numbers[place], 2], evaluations[numbers[place], 1]
+        for there in range(at + opened[window, 3], at + opened[window, 4]):
+            high[there], low[there] = event_high[there], event_low[there]
 
 
 @inlined
-def _add_to(kind, begin, end, by, cursor, totals, more):  # type: ignore[no-untyped-def]
-    """Add lanes of some totals to the lanes at ``begin``..``end`` of others, which are ``by`` places before."""
-    add_from(kind, begin, end, by, cursor, totals.high, totals.low, totals.number, more.high, more.low, more.number)
-
-
-@inlined
-def _sum_counts(totals, event, form, products, first, last, at, begin, end, cursor):  # type: ignore[no-untyped-def]
-    """Evaluate a count."""
-    if not cursor[6]:
-        # The sums as doubles, which wait where the high words will be, tell whether one word holds them.
-        largest = 0.0
-        for lane in range(at + begin, at + end):
-            event.number[lane] = 0.0
-            event.low[lane] = 0
-        for p in range(first, last):
-            coefficient, base = form.low[products[p, 0]], products[p, 1]
-            if coefficient == 0:
-                continue
-            for lane in range(begin, end):
-                total = totals.low[base + lane] if base >= 0 else np.int64(1)
-                event.number[at + lane] += np.float64(coefficient) * np.float64(total)
-                event.low[at + lane] += coefficient * total
-        for lane in range(at + begin, at + end):
-            largest = max(largest, event.number[lane])
-            event.high[lane] = 0
-        cursor[6] |= largest >= NARROW
-    if cursor[6]:
-        for lane in range(at + begin, at + end):
-            event.high[lane] = 0
-            event.low[lane] = 0
-        for p in range(first, last):
-            high, low, base = form.high[products[p, 0]], form.low[products[p, 0]], products[p, 1]
-            if (high | low) == 0:
-                continue
-            for lane in range(begin, end):
-                there = at + lane
-                more_high, more_low = high, low
-                if base >= 0:
-                    more_high, more_low = multiply_exact(high, low, totals.high[base + lane], totals.low[base + lane])
-                event.high[there], event.low[there] = add_exact(
-                    event.high[there], event.low[there], more_high, more_low
-                )
-
-
-@inlined
-def _sum_numbers(totals, event, form, products, first, last, at, begin, end, cursor):  # type: ignore[no-untyped-def]
-    """Evaluate a number."""
-    for lane in range(at + begin, at + end):
-        event.number[lane] = 0.0
-        event.low[lane] = 0
-    if not cursor[7]:
-        largest = 0.0
-        for p in range(first, last):
-            coefficient, base = form.number[products[p, 0]], products[p, 1]
-            if coefficient == 0.0:
-                continue
-            for lane in range(begin, end):
-                event.number[at + lane] += coefficient * (totals.number[base + lane] if base >= 0 else 1.0)
-                largest = max(largest, abs(event.number[at + lane]))
-        cursor[7] |= largest >= HUGE
-        last = first
-    for p in range(first, last):
-        coefficient, scale, base = form.number[products[p, 0]], form.low[products[p, 0]], products[p, 1]
-        if coefficient == 0.0:
-            continue
-        for lane in range(begin, end):
-            more, more_scale = coefficient, scale
+def _add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high, by_low, by_number, high, low, number):  # type: ignore[no-untyped-def]
+    """Add a coefficient times the totals at ``base`` (-1: 1) to the lanes of a cell, which begin at ``at``."""
+    for lane in range(begin, end if by_high | by_low else begin):
+        there, of = at + lane, base + lane
+        if kind == EXACT:
+            more_high, more_low = by_high, by_low
             if base >= 0:
-                # Nothing times a number that is not finite is nothing.
-                if totals.number[base + lane] == 0.0:
-                    continue
-                more, more_scale = scaled(coefficient * totals.number[base + lane], scale + totals.low[base + lane])
-            event.number[at + lane], event.low[at + lane] = add_scaled(
-                event.number[at + lane], event.low[at + lane], more, more_scale
-            )
-
-
-@inlined
-def _least(totals, event, form, products, first, last, at, begin, end):  # type: ignore[no-untyped-def]
-    """Evaluate an extreme."""
-    for lane in range(at + begin, at + end):
-        event.high[lane] = NO_HIGH
-        event.low[lane] = NO_LOW
-    for p in range(first, last):
-        there, base, count = products[p, 0], products[p, 1], products[p, 2]
-        high, low = form.high[there], form.low[there]
-        if products[p, 3]:
-            for lane in range(begin, end):
-                of = base + lane
-                if is_before(high, low, event.high[at + lane], event.low[at + lane]) and (
-                    base < 0 or is_some(count, totals.high[of], totals.low[of], totals.number[of])
-                ):
-                    event.high[at + lane], event.low[at + lane] = high, low
-        elif is_some(count, high, low, form.number[there]):
-            for lane in range(begin, end):
-                more_high, more_low = totals.high[base + lane], totals.low[base + lane]
-                if is_before(more_high, more_low, event.high[at + lane], event.low[at + lane]):
-                    event.high[at + lane], event.low[at + lane] = more_high, more_low
+                more_high, more_low = multiply_exact(by_high, by_low, high[of], low[of])
+            to_high[there], to_low[there] = add_exact(to_high[there], to_low[there], more_high, more_low)
+        elif base < 0:
+            to_number[there], to_low[there] = add_scaled(to_number[there], to_low[there], by_number, by_low)
+        elif number[of] != 0.0:  # nothing times what is not finite is nothing
+            more, scale = scaled(by_number * number[of], by_low + low[of])
+            to_number[there], to_low[there] = add_scaled(to_number[there], to_low[there], more, scale)

@@ -23,8 +23,7 @@ class Regions(NamedTuple):
         views: Evaluations that events read. Ordered by event class.
         view_ends: Likewise.
         evaluations: Arithmetic, window, offset of the cell, offset of its view (-1: none), begin and end in
-            ``products``, whether their sum is added to what the cell holds, region. Ordered by region.
-            Shape (evaluations, 8).
+            ``products``, region. Ordered by region. Shape (evaluations, 7).
         ends: Begin of each region in ``evaluations``, and the end. Shape (regions + 1,).
         all: The numbers of all evaluations.
         products: Offset of the coefficient, offset of the base's cell (-1: the constant 1); for an extreme,
@@ -81,9 +80,8 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
         view = -1 if evaluation.view is None else offsets[evaluation.view]
         begin = len(products)
         products += (_product(plan, product, offsets) for product in evaluation.products)
-        adds = all(product.base != evaluation.cell for product in evaluation.products)
         where = [cell.arithmetic.value, cell.window, offsets[evaluation.cell], view]
-        rows.append([*where, begin, len(products), int(adds), number])
+        rows.append([*where, begin, len(products), number])
     units = [
         [[offsets[cell] + column, plan.cells[cell].arithmetic.value] for cell, column in region.units]
         for region in plan.regions
@@ -96,7 +94,7 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
         feed_ends=_ends(feeds),
         views=_flat(views),
         view_ends=_ends(views),
-        evaluations=np.array(rows, np.int64).reshape(-1, 8),
+        evaluations=np.array(rows, np.int64).reshape(-1, 7),
         ends=_ends([region.evaluations for region in plan.regions]),
         all=np.arange(len(evaluations)),
         products=np.array(products, np.int64).reshape(-1, 4),
