@@ -100,7 +100,7 @@ PLANNERS: dict[str, Callable[[Random], Planner]] = {
     "shared": lambda _: share_equal_prefixes,
     "unshared": lambda _: share_nothing,
     "split": split_randomly,
-    "forms": lambda random: partial(draw_plan, random),
+    "random": lambda random: partial(draw_plan, random),
 }
 
 

@@ -37,8 +37,8 @@ class _Drawer:
     def plan(self) -> SharingPlan:
         """The plan."""
         self._alone()
-        states = range(len(self._template.states))
-        for snapshot in self._random.choices(states, k=self._random.choice((1, 2, 4, 8))):
+        sources = [t.source for t in self._template.transitions for _ in range(len(t.queries) ** 2)]
+        for snapshot in self._random.choices(sources, k=self._random.choice((1, 2, 4, 8)) if sources else 0):
             self._spread(snapshot)
         while self._take_back():
             pass
@@ -65,6 +65,7 @@ class _Drawer:
         random, sizes = self._random, self._random.choice((1, 1, 2))
         group = {q: random.randrange(sizes) for q in range(len(self._template.queries)) if random.random() < 0.9}
         ends, taken = random.choice((0.0, 0.0, 0.1, 0.3)), random.choice((0.0, 0.5))
+        polite = random.random() < 0.5
         reached, todo = {snapshot}, [snapshot]
         while todo:
             source = todo.pop()
@@ -76,6 +77,8 @@ class _Drawer:
                 split = random.random() < 0.1
                 for query in mine:
                     tag = (group[query], random.randint(0, 1) if split else 0)
+                    if polite and source != snapshot and self._chosen[source, transition.target, query][0] is not None:
+                        continue
                     if self._steps.is_plain(query, source, transition.target):
                         self._chosen[source, transition.target, query] = (snapshot, tag)
                 if transition.target not in reached:

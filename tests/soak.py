@@ -29,7 +29,7 @@ def problems(drawn: Workload, seed: int) -> list[str]:
     found: list[str] = []
     for name, planner in PLANNERS.items():
         # Every pool is shared as the planner wants, and in linear forms; of three pools, one each also otherwise.
-        often = name in ("shared", "forms")
+        often = name in ("shared", "random")
         if not often and (seed % 3 != list(PLANNERS).index(name) or len(drawn.queries) == 1):
             continue
         random = Random(seed)
