@@ -207,13 +207,13 @@ def test_q_sets_have_regions_of_their_own() -> None:
 
 
 def test_a_state_may_take_snapshots_and_pass_on_others() -> None:
-    source = template([query("A P+ T D"), query("B P+ T E")])
+    source = template([query("A P+ (T | U) D", *ALL), query("B P+ (T | U) E", *ALL)])
     names = [str(state) for state in source.states]
     first, kleene = names.index("A"), names.index("P")
     parts = []
     for t in source.transitions:
         target, origin = names[t.target], names[t.source]
-        if target == "P" and origin in ("A", "P"):
+        if (target == "P" and origin in ("A", "P")) or target == "U":
             some = tuple(QSet((q,), first if q == 0 else None) for q in t.queries)
         elif target == "T":
             some = (QSet(t.queries, kleene),)
@@ -228,7 +228,7 @@ def test_a_state_may_take_snapshots_and_pass_on_others() -> None:
     pool = list(source.queries)
     random = Random(3)
     for ties in (False, True):
-        events = stream(pool, "ABPPTPAPTDEPPTED", random, ties)
+        events = stream(pool, "ABPPTPUADPTUED", random, ties)
         expected = [enumerate_results(one, events, MEANINGS) for one in pool]
         for one, other in zip(expected, pool_results(pool, events, lambda _: plan), strict=True):
             assert difference(one, other) is None
