@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TypeAlias, TypeVar
 
 from planner.access import compile_comparison
@@ -10,21 +12,26 @@ from planner.automaton import Automaton
 from planner.components import SCALED_TRENDS, TRENDS, Component, components, needed
 from planner.guards import ALWAYS, Condition
 from planner.kernel_plan import (
+    NO_EVENT,
     Arithmetic,
     Bank,
     Cell,
     Column,
     Comparison,
+    Evaluation,
     Field,
     GuardState,
     KernelPlan,
     Link,
+    Product,
     QueryResult,
+    Region,
     Slot,
 )
 from planner.prefixes import equal_prefixes
 from planner.query import EventClass, Step, Window
 from planner.refinement import refine
+from planner.regions import Regions, regions
 from planner.sharing import SharingPlan
 from planner.template import State, Template
 
@@ -35,6 +42,15 @@ code small and let a view read few columns; measured with ``benchmarks/``."""
 _T = TypeVar("_T")
 
 
+class _Held(Enum):
+    """What is held of a component at a state: its total, the one in the base of a region that is kept apart
+    from it, or its form."""
+
+    TOTAL = 0
+    BASE = 1
+    FORM = 2
+
+
 @dataclass(frozen=True, slots=True)
 class _Node:
     """One component at one state of one query's automaton."""
@@ -42,34 +58,50 @@ class _Node:
     query: int
     state: int
     component: Component
+    held: _Held = _Held.TOTAL
 
 
 def compile_plan(template: Template, plan: SharingPlan) -> KernelPlan:
     """The kernel plan that computes all queries of ``template``, sharing what ``plan`` shares."""
     merged = equal_prefixes(template, plan)
-    kept = [needed(query) for query in template.queries]
+    shared = regions(template, plan)
     nodes = [
-        _Node(number, state, component)
-        for number, machine in enumerate(template.automata)
-        for component in kept[number]
-        for state in _reached(machine, component)
+        node
+        for number, query in enumerate(template.queries)
+        for component in needed(query)
+        for node in _nodes(template, shared, number, component)
     ]
     index = {node: place for place, node in enumerate(nodes)}
     predecessors = [machine.predecessors() for machine in template.automata]
-    before = [_sources(template.automata[n.query], predecessors[n.query][n.state], n, index) for n in nodes]
-    blocks = refine((_key(template, merged, node) for node in nodes), before)
+    before = [_sources(template.automata[n.query], predecessors[n.query][n.state], shared, n, index) for n in nodes]
+    blocks = refine((_key(template, merged, shared, node) for node in nodes), before)
     cell_of = dict(zip(nodes, blocks, strict=True))
-    return _Compiler(template).plan(nodes, before, blocks, cell_of)
+    return _Compiler(template, shared).plan(nodes, before, blocks, cell_of)
 
 
-def _reached(machine: Automaton, component: Component) -> tuple[int, ...]:
-    """States at which the component may be other than zero: from where it is contributed, onwards."""
-    if component.variable is None:
-        return tuple(range(len(machine.labels)))
-    reached = {state for state, label in enumerate(machine.labels) if label == component.variable}
+def _nodes(template: Template, shared: Regions, query: int, component: Component) -> Iterator[_Node]:
+    """The nodes of a component of a query."""
+    machine, forms = template.automata[query], shared.forms[query]
+    origins = {s for s, label in enumerate(machine.labels) if component.variable in (None, label)}
+    totals = _closure(origins, dict(enumerate(machine.follows)))
+    for state in totals:
+        yield _Node(query, state, component)
+        if state in forms and forms[state].kept_apart:
+            yield _Node(query, state, component, _Held.BASE)
+    onwards: dict[int, list[int]] = {state: [] for state in forms}
+    for state, form in forms.items():
+        for source in form.sources:
+            onwards[source].append(state)
+    for state in _closure(origins & forms.keys(), onwards):
+        yield _Node(query, state, component, _Held.FORM)
+
+
+def _closure(origins: set[int], onwards: Mapping[int, Iterable[int]]) -> tuple[int, ...]:
+    """States at which a component may be other than zero: from where it is contributed, onwards."""
+    reached = set(origins)
     todo = list(reached)
     while todo:
-        fresh = machine.follows[todo.pop()].keys() - reached
+        fresh = set(onwards[todo.pop()]) - reached
         reached |= fresh
         todo.extend(fresh)
     return tuple(sorted(reached))
@@ -79,24 +111,48 @@ _Sources: TypeAlias = tuple[tuple[Condition, int], ...]
 """What comes before a node: nodes, each with the condition of the step from there."""
 
 
-def _sources(machine: Automaton, states: tuple[int, ...], node: _Node, index: dict[_Node, int]) -> _Sources:
-    before = ((state, index.get(_Node(node.query, state, node.component))) for state in states)
+def _sources(
+    machine: Automaton, states: tuple[int, ...], shared: Regions, node: _Node, index: dict[_Node, int]
+) -> _Sources:
+    held = _Held.TOTAL
+    if node.held is _Held.FORM:
+        states, held = shared.forms[node.query][node.state].sources, _Held.FORM
+    before = ((state, index.get(_Node(node.query, state, node.component, held))) for state in states)
     return tuple((machine.follows[state][node.state], source) for state, source in before if source is not None)
 
 
-def _key(template: Template, merged: tuple[tuple[int, ...], ...], node: _Node) -> object:
+def _key(template: Template, merged: tuple[tuple[int, ...], ...], shared: Regions, node: _Node) -> object:
     """What a cell is, apart from its sources. Variables do not matter, only whether they contribute."""
-    component = node.component
+    component, form = node.component, shared.forms[node.query].get(node.state)
     contributes = template.automata[node.query].labels[node.state] == component.variable
-    return merged[node.query][node.state], replace(component, variable=None), contributes
+    block = None if form is None else form.block
+    total = None if node.held is _Held.FORM else merged[node.query][node.state]
+    return node.held, total, block, replace(component, variable=None), contributes
+
+
+def _counts(node: _Node) -> _Node:
+    """The count of trends that a node's contributions are weighted with."""
+    return replace(node, component=SCALED_TRENDS if node.component.counted_by is Arithmetic.NUMBER else TRENDS)
+
+
+def _passive(arithmetic: Arithmetic, window: int) -> Cell:
+    """A cell that no event adds to."""
+    return Cell(arithmetic, NO_EVENT, window, False, (), None, None, False)
+
+
+_MoreKey: TypeAlias = "int | tuple[int, int, Arithmetic]"
+"""A cell of which there is a view; or the window, column and arithmetic of a unit."""
 
 
 class _Compiler:
-    def __init__(self, template: Template) -> None:
+    def __init__(self, template: Template, shared: Regions) -> None:
         self._template = template
+        self._shared = shared
         self._classes: dict[EventClass, int] = {}
         self._columns: dict[Column, int] = {}
         self._windows: dict[Window | None, int] = {}
+        for query in template.queries:
+            _number(self._windows, query.window)
         self._comparisons: dict[Comparison, int] = {}
         self._compared: dict[tuple[Step, bool], int] = {}
 
@@ -106,23 +162,26 @@ class _Compiler:
         representatives: dict[int, int] = {}
         for place, block in enumerate(blocks):
             representatives.setdefault(block, place)
-        cells = tuple(
-            self._cell(nodes[place], tuple(Link(blocks[s], step) for step, s in before[place]), cell_of)
+        more = _MoreCells(len(representatives))
+        cells = [
+            self._cell(nodes[place], tuple((nodes[s], step) for step, s in before[place]), cell_of, more)
             for place in representatives.values()
-        )
+        ]
+        found = self._regions([nodes[place] for place in representatives.values()], cell_of, more)
         guard_states = self._guard_states()
         fields, banks, results = self._banks(cell_of)
         return KernelPlan(
             classes=tuple(self._classes),
             columns=tuple(self._columns),
             windows=tuple(self._windows),
-            cells=cells,
+            cells=(*cells, *more.cells),
             fields=fields,
             banks=banks,
             results=results,
             guards=len(self._template.guards),
             guard_states=guard_states,
             comparisons=tuple(self._comparisons),
+            regions=found,
         )
 
     def _guard_states(self) -> tuple[GuardState, ...]:
@@ -154,11 +213,15 @@ class _Compiler:
     def _column(self, column: Column) -> int:
         return _number(self._columns, column)
 
-    def _cell(self, node: _Node, steps: tuple[Link, ...], cell_of: dict[_Node, int]) -> Cell:
+    def _cell(
+        self, node: _Node, steps: tuple[tuple[_Node, Condition], ...], cell_of: dict[_Node, int], more: _MoreCells
+    ) -> Cell:
         component = node.component
         query, machine = self._template.queries[node.query], self._template.automata[node.query]
+        window = _number(self._windows, query.window)
+        if self._is_evaluated(node):
+            return _passive(component.arithmetic, window)
         contributes = machine.labels[node.state] == component.variable
-        counts = SCALED_TRENDS if component.counted_by is Arithmetic.NUMBER else TRENDS
         column = None
         if contributes and component.column is not None:
             column = self._column(component.column)
@@ -169,21 +232,98 @@ class _Compiler:
         if starts and state.step is not None:
             starts = state.step.start is not None
             start_event = None if state.step.start is None else _number(self._classes, state.step.start)
+        links = tuple(Link(self._read(source, cell_of, more), condition) for source, condition in steps)
+        units: tuple[int, ...] = ()
+        if node.held is _Held.FORM:
+            window, starts, units = self._window(node), False, self._units(node, more)
         if state.step is not None:
-            steps = tuple(Link(s.cell, s.condition, self._comparison(state, s.condition != ALWAYS)) for s in steps)
+            links = tuple(replace(s, comparison=self._comparison(state, s.condition != ALWAYS)) for s in links)
         return Cell(
             arithmetic=component.arithmetic,
             event=_number(self._classes, state.event),
-            window=_number(self._windows, query.window),
+            window=window,
             start=starts,
             start_event=start_event,
             start_condition=machine.starts[node.state] if starts else ALWAYS,
-            sources=tuple(step.cell for step in steps if _is_free(step)),
-            links=tuple(step for step in steps if not _is_free(step)),
-            count=cell_of[replace(node, component=counts)] if contributes else None,
+            sources=(*units, *(link.cell for link in links if _is_free(link))),
+            links=tuple(link for link in links if not _is_free(link)),
+            count=cell_of[_counts(node)] if contributes else None,
             column=column,
             weighted=contributes and component.weighted,
         )
+
+    def _is_evaluated(self, node: _Node) -> bool:
+        """Whether the total of a node is evaluated, instead of being added up by its events."""
+        form = self._shared.forms[node.query].get(node.state)
+        return node.held is _Held.BASE or (node.held is _Held.TOTAL and form is not None and not form.kept_apart)
+
+    def _read(self, source: _Node, cell_of: dict[_Node, int], more: _MoreCells) -> int:
+        """The cell that an event reads: the node's own, or a view of it."""
+        cell = cell_of[source]
+        if not self._is_evaluated(source):
+            return cell
+        window = self._windows[self._template.queries[source.query].window]
+        return more.number(cell, _passive(source.component.arithmetic, window))
+
+    def _window(self, node: _Node) -> int:
+        """The region of a node's form, numbered on from the windows."""
+        return len(self._windows) + self._shared.region_of[self._shared.forms[node.query][node.state].block]
+
+    def _units(self, node: _Node, more: _MoreCells) -> tuple[int, ...]:
+        """What comes to a form straight from its snapshots and from starts."""
+        if node.component.variable is not None:
+            return ()
+        form = self._shared.forms[node.query][node.state]
+        constant = self._shared.bases[self._shared.region_of[form.block]].constant
+        columns = ([0] if form.begins else []) + ([constant] if form.starts and constant is not None else [])
+        return tuple(self._unit(node, column, more) for column in columns)
+
+    def _regions(self, nodes: list[_Node], cell_of: dict[_Node, int], more: _MoreCells) -> tuple[Region, ...]:
+        """The regions, with one of the ``nodes`` per cell."""
+        units: list[list[tuple[int, int]]] = [[] for _ in self._shared.bases]
+        evaluations: list[list[Evaluation]] = [[] for _ in self._shared.bases]
+        for number, node in enumerate(nodes):
+            form = self._shared.forms[node.query].get(node.state)
+            if form is None:
+                continue
+            region = self._shared.region_of[form.block]
+            blocks = self._shared.bases[region].blocks
+            if node.held is _Held.FORM and node.component.variable is None and form.block in blocks:
+                units[region].append((number, blocks[form.block]))
+            elif self._is_evaluated(node):
+                products = tuple(self._products(node, cell_of, more))
+                evaluations[region].append(Evaluation(number, more.numbers.get(number), products))
+        for key, number in more.numbers.items():
+            if isinstance(key, tuple):
+                units[key[0] - len(self._windows)].append((number, key[1]))
+        return tuple(
+            Region(base.columns, tuple(known), tuple(found))
+            for base, known, found in zip(self._shared.bases, units, evaluations, strict=True)
+        )
+
+    def _products(self, node: _Node, cell_of: dict[_Node, int], more: _MoreCells) -> Iterator[Product]:
+        """The linear form that a node's total is."""
+        forms = self._shared.forms[node.query]
+        trends, form = _counts(node), cell_of.get(replace(node, held=_Held.FORM))
+        # What the base has counted goes on with trends; what is counted on the way is so for trends of the base.
+        pairs = dict.fromkeys(((trends, node), (node, trends)))
+        for column, state in self._shared.columns(node.query, node.state).items():
+            held = _Held.BASE if column and forms[state].kept_apart else _Held.TOTAL
+            for factor, other in pairs:
+                coefficient = cell_of.get(replace(factor, held=_Held.FORM))
+                total = cell_of.get(_Node(node.query, state, other.component, held))
+                if coefficient is not None and total is not None:
+                    yield Product(coefficient, column, total)
+        base = self._shared.bases[self._shared.region_of[forms[node.state].block]]
+        if base.constant is not None and form is not None:
+            yield Product(form, base.constant, None)
+        if forms[node.state].block not in base.blocks:
+            yield Product(self._unit(trends, 0, more), 0, cell_of[node])
+
+    def _unit(self, node: _Node, column: int, more: _MoreCells) -> int:
+        """The form, of the node's region and arithmetic, that is the total of one column."""
+        window, arithmetic = self._window(node), node.component.arithmetic
+        return more.number((window, column, arithmetic), _passive(arithmetic, window))
 
     def _banks(self, cell_of: dict[_Node, int]) -> tuple[tuple[Field, ...], tuple[Bank, ...], tuple[QueryResult, ...]]:
         """Fill banks with queries of the same window, in order, until `MAX_FIELDS` are in use."""
@@ -221,6 +361,22 @@ class _Compiler:
         if component.arithmetic is not Arithmetic.EXTREME or component.column is None:
             return Field(component.arithmetic)
         return Field(component.arithmetic, component.column.encoding, component.column.attribute.type)
+
+
+class _MoreCells:
+    """Cells beside those of nodes: units of regions and views."""
+
+    def __init__(self, first: int) -> None:
+        self.cells: list[Cell] = []
+        self.numbers: dict[_MoreKey, int] = {}
+        self._first = first
+
+    def number(self, key: _MoreKey, cell: Cell) -> int:
+        """The number of a cell, which is added if need be."""
+        if key not in self.numbers:
+            self.numbers[key] = self._first + len(self.cells)
+            self.cells.append(cell)
+        return self.numbers[key]
 
 
 class _BankBuilder:

@@ -5,6 +5,9 @@ Terms:
 - A **cell** holds one running total per live window: of one template state and one intermediate
   aggregate. An event adds to the cells of its classes: what it starts, what the source cells hold,
   and its own contribution.
+- A **form** is a cell of a region: instead of one total per live window it holds one coefficient per
+  total of the region's base, which is the same for all queries and windows. A region is **rebased** when
+  the totals of its base are made anew from the forms, which then start over.
 - A **bank** is a row layout for the results of some queries with one window. All banks have the same
   output fields, so that the results of a pool are one table.
 """
@@ -29,6 +32,9 @@ COUNT_LIMIT = 10**38
 STUCK_HIGH = (COUNT_LIMIT >> 64) + 1
 """High word at which a 128-bit count sticks, wherever counts are added: such a count is above the limit."""
 
+
+NO_EVENT = -1
+"""Event class of a cell that no event adds to."""
 
 SCALE_BITS = 512
 """A scaled double with number n and scale s stands for n · 2^(SCALE_BITS·s)."""
@@ -176,8 +182,9 @@ class Cell:
 
     Attributes:
         arithmetic: How the total is held.
-        event: Number of the event class that adds to it.
-        window: Number of the window it is kept for.
+        event: Number of the event class that adds to it; `NO_EVENT` when it is evaluated, or never changes.
+        window: Number of the window it is kept for. Regions are numbered on from the windows: a form's
+            lanes are the columns of its region.
         start: Whether an event starts a trend here, which counts 1.
         sources: Cells, of the same arithmetic, of the states before; one may occur several times.
         count: The cell of the same state that counts trends, when an event contributes here by
@@ -200,6 +207,53 @@ class Cell:
     start_event: int | None = None
     start_condition: Condition = ALWAYS
     links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A coefficient times a total of the base.
+
+    Attributes:
+        form: The cell that holds the coefficient.
+        column: Its lane.
+        base: The cell that holds the total; None for the constant 1.
+    """
+
+    form: int
+    column: int
+    base: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A cell whose total is a linear form.
+
+    Attributes:
+        cell: It holds the total as of when its region was last rebased. It may be in the base.
+        view: A cell that holds the total as of the event at hand; None when no event needs it.
+        products: They make the total, of which what the cell held is a part. For an extreme, a product is its
+            factor that is no count, wherever the count is not zero.
+    """
+
+    cell: int
+    view: int | None
+    products: tuple[Product, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """States to which linear forms over the same totals come.
+
+    Attributes:
+        columns: Number of totals in the base, of which coefficients are kept.
+        units: Forms, all of counts, that hold 1 in one column and 0 in the others when the region has been
+            rebased. All other forms are empty then.
+        evaluations: All cells of its forms' values.
+    """
+
+    columns: int
+    units: tuple[tuple[int, int], ...]
+    evaluations: tuple[Evaluation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +333,7 @@ class KernelPlan:
         guards: Number of guards.
         guard_states: States of all guards.
         comparisons: Conditions on events and those before them.
+        regions: Where linear forms are kept.
     """
 
     classes: tuple[EventClass, ...]
@@ -291,6 +346,7 @@ class KernelPlan:
     guards: int = 0
     guard_states: tuple[GuardState, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
+    regions: tuple[Region, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

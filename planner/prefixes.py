@@ -21,7 +21,7 @@ def equal_prefixes(template: Template, plan: SharingPlan | None = None) -> tuple
         plan: When given, states are told apart also where it puts their queries in different Q-sets
             of a transition that leads to them.
     """
-    entered = _entered_in(plan)
+    entered = entered_in(plan)
     keys: list[object] = []
     before: list[tuple[tuple[object, int], ...]] = []
     for number, machine in enumerate(template.automata):
@@ -62,7 +62,7 @@ def share_nothing(template: Template) -> SharingPlan:
     )
 
 
-def _entered_in(plan: SharingPlan | None) -> dict[tuple[int, int], tuple[object, ...]]:
+def entered_in(plan: SharingPlan | None) -> dict[tuple[int, int], tuple[object, ...]]:
     """Per query and state of the template, the Q-sets by which the query enters the state."""
     entered: dict[tuple[int, int], tuple[object, ...]] = {}
     for transition in () if plan is None else plan.transitions:

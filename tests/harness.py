@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from random import Random
 from typing import Any, TypeAlias
 
@@ -35,6 +36,7 @@ from planner.sharing import QSet, SharingPlan, TransitionPlan
 from planner.template import Template, template
 from tests.enumerator import Event, Key, Results, Value, as_count, as_float, sort_key
 from tests.kernel_twin import KernelRow
+from tests.sharing_plans import draw_plan
 from udfs.run import OUTPUT_BYTES, PoolRun
 
 AnyArray: TypeAlias = Any
@@ -98,6 +100,7 @@ PLANNERS: dict[str, Callable[[Random], Planner]] = {
     "shared": lambda _: share_equal_prefixes,
     "unshared": lambda _: share_nothing,
     "split": split_randomly,
+    "random": lambda random: partial(draw_plan, random),
 }
 
 

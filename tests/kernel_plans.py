@@ -29,6 +29,7 @@ from planner.kernel_plan import (
 )
 from planner.query import EventClass, Window
 from tests.instruction_twin import GREATEST, LEAST
+from tests.kernel_regions import with_regions
 from tests.kernel_twin import KernelRow
 
 EXTREME_TYPES = (
@@ -114,7 +115,8 @@ def random_plan(random: Random, windows: tuple[Window | None, ...]) -> KernelPla
     linked, comparisons = _without_unused([linker.linked(number, classes) for number in range(len(cells))], comparisons)
     fields, banks = _banks(random, linked, columns, families, len(windows), guards)
     named = tuple(EventClass(None, None, str(number)) for number in range(classes))
-    return KernelPlan(named, columns, windows, linked, fields, banks, (), guards, guard_states, comparisons)
+    plan = KernelPlan(named, columns, windows, linked, fields, banks, (), guards, guard_states, comparisons)
+    return with_regions(random, plan, 2 * len(states), families) if random.random() < 0.5 else plan
 
 
 def _without_unused(

@@ -1,8 +1,9 @@
 """A twin of the kernel that interprets a kernel plan cell by cell, slowly and obviously.
 
 Each window of each key is computed by itself, with Python ints and Fractions, and what each event added to
-each cell is kept, so that guards and comparisons are asked of every pair of events. Nothing is shared with
-`udfs`: no lanes, no pending totals, no order keys, no scales, no buckets, no trees.
+each cell is kept, so that guards and comparisons are asked of every pair of events. Forms are evaluated at
+every time, so that they are units whenever the next events come. Nothing is shared with `udfs`: no lanes, no
+pending totals, no order keys, no scales, no buckets, no trees, no form that outlasts a time.
 """
 
 from __future__ import annotations
@@ -13,7 +14,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from planner.kernel_plan import Arithmetic, Cell, Column, Comparison, Encoding, KernelPlan, Link, Slot
+from planner.kernel_plan import (
+    Arithmetic,
+    Cell,
+    Column,
+    Comparison,
+    Encoding,
+    Evaluation,
+    KernelPlan,
+    Link,
+    Product,
+    Slot,
+)
 from planner.query import Window
 from tests.enumerator import Key, sort_key
 from tests.instruction_twin import evaluate
@@ -93,12 +105,14 @@ class _Window:
         added: Per cell, the events and what each added.
         spans: Per state of a guard, the first and last times of what has got there.
         broken: Per guard, the first and last times of forbidden trends.
+        forms: By form and column, what events of the latest time have added.
     """
 
     totals: list[Total]
     added: list[list[tuple[KernelRow, Total]]]
     spans: list[set[tuple[int, int]]]
     broken: list[set[tuple[int, int]]]
+    forms: dict[tuple[int, int], Total]
 
     def intact(self, after: int | None, before: int | None) -> frozenset[int]:
         """Guards of which no forbidden trend lies strictly between two times; None is beyond all."""
@@ -134,6 +148,8 @@ class _Twin:
     def __init__(self, plan: KernelPlan) -> None:
         self._plan = plan
         self._encodings = [self._encoding(number) for number in range(len(plan.cells))]
+        self._units = {unit for region in plan.regions for unit in region.units}
+        self._viewed = {e.view: e.cell for region in plan.regions for e in region.evaluations if e.view is not None}
 
     def window(self, window: int, rows: list[KernelRow]) -> _Window:
         """One window after ``rows``, which are all in it."""
@@ -143,17 +159,28 @@ class _Twin:
             added=[[] for _ in cells],
             spans=[set() for _ in self._plan.guard_states],
             broken=[set() for _ in range(self._plan.guards)],
+            forms={},
         )
         for time in sorted({row.time for row in rows}):
             fresh: list[tuple[int, KernelRow, Total]] = []
             now_rows = [row for row in rows if row.time == time]
             for row in now_rows:
                 now: dict[int, Total] = {}
+                forms: dict[tuple[int, int], Total] = {}
                 for number, cell in enumerate(cells):
-                    if cell.window == window and cell.event in row.classes:
+                    if cell.window >= len(self._plan.windows) and cell.event in row.classes:
+                        self._add_form(number, row, forms)
+                    elif cell.window == window and cell.event in row.classes:
                         now[number] = self._event(number, row, past, now)
                         fresh.append((number, row, now[number]))
+                for place, total in forms.items():
+                    kept = past.forms.get(place, _nothing(cells[place[0]].arithmetic))
+                    past.forms[place] = self._add(place[0], [kept, total])
             # Events of one time are not before each other: what has happened changes when all are done.
+            for region in self._plan.regions:
+                mine = [e for e in region.evaluations if cells[e.cell].window == window]
+                fresh += ((e.cell, now_rows[0], self._evaluated(e, past)) for e in mine)
+            past.forms.clear()
             for number, row, total in fresh:
                 past.added[number].append((row, total))
                 past.totals[number] = self._add(number, [past.totals[number], total])
@@ -173,21 +200,47 @@ class _Twin:
     def _event(self, number: int, row: KernelRow, past: _Window, now: dict[int, Total]) -> Total:
         """What one event adds to a cell: what it starts, what came before, and its own contribution."""
         cell = self._plan.cells[number]
-        parts = [past.totals[source] for source in cell.sources]
+        parts = [past.totals[self._viewed.get(source, source)] for source in cell.sources]
         for link in cell.links:
             parts += [total for before, total in past.added[link.cell] if self._leads(link, before, row, past)]
         if cell.arithmetic is not Arithmetic.EXTREME:
             parts.append(int(self._starts(cell, row, past)))
-        value = None if cell.column is None else row.values[cell.column]
-        if cell.count is not None and (cell.column is None or value is not None):
-            trends = now[cell.count]
-            if cell.arithmetic is Arithmetic.EXTREME:
-                parts.append(value if trends else None)
-            elif cell.weighted:
-                parts.append(_times(value, trends))
-            else:
-                parts.append(trends)
+        if cell.count is not None:
+            parts.append(self._contributed(cell, row, now[cell.count]))
         return self._add(number, parts)
+
+    def _contributed(self, cell: Cell, row: KernelRow, trends: Total) -> Total:
+        """What an event contributes by itself to some trends."""
+        value = None if cell.column is None else row.values[cell.column]
+        if cell.column is not None and value is None:
+            return _nothing(cell.arithmetic)
+        if cell.arithmetic is Arithmetic.EXTREME:
+            return value if trends else None
+        return _times(value, trends) if cell.weighted else trends
+
+    def _add_form(self, number: int, row: KernelRow, now: dict[tuple[int, int], Total]) -> None:
+        """Note what one event adds to a form: at times before it was evaluated, so all are units."""
+        cell = self._plan.cells[number]
+        for column in range(self._plan.regions[cell.window - len(self._plan.windows)].columns):
+            parts: list[Total] = [1 for source in cell.sources if (source, column) in self._units]
+            if cell.count is not None:
+                parts.append(self._contributed(cell, row, now[cell.count, column]))
+            now[number, column] = self._add(number, parts)
+
+    def _evaluated(self, evaluation: Evaluation, past: _Window) -> Total:
+        """What events of the latest time have added to a total that is a linear form."""
+        return self._add(evaluation.cell, [self._product(product, past) for product in evaluation.products])
+
+    def _product(self, product: Product, past: _Window) -> Total:
+        """A coefficient times a total; of an extreme and a count, the extreme if the count is not zero."""
+        cells = self._plan.cells
+        coefficient = past.forms.get((product.form, product.column), _nothing(cells[product.form].arithmetic))
+        total = 1 if product.base is None else past.totals[product.base]
+        if cells[product.form].arithmetic is Arithmetic.EXTREME:
+            return coefficient if total else None
+        if product.base is not None and cells[product.base].arithmetic is Arithmetic.EXTREME:
+            return total if coefficient else None
+        return _times(coefficient, total) if coefficient and total else 0
 
     def _starts(self, cell: Cell, row: KernelRow, past: _Window) -> bool:
         of_class = cell.start_event is None or cell.start_event in row.classes
@@ -220,11 +273,16 @@ class _Twin:
     def _encoding(self, number: int) -> Encoding | None:
         """Whether the least or the greatest is wanted of a cell: one that its values come from knows."""
         todo, seen = [number], {number}
+        made = {place: e for region in self._plan.regions for e in region.evaluations for place in (e.cell, e.view)}
         while todo:
-            cell = self._plan.cells[todo.pop()]
+            place = todo.pop()
+            cell = self._plan.cells[place]
             if cell.column is not None:
                 return self._plan.columns[cell.column].encoding
             sources = {*cell.sources, *(link.cell for link in cell.links)}
+            if place in made:
+                factors = {factor for product in made[place].products for factor in (product.form, product.base)}
+                sources |= {f for f in factors if f is not None and self._plan.cells[f].arithmetic is cell.arithmetic}
             todo += sources - seen
             seen |= sources
         return None

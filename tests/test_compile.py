@@ -13,13 +13,14 @@ from planner.attribute import Attribute
 from planner.compile import MAX_FIELDS, compile_plan
 from planner.components import components
 from planner.guards import ALWAYS, Condition, guard
-from planner.kernel_plan import Access, Arithmetic, Encoding, KernelPlan, Link, class_words, field_columns
+from planner.kernel_plan import NO_EVENT, Access, Arithmetic, Encoding, KernelPlan, Link, class_words, field_columns
 from planner.prefixes import equal_prefixes, share_equal_prefixes, share_nothing
 from planner.query import Aggregate, Function, Query, Step, Window
 from planner.sharing import SharingPlan
 from planner.template import Template, template
 from tests.adjacent import ADJACENT_BY_SQL
 from tests.pools import COUNT, V, W, query
+from tests.sharing_plans import draw_plan
 from tests.workloads import typed_class, workload
 from udfs.codes import CODES
 
@@ -175,7 +176,9 @@ def test_words_of_class_bits(classes: int, words: int) -> None:
 @settings(max_examples=100, deadline=None)
 def test_kernel_plans_are_well_formed(random: Random) -> None:
     queries = workload(random).queries
-    for plan in (shared(*queries), unshared(*queries)):
+    source = template(queries)
+    for plan in (shared(*queries), unshared(*queries), compile_plan(source, draw_plan(random, source))):
+        check_regions(plan)
         for number, cell in enumerate(plan.cells):
             check_cell(plan, number)
             assert cell.event < len(plan.classes)
@@ -224,6 +227,34 @@ def check_cell(plan: KernelPlan, number: int) -> None:
     if cell.column is not None:
         extreme = plan.columns[cell.column].encoding in (Encoding.LEAST, Encoding.GREATEST)
         assert extreme == (cell.arithmetic is Arithmetic.EXTREME)
+
+
+def check_regions(plan: KernelPlan) -> None:
+    """Events add to what is not evaluated; forms are of counts wherever they are units; products fit their total."""
+    for number, region in enumerate(plan.regions):
+        window = len(plan.windows) + number
+        for form, column in region.units:
+            assert plan.cells[form].window == window
+            assert plan.cells[form].arithmetic is not Arithmetic.EXTREME
+            assert column < region.columns
+        for evaluation in region.evaluations:
+            total = plan.cells[evaluation.cell]
+            assert total.event == NO_EVENT
+            assert evaluation.view is None or plan.cells[evaluation.view] == total
+            assert evaluation.cell in {product.base for product in evaluation.products}
+            for product in evaluation.products:
+                coefficients = plan.cells[product.form]
+                factors = [coefficients] if product.base is None else [coefficients, plan.cells[product.base]]
+                assert coefficients.window == window
+                assert product.column < region.columns
+                assert all(base.window == total.window for base in factors[1:])
+                extremes = sum(factor.arithmetic is Arithmetic.EXTREME for factor in factors)
+                assert extremes == (total.arithmetic is Arithmetic.EXTREME)
+    evaluated = {cell for r in plan.regions for e in r.evaluations for cell in (e.cell, e.view)}
+    units = {form for r in plan.regions for form, _ in r.units}
+    assert all(c.event != NO_EVENT or n in evaluated | units for n, c in enumerate(plan.cells))
+    kept = {evaluation.cell for region in plan.regions for evaluation in region.evaluations}
+    assert not kept & {source for cell in plan.cells for source in cell.sources}, "events read views"
 
 
 def check_condition(plan: KernelPlan, condition: Condition) -> None:

@@ -5,7 +5,7 @@ contributes itself (GRETA's propagation, summed up per state instead of per even
 events of the same time, since these are never in one trend; they wait in ``State.pending``. A cell has
 one lane per window; windows that end before an event are written out and their lanes cleared.
 
-What a plan does not need, guards or looking back, is passed as None and compiled without. The event loop
+What a plan does not need, guards, looking back or linear forms, is passed as None and compiled without. The event loop
 is one function that calls nothing for an event but what numba inlines with few arguments: a call costs
 numba's reference counting some nanoseconds for every array in its arguments, and taken apart into one
 inlined function per arithmetic the loop takes half as long again (``docs/performance.md``).
@@ -28,6 +28,7 @@ from udfs.guards import (
 from udfs.lookback import forget_past, insert_into_trees, look_back, record
 from udfs.numbers import add_exact, add_scaled, is_before, scaled
 from udfs.program import EXACT, NUMBER
+from udfs.rebase import feed, is_due, make_ready, rebase_all, settle_forms
 from udfs.totals import HUGE, NARROW, NO_HIGH, NO_LOW, TINY, add, is_some
 from udfs.windows import close_all, enter, rows_at_once
 
@@ -38,7 +39,7 @@ _BIT_PLACES = np.array(
 
 
 @kernel
-def advance(program, state, guards, past, output, batch, row, combine):  # type: ignore[no-untyped-def]
+def advance(program, state, guards, past, regions, output, batch, row, combine):  # type: ignore[no-untyped-def]
     """Process the events of ``batch`` from ``row`` on.
 
     Args:
@@ -46,6 +47,7 @@ def advance(program, state, guards, past, output, batch, row, combine):  # type:
         state: `udfs.program.State`; changed.
         guards: `udfs.program.Guards`; changed. None when nothing is forbidden, and then compiled without.
         past: `udfs.program.Past`; changed. None when no step depends on the event before.
+        regions: `udfs.regions.Regions`; changed. None when nothing is a linear form.
         output: `udfs.program.Output`; rows are added.
         batch: `udfs.batches.Batch`.
         row: Where to start.
@@ -71,8 +73,10 @@ def advance(program, state, guards, past, output, batch, row, combine):  # type:
         time = times[row]
         first = new_key[row] != 0
         if first or time != cursor[1]:
-            _settle(program, state, guards, past)
+            _settle(program, state, guards, past, regions)
             if first or time >= cursor[5]:
+                if regions is not None:
+                    rebase_all(program, state, regions)
                 if first and cursor[0]:
                     close_all(program, state, guards, output, combine)
                 if first:
@@ -94,6 +98,10 @@ def advance(program, state, guards, past, output, batch, row, combine):  # type:
                 matched[found] = word * CLASSES_PER_WORD + _BIT_PLACES[place]
                 found += 1
                 bits &= bits - 1
+
+        if regions is not None:
+            if is_due(regions, matched, found):
+                make_ready(program, state, regions, matched, found)
 
         # What the event adds to each cell of its classes, from totals of earlier events only.
         for m in range(found):
@@ -194,6 +202,8 @@ def advance(program, state, guards, past, output, batch, row, combine):  # type:
         if guards is not None:
             advance_guards(program, guards, matched, found, time)
         alone = cursor[2] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
+        if regions is not None:
+            alone = feed(regions, matched, found, alone)
         if guards is not None:
             if alone and guards.pending[0]:
                 settle_guards(program, guards)
@@ -231,15 +241,17 @@ def advance(program, state, guards, past, output, batch, row, combine):  # type:
 
 
 @kernel
-def end_key(program, state, guards, past, output, combine):  # type: ignore[no-untyped-def]
+def end_key(program, state, guards, past, regions, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all windows of the key under way."""
-    _settle(program, state, guards, past)
+    _settle(program, state, guards, past, regions)
+    if regions is not None:
+        rebase_all(program, state, regions)
     close_all(program, state, guards, output, combine)
     state.cursor[0] = 0
 
 
 @inner
-def _settle(program, state, guards, past):  # type: ignore[no-untyped-def]
+def _settle(program, state, guards, past, regions):  # type: ignore[no-untyped-def]
     """Move what is pending into the totals."""
     updates, windows, blanks = program.updates, program.windows, program.blanks
     high, low, number = state.totals.high, state.totals.low, state.totals.number
@@ -250,6 +262,9 @@ def _settle(program, state, guards, past):  # type: ignore[no-untyped-def]
     if past is not None:
         if past.unseen[0]:
             insert_into_trees(program, past, False)
+    if regions is not None:
+        if regions.unsettled[0]:
+            settle_forms(program, state, regions)
     for place in range(state.cursor[2]):
         u = state.dirty[place]
         state.is_dirty[u] = 0

@@ -30,6 +30,24 @@ def add_exact(high, low, more_high, more_low):  # type: ignore[no-untyped-def]
     return np.int64(min(carried, np.uint64(LIMIT_HIGH))), np.int64(total)
 
 
+@inlined
+def multiply_exact(high, low, other_high, other_low):  # type: ignore[no-untyped-def]
+    """Product of two counts, as (high, low). Sticks like a sum; nothing times a count that stuck is nothing."""
+    if (high | low) == 0 or (other_high | other_low) == 0:
+        return np.int64(0), np.int64(0)
+    half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
+    one, other = np.uint64(low), np.uint64(other_low)
+    one_up, one_down, up, down = one >> half, one & mask, other >> half, other & mask
+    middle = one_up * down + (one_down * down >> half)
+    more = one_down * up + (middle & mask)
+    carried = one_up * up + (middle >> half) + (more >> half)
+    crossed = np.float64(high) * np.float64(other) + np.float64(other_high) * np.float64(one)
+    if (high != 0 and other_high != 0) or crossed + np.float64(carried) >= 2.0**63:
+        return LIMIT_HIGH, np.int64(0)
+    total = carried + np.uint64(high) * other + np.uint64(other_high) * one
+    return np.int64(min(total, np.uint64(LIMIT_HIGH))), np.int64(one * other)
+
+
 @kernel
 def scaled(number, scale):  # type: ignore[no-untyped-def]
     """``number · 2^(512·scale)`` with its number brought between 2^-256 and 2^256."""

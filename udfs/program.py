@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from planner.guards import ALWAYS, Condition
 from planner.kernel_plan import Arithmetic, Cell, Field, KernelPlan, Link
+from planner.query import Window
 from udfs.histories import NO_HISTORY, Histories, is_in_tree, tree_links
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -34,7 +35,8 @@ class Program(NamedTuple):
 
     Attributes:
         windows: Per window: within (0: unbounded), slide, lanes of a cell, number of its first cell and
-            of the cell after its last, offset of its first cell. Shape (windows, 6).
+            of the cell after its last, offset of its first cell. Then the same per region, of which the
+            lanes are its columns. Shape (windows + regions, 6).
         blanks: Per cell, ordered by window, the two words of an empty total. Shape (cells, 2).
         updates: One row per cell: arithmetic, window, offset, start, begin and end in ``sources``,
             offset and arithmetic of the count (-1: contributes nothing), column (-1: none), weighted,
@@ -168,7 +170,8 @@ class State(NamedTuple):
         event: Of the event at hand; scratch.
         pending: Of events at the latest time, which are not before each other.
         open: Per window: index of the window in lane 0, first and last open window, first lane that
-            the latest time is in and the lane after the last. Shape (windows, 5).
+            the latest time is in and the lane after the last. Of regions, all lanes are always in use.
+            Shape (windows + regions, 5).
         dirty: Rows of ``Program.updates`` that have something pending. Shape (cells,).
         is_dirty: Whether a row is in ``dirty``. Shape (cells,).
         cursor: Whether a key is under way, the latest time, number of dirty rows, number of rows in
@@ -362,16 +365,24 @@ def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list
     windows: list[list[int]] = []
     blanks: list[tuple[int, int]] = []
     size = 0
-    for number, window in enumerate(plan.windows):
-        lanes = 1 if window is None else 2 * window.live
+    kept_for = [*map(_lanes, plan.windows), *([0, 1, region.columns] for region in plan.regions)]
+    for number, (within, slide, lanes) in enumerate(kept_for):
         mine = [place for place, cell in enumerate(cells) if cell.window == number]
-        within, slide = (0, 1) if window is None else (window.within, window.slide)
         windows.append([within, slide, lanes, len(blanks), len(blanks) + len(mine), size])
         for place in mine:
             offsets[place] = size
             size += lanes
             blanks.append(NO_KEY if cells[place].arithmetic is Arithmetic.EXTREME else (0, 0))
     return offsets, windows, blanks
+
+
+def cell_offsets(plan: KernelPlan) -> list[int]:
+    """Per cell, the offset of its lane 0."""
+    return _blocks(plan, _stores(plan))[0]
+
+
+def _lanes(window: Window | None) -> list[int]:
+    return [0, 1, 1] if window is None else [window.within, window.slide, 2 * window.live]
 
 
 class _Links:
@@ -435,12 +446,14 @@ def _guard_states(plan: KernelPlan) -> tuple[list[list[int]], list[int], list[in
 
 def new_state(program: Program) -> State:
     """The state before the first event."""
-    cells = len(program.updates)
+    cells, regions = len(program.updates), len(program.bank_ends) - 1
+    opened = np.zeros((len(program.windows), 5), np.int64)
+    opened[regions:, 4] = program.windows[regions:, 2]
     return State(
         totals=_totals(program),
         event=_totals(program),
         pending=_totals(program),
-        open=np.zeros((len(program.windows), 5), np.int64),
+        open=opened,
         dirty=np.zeros(cells, np.int64),
         is_dirty=np.zeros(cells, np.uint8),
         cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0], np.int64),

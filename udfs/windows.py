@@ -14,7 +14,7 @@ from udfs.totals import write
 def rows_at_once(windows, bank_ends):  # type: ignore[no-untyped-def]
     """The most rows that one event can cause to be written."""
     total = 0
-    for window in range(len(windows)):
+    for window in range(len(bank_ends) - 1):
         total += (windows[window, 2] + 1) // 2 * (bank_ends[window + 1] - bank_ends[window])
     return total
 
@@ -23,7 +23,7 @@ def rows_at_once(windows, bank_ends):  # type: ignore[no-untyped-def]
 def enter(program, state, guards, output, time, combine, first):  # type: ignore[no-untyped-def]
     """Close the windows that end at or before ``time`` and open those that it is in."""
     steady = np.iinfo(np.int64).max
-    for w in range(len(program.windows)):
+    for w in range(len(program.bank_ends) - 1):
         within, slide, lanes = program.windows[w, 0], program.windows[w, 1], program.windows[w, 2]
         opened = state.open[w]
         newest = np.int64(0)
@@ -71,7 +71,7 @@ def _shift(window, blanks, opened, high, low, oldest):  # type: ignore[no-untype
 @inner
 def close_all(program, state, guards, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all open windows."""
-    for window in range(len(program.windows)):
+    for window in range(len(program.bank_ends) - 1):
         _close(program, state, guards, output, window, state.open[window, 2] + 1, combine)
 
 

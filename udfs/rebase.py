@@ -1,0 +1,265 @@
+"""Evaluation of linear forms, and rebasing of regions.
+
+A form is over the totals that its base held when the region was last rebased. So a region is rebased before
+its base is changed by events, and before windows open or close. Events of one time are not before each other:
+what they add to forms while their base is changed by others of that time is evaluated over the base as it was.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from udfs.compiled import inlined, inner
+from udfs.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
+from udfs.program import EXACT, EXTREME, NUMBER
+from udfs.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, is_some
+
+_DIRTY, _WAITING, _MOVED, _LATER, _CHANGES = 0, 1, 2, 3, 4
+# Numba would compile for each of them by itself if they were Python's.
+_TOTALS, _PENDING, _VIEWS = np.int64(0), np.int64(1), np.int64(2)
+
+
+@inlined
+def is_due(regions, matched, found):  # type: ignore[no-untyped-def]
+    """Whether an event changes a base or reads what is evaluated."""
+    due = False
+    for m in range(found):
+        due |= regions.due[matched[m]] != 0
+    return due
+
+
+@inner
+def make_ready(program, state, regions, matched, found):  # type: ignore[no-untyped-def]
+    """Rebase regions whose base an event is about to change, and make the views that it reads."""
+    now = regions.now
+    for m in range(found):
+        for place in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
+            region = regions.moves[place]
+            if now[region, _DIRTY]:
+                _rebase(program, state, regions, region)
+            now[region, _MOVED] = 1
+            regions.unsettled[0] = 1
+    for m in range(found):
+        begin, end = regions.view_ends[matched[m]], regions.view_ends[matched[m] + 1]
+        _evaluate(state, regions, regions.views, begin, end, _VIEWS)
+
+
+@inlined
+def feed(regions, matched, found, alone):  # type: ignore[no-untyped-def]
+    """Note that an event adds to forms; returns whether it may add to totals at once."""
+    now = regions.now
+    for m in range(found):
+        for place in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
+            alone &= now[regions.feeds[place], _MOVED] == 0
+    for m in range(found):
+        for place in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
+            region = regions.feeds[place]
+            if alone:
+                now[region, _DIRTY] = 1
+                now[region, _CHANGES] += 1
+            else:
+                now[region, _WAITING] = 1
+                regions.unsettled[0] = 1
+    return alone
+
+
+@inner
+def settle_forms(program, state, regions):  # type: ignore[no-untyped-def]
+    """Evaluate what is pending in forms whose base is about to change; called before that is moved into totals."""
+    now = regions.now
+    for region in range(len(now)):
+        if now[region, _WAITING] and now[region, _MOVED]:
+            _evaluate_pending(program, state, regions, region)
+        now[region, _CHANGES] += now[region, _WAITING] | now[region, _MOVED]
+        now[region, _DIRTY] |= now[region, _WAITING]
+        now[region, _WAITING] = 0
+        now[region, _MOVED] = 0
+    for region in range(len(now)):
+        if now[region, _LATER]:
+            _add_pending(state, regions, region)
+            now[region, _LATER] = 0
+    regions.unsettled[0] = 0
+
+
+@inner
+def rebase_all(program, state, regions):  # type: ignore[no-untyped-def]
+    """Rebase all regions, between two times."""
+    for region in range(len(regions.now)):
+        if regions.now[region, _DIRTY]:
+            _rebase(program, state, regions, region)
+
+
+@inner
+def reset_forms(program, totals, regions, region):  # type: ignore[no-untyped-def]
+    """Let the forms of a region start over."""
+    _clear(program, region, totals)
+    for unit in range(regions.unit_ends[region], regions.unit_ends[region + 1]):
+        if regions.units[unit, 1] == EXACT:
+            totals.low[regions.units[unit, 0]] = 1
+        else:
+            totals.number[regions.units[unit, 0]] = 1.0
+
+
+@inner
+def _clear(program, region, totals):  # type: ignore[no-untyped-def]
+    """Empty all forms of a region."""
+    window = program.windows[len(program.bank_ends) - 1 + region]
+    at = window[5]
+    for cell in range(window[3], window[4]):
+        for lane in range(at, at + window[2]):
+            totals.high[lane] = program.blanks[cell, 0]
+            totals.low[lane] = program.blanks[cell, 1]
+        at += window[2]
+
+
+@inner
+def _rebase(program, state, regions, region):  # type: ignore[no-untyped-def]
+    """Evaluate all totals of a region, and let its forms start over."""
+    if regions.now[region, _WAITING]:
+        _evaluate_pending(program, state, regions, region)
+    _evaluate(state, regions, regions.all, regions.ends[region], regions.ends[region + 1], _TOTALS)
+    reset_forms(program, state.totals, regions, region)
+    regions.now[region, _DIRTY] = 0
+
+
+@inner
+def _evaluate_pending(program, state, regions, region):  # type: ignore[no-untyped-def]
+    """Turn what is pending in the forms of a region into pending totals."""
+    _evaluate(state, regions, regions.all, regions.ends[region], regions.ends[region + 1], _PENDING)
+    _clear(program, region, state.pending)
+    regions.now[region, _WAITING] = 0
+    regions.now[region, _LATER] = 1
+
+
+@inner
+def _add_pending(state, regions, region):  # type: ignore[no-untyped-def]
+    """Move the pending totals of a region into its totals."""
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
+    later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
+    for e in range(regions.ends[region], regions.ends[region + 1]):
+        kind, window, at = regions.evaluations[e, 0], regions.evaluations[e, 1], regions.evaluations[e, 2]
+        begin, end = at + state.open[window, 3], at + state.open[window, 4]
+        add(kind, begin, end, state.cursor, high, low, number, later_high, later_low, later_number)
+        for there in range(begin, end):
+            later_high[there] = NO_HIGH if kind == EXTREME else 0
+            later_low[there] = NO_LOW if kind == EXTREME else 0
+
+
+@inner
+def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-untyped-def]
+    """Evaluate forms in all open windows.
+
+    Args:
+        state: Its event totals are scratch.
+        regions: `udfs.regions.Regions`.
+        numbers: Evaluations, of which those from ``first`` to ``last`` are made.
+        first, last: A range.
+        mode: ``_TOTALS``: forms into the totals they are of; ``_VIEWS``: into views, where these are not
+            up to date; ``_PENDING``: what is pending in forms into pending totals.
+    """
+    evaluations, products, opened, cursor = regions.evaluations, regions.products, state.open, state.cursor
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
+    event_high, event_low, event_number = state.event.high, state.event.low, state.event.number
+    later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
+    of_high, of_low, of_number = high, low, number
+    if mode == _PENDING:
+        of_high, of_low, of_number = later_high, later_low, later_number
+    for place in range(first, last):
+        e = numbers[place]
+        kind, window, at = evaluations[e, 0], evaluations[e, 1], evaluations[e, 2]
+        if mode == _VIEWS:
+            changes = regions.now[evaluations[e, 6], _CHANGES]
+            if regions.seen[e] == changes:
+                continue
+            regions.seen[e] = changes
+        lane_begin, lane_end = opened[window, 3], opened[window, 4]
+        begin, end = at + lane_begin, at + lane_end
+        while True:
+            for there in range(begin, end):
+                event_high[there] = NO_HIGH if kind == EXTREME else 0
+                event_low[there] = NO_LOW if kind == EXTREME else 0
+            for p in range(evaluations[e, 4], evaluations[e, 5]):
+                form, base = products[p, 0], products[p, 1]
+                if kind == EXACT and not cursor[6]:
+                    # The sums as doubles, which wait where the high words will be, tell whether one word holds them.
+                    count = of_low[form]
+                    if count != 0:
+                        for lane in range(lane_begin, lane_end):
+                            total = low[base + lane] if base >= 0 else np.int64(1)
+                            event_number[at + lane] += np.float64(count) * np.float64(total)
+                            event_low[at + lane] += count * total
+                elif kind == NUMBER and not cursor[7]:
+                    factor = of_number[form]
+                    if factor != 0.0:
+                        for lane in range(lane_begin, lane_end):
+                            event_number[at + lane] += factor * (number[base + lane] if base >= 0 else 1.0)
+                elif kind != EXTREME:
+                    _add_product(
+                        kind,
+                        lane_begin,
+                        lane_end,
+                        at,
+                        base,
+                        event_high,
+                        event_low,
+                        event_number,
+                        of_high[form],
+                        of_low[form],
+                        of_number[form],
+                        high,
+                        low,
+                        number,
+                    )
+                elif products[p, 3]:
+                    for lane in range(lane_begin, lane_end):
+                        there, of = at + lane, base + lane
+                        if is_before(of_high[form], of_low[form], event_high[there], event_low[there]) and (
+                            base < 0 or is_some(products[p, 2], high[of], low[of], number[of])
+                        ):
+                            event_high[there], event_low[there] = of_high[form], of_low[form]
+                elif is_some(products[p, 2], of_high[form], of_low[form], of_number[form]):
+                    for lane in range(lane_begin, lane_end):
+                        there, of = at + lane, base + lane
+                        if is_before(high[of], low[of], event_high[there], event_low[there]):
+                            event_high[there], event_low[there] = high[of], low[of]
+            wide = cursor[6] if kind == EXACT else cursor[7]
+            if kind == EXTREME or wide:
+                break
+            largest = 0.0
+            for there in range(begin, end):
+                largest = max(largest, abs(event_number[there]))
+            if kind == NUMBER:
+                cursor[7] |= largest >= HUGE
+                break
+            event_high[begin:end] = 0
+            if largest < NARROW:
+                break
+            cursor[6] = 1
+        if mode == _PENDING:
+            add(kind, begin, end, cursor, later_high, later_low, later_number, event_high, event_low, event_number)
+        elif mode == _VIEWS:
+            by = evaluations[e, 3] - at
+            for there in range(begin, end):
+                high[there + by], low[there + by] = event_high[there], event_low[there]
+    # A total may be in the base of others: all are evaluated before any changes.
+    for place in range(first, last if mode == _TOTALS else first):
+        at, window = evaluations[numbers[place], 2], evaluations[numbers[place], 1]
+        for there in range(at + opened[window, 3], at + opened[window, 4]):
+            high[there], low[there] = event_high[there], event_low[there]
+
+
+@inlined
+def _add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high, by_low, by_number, high, low, number):  # type: ignore[no-untyped-def]
+    """Add a coefficient times the totals at ``base`` (-1: 1) to the lanes of a cell, which begin at ``at``."""
+    for lane in range(begin, end if by_high | by_low else begin):
+        there, of = at + lane, base + lane
+        if kind == EXACT:
+            more_high, more_low = by_high, by_low
+            if base >= 0:
+                more_high, more_low = multiply_exact(by_high, by_low, high[of], low[of])
+            to_high[there], to_low[there] = add_exact(to_high[there], to_low[there], more_high, more_low)
+        elif base < 0:
+            to_number[there], to_low[there] = add_scaled(to_number[there], to_low[there], by_number, by_low)
+        elif number[of] != 0.0:  # nothing times what is not finite is nothing
+            more, scale = scaled(by_number * number[of], by_low + low[of])
+            to_number[there], to_low[there] = add_scaled(to_number[there], to_low[there], more, scale)
