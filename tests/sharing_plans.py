@@ -38,7 +38,8 @@ class _Drawer:
         """The plan."""
         self._alone()
         sources = [t.source for t in self._template.transitions for _ in range(len(t.queries) ** 2)]
-        for snapshot in self._random.choices(sources, k=self._random.choice((1, 2, 4, 8)) if sources else 0):
+        for _ in range(self._random.choice((1, 2, 4, 8)) if sources else 0):
+            snapshot = self._random.choice(sources)
             self._spread(snapshot)
         while self._take_back():
             pass
