@@ -36,7 +36,7 @@ from planner.sharing import QSet, SharingPlan, TransitionPlan
 from planner.template import Template, template
 from tests.enumerator import Event, Key, Results, Value, as_count, as_float, sort_key
 from tests.kernel_twin import KernelRow
-from tests.sharing_plans import draw_plan
+from tests.sharing_plans import draw_plan, optimized_plan
 from udfs.run import OUTPUT_BYTES, PoolRun
 
 AnyArray: TypeAlias = Any
@@ -101,6 +101,7 @@ PLANNERS: dict[str, Callable[[Random], Planner]] = {
     "unshared": lambda _: share_nothing,
     "split": split_randomly,
     "random": lambda random: partial(draw_plan, random),
+    "optimized": lambda random: partial(optimized_plan, random),
 }
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from random import Random
 from typing import TypeAlias
 
+from planner.gloria.measured import Constants
+from planner.gloria.problem import Problem
+from planner.optimizers import MODELS, cost_model, optimize
 from planner.prefixes import share_equal_prefixes
 from planner.sharing import QSet, SharingPlan, Steps, TransitionPlan, invalid
 from planner.template import Template
@@ -129,3 +132,13 @@ class _Drawer:
             if more <= found:
                 return found
             found |= more
+
+
+def optimized_plan(random: Random, template: Template) -> SharingPlan:
+    """What some optimizer finds with random statistics."""
+    events = {state.event: random.choice((1.0, 3.0, 10.0, 100.0)) for state in template.states}
+    problem = Problem(template, tuple(events[state.event] for state in template.states))
+    # Costs that make sharing pay, also for a single query, and costs as they are.
+    constants = random.choice((None, Constants(lane=50.0, multiply=0.1)))
+    model = cost_model(random.choice(MODELS), constants)
+    return optimize(problem, model, random.choice(("gloria", "gloria", "greedy"))).found.plan

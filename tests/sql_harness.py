@@ -55,6 +55,8 @@ def register(spark: SparkSession, drawn: Workload, prefix: str) -> list[str]:
 
 def pool_rows(spark: SparkSession, drawn: Workload, prefix: str, order: random.Random) -> list[list[tuple[Any, ...]]]:
     """Per query the rows that its view has: asked for one view after another in random order, or all at once."""
+    spark.conf.set("spark.sparkext.optimizer", order.choice(("gloria", "gloria", "greedy", "none")))
+    spark.conf.set("spark.sparkext.costModel", order.choice(("measured", "paper")))
     names = register(spark, drawn, prefix)
     places = list(range(len(names)))
     order.shuffle(places)

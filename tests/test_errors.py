@@ -109,10 +109,6 @@ CASES: dict[str, list[str]] = {
         )
     ],
     "TREND_NOT_SUPPORTED_YET": [
-        "EXPLAIN SHARING §JSON",
-        "EXPLAIN SHARING §DOT",
-        "explain sharing §mermaid;",
-        "EXPLAIN\nSHARING §FOR v",
         "§CREATE TEMPORARY FUNCTION f() RETURNS TABLE (k STRING) RETURN " + trends("A"),
         "CREATE TEMP VIEW §IDENTIFIER('a' || 'b') AS " + trends("A"),
     ],
@@ -422,6 +418,16 @@ CASES: dict[str, list[str]] = {
         "REFRESH SHARING §ALL THINGS",
         "EXPLAIN SHARING §YAML",
         "EXPLAIN SHARING §SELECT 1",
+        "EXPLAIN SHARING JSON §DOT",
+        "EXPLAIN SHARING §FOR",
+        "EXPLAIN SHARING MERMAID §FOR 'v'",
+        "EXPLAIN SHARING FOR v §w",
+        "EXPLAIN SHARING FOR v §JSON",
+    ],
+    "TREND_UNKNOWN_QUERY": [
+        "EXPLAIN SHARING FOR §w",
+        "EXPLAIN\nSHARING JSON FOR §`a b`;",
+        "explain sharing dot for §e",
     ],
 }
 
@@ -430,6 +436,7 @@ UNRESOLVED = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 ELSEWHERE = {
     "TREND_STREAMING_SOURCE": "test_streams_are_refused",
     "TREND_UNKNOWN_SETTING": "test_settings_with_unknown_values",
+    "TREND_WORKLOAD_TOO_LARGE": "test_exhaustive_refuses_large_workloads",
     "TREND_INTERNAL_ERROR": "test_faults_are_reported_as_such",
 }
 """Conditions with a test of their own."""
@@ -565,7 +572,17 @@ def test_places_in_texts_of_wide_characters(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize(
     ("setting", "value", "known"),
-    [("spark.sparkext.cache", "sometimes", "auto, off"), ("spark.sparkext.partitions", "0", "positive integer")],
+    [
+        ("spark.sparkext.cache", "sometimes", "auto, off"),
+        ("spark.sparkext.partitions", "0", "positive integer"),
+        ("spark.sparkext.optimizer", "best", "gloria, greedy, exhaustive, none"),
+        ("spark.sparkext.costModel", "guess", "measured, paper"),
+        ("spark.sparkext.statistics", "all", "sample, none, or a JSON object"),
+        ("spark.sparkext.statistics", '{"A": "many"}', "sample, none, or a JSON object"),
+        ("spark.sparkext.statistics", '{"A": -1}', "sample, none, or a JSON object"),
+        ("spark.sparkext.statistics", "[1]", "sample, none, or a JSON object"),
+        ("spark.sparkext.statistics.sampleRows", "some", "positive integer"),
+    ],
 )
 def test_settings_with_unknown_values(spark: SparkSession, setting: str, value: str, known: str) -> None:
     stream(spark, {"x": "a1 b2"})
@@ -576,6 +593,19 @@ def test_settings_with_unknown_values(spark: SparkSession, setting: str, value: 
     assert known in str(error)
     assert error.getSqlState() == "22023"
     assert [row.tableName for row in spark.sql("SHOW TABLES").collect()] == ["e"]
+
+
+def test_exhaustive_refuses_large_workloads(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 b2"})
+    spark.conf.set("spark.sparkext.optimizer", "exhaustive")
+    for number in range(6):
+        clause = trends("A+ B+ C+ D+", keys="ORDER BY t TYPE BY ty", more=f"WITHIN {number + 1}")
+        spark.sql(f"CREATE TEMP VIEW v{number} AS {clause}")
+    error = fails(spark, "SELECT * FROM v0", "TREND_WORKLOAD_TOO_LARGE")
+    assert error.getSqlState() == "54000"
+    fails(spark, "EXPLAIN SHARING", "TREND_WORKLOAD_TOO_LARGE")
+    spark.conf.set("spark.sparkext.optimizer", "gloria")
+    assert values(spark.table("v0")) == []
 
 
 def test_streams_are_refused(spark: SparkSession) -> None:

@@ -38,7 +38,7 @@ WORKLOADS: dict[str, dict[str, str]] = {
         "q4": trends("A+ B C?", more="DEFINE A AS A.v > 10 WITHIN 10 SLIDE 5"),
         "q5": trends("(A B)+ | C", "COUNT(B) / COUNT(*) AS share"),
     },
-    "table 3": {"q1": trends("F A B C D"), "q2": trends("A B C D"), "q3": trends("E C D")},
+    "published": {"q1": trends("F A B C D"), "q2": trends("A B C D"), "q3": trends("E C D")},
     "doubles": {
         "approximate": trends("A+ B", "APPROX_COUNT(*) AS n, LOG10_COUNT(A) AS a, SUM(A.v) AS s"),
         "exact": trends("A+ B", "COUNT(*) AS n, log10_count(A.v) AS a"),
@@ -131,7 +131,7 @@ def test_golden_of_optimizers(sources: SparkSession, optimizer: str) -> None:
     sources.conf.set("spark.sparkext.optimizer", optimizer)
     sources.conf.set("spark.sparkext.costModel", "paper")
     sources.conf.set("spark.sparkext.statistics", '{"F": 10, "A": 5, "B": 10, "C": 12, "D": 4, "E": 3}')
-    register(sources, "table 3")
+    register(sources, "published")
     same_as_file(f"table_3_{optimizer}.txt", explained(sources) + "\n")
 
 
@@ -139,7 +139,7 @@ def test_golden_of_the_published_example(sources: SparkSession) -> None:
     """Every number of Table 3 of the GLORIA paper can be read."""
     sources.conf.set("spark.sparkext.costModel", "paper")
     sources.conf.set("spark.sparkext.statistics", '{"F": 10, "A": 5, "B": 10, "C": 12, "D": 4, "E": 3}')
-    register(sources, "table 3")
+    register(sources, "published")
     text = explained(sources)
     same_as_file("table_3.txt", text + "\n")
     assert "Cost: 307 touches" in text

@@ -4,9 +4,9 @@ What costs time in the kernel (`udfs.kernel`), and how often it happens:
 
 - An event of a state where a query has values adds them lane by lane, one lane per live window.
 - An event of a state where a Q-set has a form adds coefficients, one per state that the form is over.
-- Forms are evaluated for all states of a region at once, when a snapshot is taken, when something needs a
-  value, and when windows open or close; but only if forms have changed since. With D events that ask and B
-  that change, randomly mixed, that is D·B / (D + B) times.
+- Forms are evaluated for all states of a region at once when a snapshot is taken, and when windows open or
+  close; and for one state when an event asks for its values. But only if forms have changed since: with D
+  events that ask and B that change, randomly mixed, that is D·B / (D + B) times.
 - Where a condition on the event before is looked up, it costs a walk through a tree, or a scan.
 """
 
@@ -83,18 +83,19 @@ class MeasuredCosts:
         yield ("rows", kernel.block(query, link.target)), _mixed(asked, events) * row
 
     def evaluation(self, problem: Problem, query: int, state: int, snapshot: int, leaving: Leaving) -> Iterable[Charge]:
-        """All rows of the region, each time that something asks for values."""
+        """The rows that are asked for, each time that they are, and an update where snapshots are taken."""
         kernel, c = self._kernel(problem), self.constants
         between = kernel.between(query, snapshot, state)
         changing = sum(problem.events[other] for other in between)
-        asking = {problem.transitions[number].target for number in leaving.alone}
+        row = kernel.lanes[query] * len(kernel.needed[query]) * (len(between) + 1) * c.multiply
+        cost = 0.0
+        if leaving.alone:
+            targets = {problem.transitions[number].target for number in leaving.alone}
+            cost += _mixed(sum(problem.events[target] for target in targets), changing) * row
         if leaving.fresh:
-            asking.add(state)
-        asked = sum(problem.events[other] for other in asking)
-        rows = (len(between) + 1) * kernel.lanes[query] * len(kernel.needed[query])
-        cost = _mixed(asked, changing) * rows * (len(between) + 1) * c.multiply
-        if leaving.fresh:
-            cost += problem.events[state] * (c.update + 2 * kernel.lanes[query] * c.lane) * len(kernel.needed[query])
+            rows = sum(problem.transitions[n].source != snapshot for n in problem.arrivals[query][state])
+            update = (c.update + 2 * kernel.lanes[query] * c.lane) * len(kernel.needed[query])
+            cost += _mixed(problem.events[state], changing) * row * rows + problem.events[state] * update
         yield ("evaluation", state, snapshot, leaving, kernel.block(query, state)), cost
 
     def _kernel(self, problem: Problem) -> _Kernel:
