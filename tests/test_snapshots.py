@@ -100,6 +100,7 @@ POOLS = {
     "starts on the way": (["R? (P T)+ D", "R? (P T)+ E", "R? (P T)+"], "R"),
     "a choice on the way": (["A R (P | T P)+ D", "B R (P | T P)+"], "R"),
     "snapshots on a cycle": (["A (R P T)+ D", "B (R P T)+ E"], "R"),
+    "snapshots of a class that is on the way": (["A R (P | R)+ D", "B R (P | R)+"], "R"),
     "one query": (["A R (P T)+ D"], "R"),
 }
 
