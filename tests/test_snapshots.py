@@ -152,7 +152,7 @@ def test_results_are_those_of_the_enumerator(name: str, windows: tuple[Window | 
 
 
 @pytest.mark.parametrize("window", [None, Window(40, 15)], ids=str)
-@pytest.mark.parametrize("length", [60, 150, 400])
+@pytest.mark.parametrize("length", [40, 60, 150, 400])
 def test_long_bursts(length: int, window: Window | None) -> None:
     """Counts beyond a word, beyond 10^38, and numbers beyond doubles, with and without forms."""
     pool = [query(text, *ALL, window=window) for text in ("A R (P | T)+ D", "B R (P | T)+ E")]
