@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from udfs.numbers import LIMIT_HIGH, NOT_FINITE, add_exact, add_scaled, is_before, scaled
+from udfs.numbers import LIMIT_HIGH, NOT_FINITE, add_exact, add_scaled, is_before, multiply_exact, scaled
 
 LIMIT = int(LIMIT_HIGH) << 64
 WORD = (1 << 64) - 1
@@ -42,6 +42,16 @@ def exact(number: float, scale: int) -> Fraction:
 def test_sums_of_counts_are_exact_until_they_stick(one: int, other: int) -> None:
     found = joined(*add_exact(*words(one), *words(other)))
     assert found == one + other if one + other < LIMIT else found >= LIMIT
+
+
+of_all_sizes = st.integers(0, 127).flatmap(lambda bits: st.integers(0, min(1 << bits, LIMIT + WORD))) | counts
+
+
+@given(of_all_sizes, of_all_sizes)
+@unhurried
+def test_products_of_counts_are_exact_until_they_stick(one: int, other: int) -> None:
+    found = joined(*multiply_exact(*words(one), *words(other)))
+    assert found == one * other if one * other < LIMIT else found >= LIMIT
 
 
 @given(st.lists(counts, max_size=8))

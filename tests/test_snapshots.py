@@ -84,6 +84,18 @@ def event(queries: Sequence[Query], kind: str, time: int, v: int | None = None, 
     return Event((), (key,), time, mine, {"v": v})
 
 
+def timed(queries: Sequence[Query], kinds: str) -> list[Event]:
+    """One of `STREAMS`."""
+    time, events, together = 0, [], False
+    for place, kind in enumerate(kinds):
+        if kind in "()":
+            together = kind == "("
+        else:
+            events.append(event(queries, kind, time, (None, 3, -1, 2)[place % 4]))
+        time += not together
+    return events
+
+
 def stream(queries: Sequence[Query], kinds: str, random: Random, ties: bool) -> list[Event]:
     """Events of one letter each, some at the same time, some without a value."""
     time, events = 0, []
@@ -100,8 +112,17 @@ POOLS = {
     "starts on the way": (["R? (P T)+ D", "R? (P T)+ E", "R? (P T)+"], "R"),
     "a choice on the way": (["A R (P | T P)+ D", "B R (P | T P)+"], "R"),
     "snapshots on a cycle": (["A (R P T)+ D", "B (R P T)+ E"], "R"),
+    "snapshots of a class that is on the way": (["A R (P | R)+ D", "B R (P | R)+"], "R"),
     "one query": (["A R (P T)+ D"], "R"),
 }
+
+STREAMS = (
+    "ABRPDTPTDPTED",  # read again and again without snapshots in between
+    "ABRPT(PR)PT(TD)E",  # on the way, then at the snapshots, at one time
+    "ABRPT(RPT)P(DTR)TED",
+    "ABP(APR)(PT)(TRP)(TD)E",
+)
+"""Events of one letter each; those in brackets are at the same time."""
 
 WINDOWS: tuple[tuple[Window | None, ...], ...] = (
     (None,),
@@ -119,9 +140,11 @@ def test_results_are_those_of_the_enumerator(name: str, windows: tuple[Window | 
     pool = [query(text, *ALL, window=windows[number % len(windows)]) for number, text in enumerate(texts)]
     assert compiled(pool, over(snapshot)).regions
     random = Random(name)
+    streams = [timed(pool, kinds) for kinds in STREAMS]
     for ties in (False, True, True):
         kinds = "".join(random.choices("ABRPTDE", (1, 1, 2, 3, 3, 1, 1), k=11))
-        events = stream(pool, kinds, random, ties)
+        streams.append(stream(pool, kinds, random, ties))
+    for events in streams:
         expected = [enumerate_results(one, events, MEANINGS) for one in pool]
         for cuts in (None, random):
             for one, other in zip(expected, pool_results(pool, events, over(snapshot), cuts), strict=True):
@@ -129,7 +152,7 @@ def test_results_are_those_of_the_enumerator(name: str, windows: tuple[Window | 
 
 
 @pytest.mark.parametrize("window", [None, Window(40, 15)], ids=str)
-@pytest.mark.parametrize("length", [60, 150, 400])
+@pytest.mark.parametrize("length", [40, 60, 150, 400])
 def test_long_bursts(length: int, window: Window | None) -> None:
     """Counts beyond a word, beyond 10^38, and numbers beyond doubles, with and without forms."""
     pool = [query(text, *ALL, window=window) for text in ("A R (P | T)+ D", "B R (P | T)+ E")]
