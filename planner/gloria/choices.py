@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from planner.gloria.costs import Bundle
 from planner.gloria.labels import Labels
 from planner.gloria.options import Option
 
@@ -51,9 +52,11 @@ class Choices:
                 constant cost. There is less to choose then, and hardly ever anything to lose.
         """
         self.fewest = fewest
+        bundles = [{bundle for option in mine for bundle in option.bundles} for mine in options]
         payers: Counter[object] = Counter()
-        for mine in options:
-            payers.update({key for option in mine for key in (*option.charges, *option.forms)})
+        for mine, paid in zip(options, bundles, strict=True):
+            payers.update({key for bundle in paid for key, _ in bundle.charges})
+            payers.update({form for option in mine for form in option.forms})
         numbers: dict[object, int] = {}
         self.costs: list[float] = []
 
@@ -63,16 +66,29 @@ class Choices:
                 self.costs.append(cost)
             return numbers[key]
 
+        split: dict[Bundle, tuple[float, tuple[int, ...]]] = {}
+
+        def parted(bundle: Bundle) -> tuple[float, tuple[int, ...]]:
+            if bundle not in split:
+                split[bundle] = (
+                    sum([cost for key, cost in bundle.charges if payers[key] == 1]),
+                    tuple([number(key, cost) for key, cost in bundle.charges if payers[key] > 1]),
+                )
+            return split[bundle]
+
         alike: dict[object, list[int]] = {}
         priced: list[list[Priced]] = []
         for query, mine in enumerate(options):
             priced.append([])
             for option in mine:
-                if any(payers[form] < fewest for form in option.forms):
+                if fewest > 1 and any(payers[form] < fewest for form in option.forms):
                     continue
-                common = tuple(number(key, cost) for key, cost in option.charges.items() if payers[key] > 1)
-                forms = tuple(number(form, 0.0) for form in sorted(option.forms)) if fewest > 1 else ()
-                private = sum(cost for key, cost in option.charges.items() if payers[key] == 1)
+                forms = tuple([number(form, 0.0) for form in sorted(option.forms)]) if fewest > 1 else ()
+                private, common = 0.0, []
+                for bundle in option.bundles:
+                    cost, shared = parted(bundle)
+                    private += cost
+                    common += shared
                 priced[-1].append(Priced((option.labels,), private, (*common, *forms), forms))
             first = priced[-1][0].private
             same = tuple((o.common, round(o.private - first, 6)) for o in priced[-1]) if merge else query

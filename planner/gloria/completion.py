@@ -82,11 +82,5 @@ def complete(problem: Problem, model: CostModel, labels: Sequence[Labelling], ef
 
 def _promising(options: list[Option], given: Labelling) -> list[Option]:
     """Options that would pay if the forms in them cost nothing."""
-    alone = sum(options[0].charges.values())
-
-    def own(option: Option) -> float:
-        return sum(
-            cost for key, cost in option.charges.items() if not (isinstance(key, tuple) and key[0] in option.forms)
-        )
-
-    return [option for option in options if option.labels == given or option is options[0] or own(option) < alone]
+    alone = options[0].own
+    return [option for option in options if option.labels == given or option is options[0] or option.own < alone]
