@@ -47,9 +47,16 @@ class Canonical:
         if self.problem is self.given:
             return graph
         for node in graph.all_nodes():
-            node.qsets = self._qsets(node.qsets)
-            node.labels = {query: qset.snapshot for qset in node.qsets for query in qset.queries}
-        return replace(graph, problem=self.given, pools=tuple(map(self._pool, graph.pools)))
+            node.divide(self._qsets(node.qsets))
+        return Graph(
+            problem=self.given,
+            model=graph.model,
+            pools=tuple(map(self._pool, graph.pools)),
+            nodes=graph.nodes,
+            generated=graph.generated,
+            edges=graph.edges,
+            pruned_edges=graph.pruned_edges,
+        )
 
     def _pool(self, pool: Pool) -> Pool:
         return replace(

@@ -39,7 +39,8 @@ class CostModel(Protocol):
     fewest: int
     """Fewest queries of a Q-set with snapshots."""
     merges: bool
-    """Whether queries that go alone with equal totals pay for them once."""
+    """Whether queries that go alone with equal totals pay for them once. Else, queries pay the same where their
+    states and transitions are the same, each by itself, but for forms."""
 
     def start(self, problem: Problem, query: int, state: int) -> Iterable[Charge]:
         """Of a query that starts at a state."""
@@ -69,12 +70,14 @@ class Bundle:
     """What a query has to pay for at one state: there, and over the transitions to it.
 
     Attributes:
-        charges: Each for something else.
-        own: Cost of those that are not for forms.
+        own: Charges that are not for forms.
+        of_forms: Charges for forms.
+        own_cost: Of the former.
     """
 
-    charges: tuple[Charge, ...]
-    own: float
+    own: tuple[Charge, ...]
+    of_forms: tuple[Charge, ...]
+    own_cost: float
 
 
 Spot: TypeAlias = tuple[object, ...]
@@ -82,7 +85,12 @@ Spot: TypeAlias = tuple[object, ...]
 
 
 def spot(
-    state: int, arriving: Sequence[int], leaving: Sequence[int], labels: Labels, forms: Mapping[int, int], behind: object
+    state: int,
+    arriving: Sequence[int],
+    leaving: Sequence[int],
+    labels: Labels,
+    forms: Mapping[int, int],
+    behind: object,
 ) -> Spot:
     """What the charges at a state depend on.
 
@@ -154,7 +162,7 @@ class Pricer:
         if over and (left := leaving(problem, query, state, labels)):
             for snapshot in over:
                 own.update(model.evaluation(problem, query, state, snapshot, left))
-        return Bundle((*own.items(), *common.items()), sum(own.values()))
+        return Bundle(tuple(own.items()), tuple(common.items()), sum(own.values()))
 
 
 def labels_cost(problem: Problem, model: CostModel, labels: Sequence[Labels]) -> float:
@@ -165,7 +173,8 @@ def labels_cost(problem: Problem, model: CostModel, labels: Sequence[Labels]) ->
         known = forms(problem, query, mine)
         assert known is not None, f"labels of query {query} are not valid: {mine}"
         for bundle in pricer.all(query, mine, known):
-            paid.update(bundle.charges)
+            paid.update(bundle.own)
+            paid.update(bundle.of_forms)
     return sum(paid.values())
 
 

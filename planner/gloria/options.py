@@ -19,7 +19,7 @@ class Option:
     """A way to label one query.
 
     Attributes:
-        labels: The labels.
+        labels: Of what others might share.
         forms: Numbers of the forms that the query then has in common with others.
         bundles: All that it then has to pay for, with others or by itself.
     """
@@ -31,7 +31,7 @@ class Option:
     @property
     def own(self) -> float:
         """What it costs if the forms in it cost nothing."""
-        return sum([bundle.own for bundle in self.bundles])
+        return sum([bundle.own_cost for bundle in self.bundles])
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def options(
             )
             for state, arriving, leaving in spots
         ]
-        found.append(Option(labels, frozenset(known.values()), (*rest, *bundles)))
+        found.append(Option(some, frozenset(known.values()), (*rest, *bundles)))
     return found
 
 
