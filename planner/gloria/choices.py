@@ -181,7 +181,7 @@ def improved(choices: Choices, chosen: list[Priced], effort: int) -> list[Priced
     return state.chosen
 
 
-def bargained(choices: Choices, rounds: int) -> list[Priced]:
+def bargained(choices: Choices, rounds: int, order: Sequence[int]) -> list[Priced]:
     """A choice in which everybody pays an equal part of what is shared and cannot do better by itself.
 
     In the beginning everybody is thought to share all that they could; then they choose one after another.
@@ -189,6 +189,7 @@ def bargained(choices: Choices, rounds: int) -> list[Priced]:
     Args:
         choices: All options.
         rounds: Most rounds.
+        order: In which they choose.
 
     Returns:
         A choice that is valid.
@@ -202,7 +203,8 @@ def bargained(choices: Choices, rounds: int) -> list[Priced]:
     chosen: list[Priced | None] = [None] * len(choices.options)
     for _ in range(rounds):
         before = list(chosen)
-        for query, (mine, numbers) in enumerate(zip(choices.options, choices.numbers, strict=True)):
+        for query in order:
+            mine, numbers = choices.options[query], choices.numbers[query]
             many = mine[0].users
             old = chosen[query]
             for number in numbers if old is None else old.common:

@@ -50,9 +50,10 @@ class Completion:
     looked_at: int
 
 
-def complete(problem: Problem, model: CostModel, labels: Sequence[Labelling], effort: Effort) -> Completion:
+def complete(
+    problem: Problem, model: CostModel, pricer: Pricer, labels: Sequence[Labelling], effort: Effort
+) -> Completion:
     """The best labels that can be found, from those of a valid plan."""
-    pricer = Pricer(problem, model)
     cores = [core(problem, model.fewest, query) for query in range(len(labels))]
     every = len(labels) <= effort.queries and all(len(mine.transitions) <= effort.transitions for mine in cores)
     candidates: dict[Core, list[tuple[Labelling, Mapping[int, int]]]] = {}
@@ -76,7 +77,8 @@ def complete(problem: Problem, model: CostModel, labels: Sequence[Labelling], ef
     chosen = choices.choice(labels)
     if choices.cost(chosen) == float("inf"):
         chosen = [mine[0] for mine in choices.options]
-    begins = (chosen, bargained(choices, effort.rounds))
+    order = range(len(choices.options))
+    begins = (chosen, bargained(choices, effort.rounds, order), bargained(choices, effort.rounds, order[::-1]))
     chosen = improved(choices, min(begins, key=choices.cost), effort.looks)
     bound, looked_at = None, 0
     if every:

@@ -133,6 +133,17 @@ class Pricer:
             for state, arriving in arrivals.items()
         ]
 
+    def cost(self, labels: Sequence[Labels]) -> float:
+        """Cost of the plan of valid labels, one set for each query."""
+        paid: dict[Hashable, float] = {}
+        for query, mine in enumerate(labels):
+            known = forms(self._problem, query, mine)
+            assert known is not None, f"labels of query {query} are not valid: {mine}"
+            for bundle in self.all(query, mine, known):
+                paid.update(bundle.own)
+                paid.update(bundle.of_forms)
+        return sum(paid.values())
+
     def behind(self, query: int, state: int, labels: Labels) -> object:
         """What tells a query's totals at a state from those of others that are equal when nothing is shared.
 
@@ -163,19 +174,6 @@ class Pricer:
             for snapshot in over:
                 own.update(model.evaluation(problem, query, state, snapshot, left))
         return Bundle(tuple(own.items()), tuple(common.items()), sum(own.values()))
-
-
-def labels_cost(problem: Problem, model: CostModel, labels: Sequence[Labels]) -> float:
-    """Cost of the plan of valid labels, one set for each query, from their charges."""
-    pricer = Pricer(problem, model)
-    paid: dict[Hashable, float] = {}
-    for query, mine in enumerate(labels):
-        known = forms(problem, query, mine)
-        assert known is not None, f"labels of query {query} are not valid: {mine}"
-        for bundle in pricer.all(query, mine, known):
-            paid.update(bundle.own)
-            paid.update(bundle.of_forms)
-    return sum(paid.values())
 
 
 def plan_cost(problem: Problem, model: CostModel, plan: SharingPlan) -> float:

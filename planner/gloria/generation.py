@@ -94,10 +94,11 @@ def connect(graph: Graph, pool: Pool, rule: str, qsets: Iterable[QSet], before: 
     """A node with these Q-sets, made unless there is one, and its edges from nodes of the preceding pools."""
     ordered = tuple(sorted(qsets, key=lambda qset: qset.queries))
     nodes = graph.nodes[pool.number]
-    node = next((known for known in nodes if known.qsets == ordered), None)
+    key = (pool.number, *((qset.queries, qset.snapshot) for qset in ordered))
+    node = graph.known.get(key)
     if node is None:
         graph.generated += 1
-        node = Node(f"n{graph.generated}", pool.number, ordered, rule)
+        node = graph.known[key] = Node(f"n{graph.generated}", pool.number, ordered, rule)
         nodes.append(node)
     for number, sources in zip(pool.preceding, before, strict=True):
         edges = node.edges.setdefault(number, {})
@@ -119,7 +120,7 @@ def _parts(
         plain = query in problem.plain[pool.transitions[0]]
         key: object = (query,)
         if plain and len(snapshots) == 1 and None not in snapshots and state in problem.passing[query]:
-            sets = tuple(next(qset for qset in before[place][0].qsets if query in qset.queries) for place in places)
+            sets = tuple(before[place][0].qset_of[query].queries for place in places)
             key = (*snapshots, sets, tuple(places), state in problem.starts[query])
         alike.setdefault(key, []).append(query)
     fewest = graph.model.fewest

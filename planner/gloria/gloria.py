@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from planner.gloria.canonical import canonical
 from planner.gloria.completion import Effort, complete
-from planner.gloria.costs import CostModel, labels_cost, plan_cost
+from planner.gloria.costs import CostModel, Pricer, plan_cost
 from planner.gloria.edge_pruning import prune_edges
 from planner.gloria.generation import generate
 from planner.gloria.graph import Graph, Pool
@@ -59,9 +59,10 @@ def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> 
     """The best plan that can be found; it does not depend on the order of the queries."""
     ordered = canonical(problem)
     graph = build(ordered.problem, model)
-    labels = search_paths(graph)
-    published = labels_cost(ordered.problem, model, labels)
-    completion = complete(ordered.problem, model, labels, effort or Effort())
+    pricer = Pricer(ordered.problem, model)
+    labels = search_paths(graph, pricer)
+    published = pricer.cost(labels)
+    completion = complete(ordered.problem, model, pricer, labels, effort or Effort())
     plan = plan_of(ordered.problem, "gloria", completion.labels)
     cost = plan_cost(ordered.problem, model, plan)
     return Found(ordered.plan(plan), ordered.graph(graph), cost, published, completion.bound)

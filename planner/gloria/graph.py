@@ -44,7 +44,8 @@ class Node:
         d_e: Least cost of what comes after.
         pruned_by: The node that is better; None while nothing is.
         labels: Per query the state of the snapshots of its Q-set.
-        sharing: The queries that have one, ascending.
+        qset_of: Per query its Q-set.
+        sharing: The queries that have one with snapshots, ascending.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Node:
     d_e: float = 0.0
     pruned_by: Node | None = None
     labels: dict[int, int | None] = field(init=False)
+    qset_of: dict[int, QSet] = field(init=False)
     sharing: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,7 +66,8 @@ class Node:
     def divide(self, qsets: tuple[QSet, ...]) -> None:
         """Have these Q-sets."""
         self.qsets = qsets
-        self.labels = {query: qset.snapshot for qset in qsets for query in qset.queries}
+        self.qset_of = {query: qset for qset in qsets for query in qset.queries}
+        self.labels = {query: qset.snapshot for query, qset in self.qset_of.items()}
         self.sharing = sorted([query for query, snapshot in self.labels.items() if snapshot is not None])
 
     def label(self, query: int) -> int | None:
@@ -84,6 +87,7 @@ class Graph:
         generated: Number of nodes generated.
         edges: Number of edges generated.
         pruned_edges: Number of those pruned.
+        known: Nodes by pool and Q-sets.
     """
 
     problem: Problem
@@ -93,6 +97,7 @@ class Graph:
     generated: int = 0
     edges: int = 0
     pruned_edges: int = 0
+    known: dict[object, Node] = field(default_factory=dict, repr=False)
     _memo: dict[object, float] = field(default_factory=dict, repr=False)
     _queries: dict[tuple[int, int | None], frozenset[int]] = field(default_factory=dict, repr=False)
     _at: dict[int, list[int]] = field(default_factory=dict, repr=False)
@@ -143,13 +148,12 @@ class Graph:
 
     def propagation(self, number: int, node: Node, queries: Iterable[int]) -> float:
         """Cost of what goes over a transition, as far as some queries need it."""
-        wanted = set(self.problem.transitions[number].queries).intersection(queries)
-        total = 0.0
-        for qset in node.qsets:
-            mine = [query for query in qset.queries if query in wanted]
-            if mine:
-                total += self._over(number, qset.snapshot, tuple(mine))
-        return total
+        wanted = set(queries)
+        together: dict[int, list[int]] = {}
+        for query in self.problem.transitions[number].queries:
+            if query in wanted:
+                together.setdefault(node.qset_of[query].queries[0], []).append(query)
+        return sum([self._over(number, node.labels[first], tuple(mine)) for first, mine in together.items()])
 
     def _over(self, number: int, snapshot: int | None, queries: tuple[int, ...]) -> float:
         """Cost of what goes over a transition for a Q-set."""

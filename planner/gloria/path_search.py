@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.gloria.costs import labels_cost
+from planner.gloria.costs import Pricer
 from planner.gloria.graph import Graph, Node
 from planner.gloria.labels import ALONE, forms
 from planner.gloria.options import Labelling
@@ -18,7 +18,7 @@ MAX_PATHS = 3
 """Most pools through whose best node a plan is put together."""
 
 
-def search_paths(graph: Graph) -> list[Labelling]:
+def search_paths(graph: Graph, pricer: Pricer) -> list[Labelling]:
     """The labels of the best plan that the graph has a path for."""
     following: dict[int, list[int]] = {}
     for pool in graph.pools:
@@ -43,7 +43,7 @@ def search_paths(graph: Graph) -> list[Labelling]:
     for pool in through:
         best = min(graph.kept(pool.number), key=lambda node: node.d_s + node.d_e)
         labels = _labels(graph, _path(graph, best))
-        found.append((labels_cost(graph.problem, graph.model, labels), labels))
+        found.append((pricer.cost(labels), labels))
     return min(found, key=lambda pair: pair[0])[1] if found else [{} for _ in graph.problem.template.queries]
 
 
