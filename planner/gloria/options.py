@@ -197,19 +197,21 @@ def _spread(carriers: Iterable[tuple[int, tuple[int, ...]]], given: Labelling) -
     out = dict(given)
     guessed = [(state, before) for state, before in carriers if state not in given]
     unknown = {state for state, _ in guessed}
-    late = False
-    for last in (False, True):
+    around = False
+    changed = True
+    while changed and unknown:
+        changed = False
         for state, before in guessed:
+            if state not in unknown:
+                continue
             coming = {out.get(other) for other in before if other not in unknown}
-            late |= not last and not unknown.isdisjoint(before)
-            if len(coming) == 1:
-                (out[state],) = coming
+            if coming:
+                around |= not unknown.isdisjoint(before)
+                out[state] = coming.pop() if len(coming) == 1 else ALONE
                 unknown.discard(state)
-            elif coming:
-                out[state] = ALONE
-                unknown.discard(state)
-        if not late:
-            return out
+                changed = True
+    if not around:
+        return out
     changed = True
     while changed:
         changed = False
