@@ -10,11 +10,11 @@ from planner.gloria.costs import CostModel, plan_cost
 from planner.gloria.exhaustive import exhaustive
 from planner.gloria.gloria import Found, gloria
 from planner.gloria.greedy import greedy
-from planner.gloria.labels import labels_of, plan_of
 from planner.gloria.measured import Constants, MeasuredCosts
 from planner.gloria.paper import PaperCosts
 from planner.gloria.problem import Problem
 from planner.prefixes import share_nothing
+from planner.sharing import SharingPlan
 
 MODELS: tuple[str, ...] = ("measured", "paper")
 """Cost models; the first is the default."""
@@ -37,7 +37,7 @@ def cost_model(name: str, constants: Constants | None = None) -> CostModel:
 def _exhaustive(problem: Problem, model: CostModel) -> Found:
     known = gloria(problem, model)
     best = exhaustive(problem, model, MOST_PARTS, known.cost)
-    plan = plan_of(problem, "exhaustive", labels_of(problem, known.plan if best is None else best))
+    plan = SharingPlan("exhaustive", known.plan.transitions) if best is None else best
     cost = plan_cost(problem, model, plan)
     return Found(plan, None, cost, bound=cost)
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from planner.gloria.costs import Bundle
 from planner.gloria.labels import Labels
 from planner.gloria.options import Option
 
@@ -19,13 +20,15 @@ class Priced:
     """An option of some queries, with what it is charged split into what no others pay for, and the rest.
 
     Attributes:
-        labels: Per query.
+        labels: Where others might share.
+        users: Number of the queries.
         private: Cost of what nobody else pays for, of all these queries.
         common: Numbers of what others may pay for too.
         forms: Which of them stand for forms, and need a fewest number of payers.
     """
 
-    labels: tuple[Labels, ...]
+    labels: Labels
+    users: int
     private: float
     common: tuple[int, ...]
     forms: tuple[int, ...]
@@ -38,22 +41,26 @@ class Choices:
         fewest: Fewest queries that may use a form.
         queries: What is chosen for: single queries, or several for which the same is chosen.
         options: For each of these its options; the first shares nothing.
+        numbers: For each of these all that its options have in common with others.
         costs: Per common number, its cost.
     """
 
-    def __init__(self, fewest: int, options: Sequence[Sequence[Option]], merge: bool = False) -> None:
-        """Take in the options of the queries.
+    def __init__(self, fewest: int, options: Sequence[Sequence[Option]], queries: Sequence[Sequence[int]]) -> None:
+        """Take in the options.
 
         Args:
             fewest: Fewest queries that may use a form.
-            options: Per query.
-            merge: Whether the same is to be chosen for queries whose options differ in nothing but a
-                constant cost. There is less to choose then, and hardly ever anything to lose.
+            options: Per what is chosen for.
+            queries: For which queries that is; each of several pays for all but forms by itself.
         """
         self.fewest = fewest
+        self.queries = queries
         payers: Counter[object] = Counter()
-        for mine in options:
-            payers.update({key for option in mine for key in (*option.charges, *option.forms)})
+        users: Counter[int] = Counter()
+        for mine, many in zip(options, map(len, queries), strict=True):
+            bundles = {bundle for option in mine for bundle in option.bundles}
+            payers.update({key for bundle in bundles for key, _ in (*bundle.own, *bundle.of_forms)})
+            users.update(dict.fromkeys({form for option in mine for form in option.forms}, many))
         numbers: dict[object, int] = {}
         self.costs: list[float] = []
 
@@ -63,57 +70,62 @@ class Choices:
                 self.costs.append(cost)
             return numbers[key]
 
-        alike: dict[object, list[int]] = {}
-        priced: list[list[Priced]] = []
-        for query, mine in enumerate(options):
-            priced.append([])
+        def parted(bundle: Bundle, many: int) -> tuple[float, list[int]]:
+            """What nobody else pays for, and what others may pay for too."""
+            private = many * sum([cost for key, cost in bundle.own if payers[key] == 1])
+            private += sum([cost for key, cost in bundle.of_forms if payers[key] == 1])
+            common = [number(key, cost) for key, cost in (*bundle.own, *bundle.of_forms) if payers[key] > 1]
+            return private, common
+
+        self.options: list[list[Priced]] = []
+        for mine, together in zip(options, queries, strict=True):
+            split: dict[Bundle, tuple[float, list[int]]] = {}
+            priced: list[Priced] = []
             for option in mine:
-                if any(payers[form] < fewest for form in option.forms):
+                if fewest > 1 and any(users[form] < fewest for form in option.forms):
                     continue
-                common = tuple(number(key, cost) for key, cost in option.charges.items() if payers[key] > 1)
-                forms = tuple(number(form, 0.0) for form in sorted(option.forms)) if fewest > 1 else ()
-                private = sum(cost for key, cost in option.charges.items() if payers[key] == 1)
-                priced[-1].append(Priced((option.labels,), private, (*common, *forms), forms))
-            first = priced[-1][0].private
-            same = tuple((o.common, round(o.private - first, 6)) for o in priced[-1]) if merge else query
-            alike.setdefault(same, []).append(query)
-        self.queries = list(alike.values())
-        self.options = [
-            [_together(same) for same in zip(*(priced[q] for q in mine), strict=True)] for mine in self.queries
-        ]
+                forms = tuple([number(form, 0.0) for form in sorted(option.forms)]) if fewest > 1 else ()
+                private, common = 0.0, list(forms)
+                for bundle in option.bundles:
+                    if bundle not in split:
+                        split[bundle] = parted(bundle, len(together))
+                    cost, shared = split[bundle]
+                    private += cost
+                    common += shared
+                priced.append(Priced(option.labels, len(together), private, tuple(common), forms))
+            self.options.append(priced)
+        self.numbers = [list(dict.fromkeys(n for option in mine for n in option.common)) for mine in self.options]
 
     def cost(self, chosen: Sequence[Priced]) -> float:
         """Of one option for each; infinite when a form has too few users."""
         used: Counter[int] = Counter()
         for option in chosen:
             for form in option.forms:
-                used[form] += len(option.labels)
+                used[form] += option.users
         if any(users < self.fewest for users in used.values()):
             return float("inf")
         common = {number for option in chosen for number in option.common}
         return sum(option.private for option in chosen) + sum(self.costs[number] for number in common)
 
     def labels(self, chosen: Sequence[Priced]) -> list[Labels]:
-        """Per query the labels that a choice gives it."""
-        found = [
-            (query, labels)
-            for queries, option in zip(self.queries, chosen, strict=True)
-            for query, labels in zip(queries, option.labels, strict=True)
-        ]
-        return [labels for _, labels in sorted(found, key=lambda pair: pair[0])]
+        """Per query the labels that a choice gives it, where others might share."""
+        found = {
+            query: option.labels for queries, option in zip(self.queries, chosen, strict=True) for query in queries
+        }
+        return [found[query] for query in sorted(found)]
 
     def choice(self, labels: Sequence[Labels]) -> list[Priced]:
         """The choice that gives the queries their labels; where it would be one for several, the first one's."""
         return [
-            next(option for option in mine if option.labels[0] == labels[queries[0]])
+            next(o for o in mine if all(labels[queries[0]][number] == label for number, label in o.labels.items()))
             for queries, mine in zip(self.queries, self.options, strict=True)
         ]
 
     def groups(self) -> Iterator[list[int]]:
         """Queries that have something in common, directly or through others."""
         users: dict[int, set[int]] = {}
-        for query, mine in enumerate(self.options):
-            for number in {number for option in mine for number in option.common}:
+        for query, numbers in enumerate(self.numbers):
+            for number in numbers:
                 users.setdefault(number, set()).add(query)
         group = list(range(len(self.options)))
 
@@ -133,9 +145,11 @@ class Choices:
         yield from found.values()
 
 
-def _together(same: Sequence[Priced]) -> Priced:
-    labels = tuple(labels for option in same for labels in option.labels)
-    return Priced(labels, sum(option.private for option in same), same[0].common, same[0].forms)
+def least_of(options: Sequence[Priced], costs: Sequence[float]) -> Priced:
+    """The first of the options that cost least when what may be common costs this, by number."""
+    cost_of = costs.__getitem__
+    values = [option.private + sum(map(cost_of, option.common)) for option in options]
+    return options[values.index(min(values))]
 
 
 def improved(choices: Choices, chosen: list[Priced], effort: int) -> list[Priced]:
@@ -158,7 +172,7 @@ def improved(choices: Choices, chosen: list[Priced], effort: int) -> list[Priced
     while changed and state.looks < effort:
         changed = False
         for query in range(len(choices.options)):
-            changed |= state.try_all({query: state.best_of(query, state.users)})
+            changed |= state.try_all({query: state.best_of(query)})
         for query, leader in leaders:
             if state.looks >= effort:
                 break
@@ -167,7 +181,7 @@ def improved(choices: Choices, chosen: list[Priced], effort: int) -> list[Priced
     return state.chosen
 
 
-def bargained(choices: Choices, rounds: int) -> list[Priced]:
+def bargained(choices: Choices, rounds: int, order: Sequence[int]) -> list[Priced]:
     """A choice in which everybody pays an equal part of what is shared and cannot do better by itself.
 
     In the beginning everybody is thought to share all that they could; then they choose one after another.
@@ -175,39 +189,40 @@ def bargained(choices: Choices, rounds: int) -> list[Priced]:
     Args:
         choices: All options.
         rounds: Most rounds.
+        order: In which they choose.
 
     Returns:
         A choice that is valid.
     """
     costs = choices.costs
-    users: Counter[int] = Counter()
-    for mine in choices.options:
-        users.update(dict.fromkeys({number for option in mine for number in option.common}, len(mine[0].labels)))
+    part = [0.0] * len(costs)
+    users = [0] * len(costs)
+    for mine, numbers in zip(choices.options, choices.numbers, strict=True):
+        for number in numbers:
+            users[number] += mine[0].users
     chosen: list[Priced | None] = [None] * len(choices.options)
     for _ in range(rounds):
         before = list(chosen)
-        for query, mine in enumerate(choices.options):
-            many = len(mine[0].labels)
+        for query in order:
+            mine, numbers = choices.options[query], choices.numbers[query]
+            many = mine[0].users
             old = chosen[query]
-            leaving = {number for option in mine for number in option.common} if old is None else old.common
-            users.subtract(dict.fromkeys(leaving, many))
-            best, least = mine[0], float("inf")
-            for option in mine:
-                cost = option.private
-                for number in option.common:
-                    cost += costs[number] * many / (users[number] + many)
-                if cost < least:
-                    best, least = option, cost
-            users.update(dict.fromkeys(best.common, many))
+            for number in numbers if old is None else old.common:
+                users[number] -= many
+            for number in numbers:
+                part[number] = costs[number] * many / (users[number] + many)
+            best = least_of(mine, part)
+            for number in best.common:
+                users[number] += many
             chosen[query] = best
         if chosen == before:
             break
     result = [option for option in chosen if option is not None]
     while True:
-        users = Counter()
+        payers: Counter[int] = Counter()
         for option in result:
-            users.update(dict.fromkeys(option.forms, len(option.labels)))
-        few = [any(users[form] < choices.fewest for form in option.forms) for option in result]
+            payers.update(dict.fromkeys(option.forms, option.users))
+        few = [any(payers[form] < choices.fewest for form in option.forms) for option in result]
         if not any(few):
             return result
         result = [mine[0] if bad else o for mine, o, bad in zip(choices.options, result, few, strict=True)]
@@ -219,13 +234,15 @@ class _Change:
     def __init__(self, choices: Choices, chosen: Sequence[Priced]) -> None:
         self._choices = choices
         self.chosen = list(chosen)
-        self.users: Counter[int] = Counter()
+        self.users = [0] * len(choices.costs)
         for option in chosen:
-            self.users.update(dict.fromkeys(option.common, len(option.labels)))
+            for number in option.common:
+                self.users[number] += option.users
+        self._due = [0.0 if users else cost for users, cost in zip(self.users, choices.costs, strict=True)]
         self.looks = 0
         self._interested: dict[int, list[int]] = {}
-        for query, mine in enumerate(choices.options):
-            for number in {number for option in mine for number in option.common}:
+        for query, numbers in enumerate(choices.numbers):
+            for number in numbers:
                 self._interested.setdefault(number, []).append(query)
 
     def leaders(self) -> list[tuple[int, Priced]]:
@@ -238,32 +255,41 @@ class _Change:
         interest = {number: len(queries) for number, queries in self._interested.items()}
         return sorted(found.values(), key=lambda leader: -sum(interest[number] for number in leader[1].common))
 
-    def best_of(self, query: int, paid: Mapping[int, int]) -> Priced:
-        """The best option of a query when the others have paid for what is in ``paid``, itself not counted."""
-        mine, costs = self._choices.options[query], self._choices.costs
+    def best_of(self, query: int) -> Priced:
+        """The best option of a query given what others pay for."""
+        mine, costs, due = self._choices.options[query], self._choices.costs, self._due
         self.looks += len(mine)
-        own, many = self.chosen[query].common, len(mine[0].labels)
-        free = {number for number, users in paid.items() if users - (number in own) * many > 0}
-        return min(mine, key=lambda option: option.private + sum(costs[n] for n in option.common if n not in free))
+        own, many = self.chosen[query].common, mine[0].users
+        alone = [number for number in own if self.users[number] == many]
+        for number in alone:
+            due[number] = costs[number]
+        best = least_of(mine, due)
+        for number in alone:
+            due[number] = 0.0
+        return best
 
     def led(self, query: int, leader: Priced) -> dict[int, Priced]:
         """What becomes of the queries when one takes an option, and those with something in common may follow."""
-        costs, users = self._choices.costs, self.users
+        users, due = self.users, self._due
         changes = {query: leader}
         offered = set(leader.common)
-        for follower in sorted({q for number in leader.common for q in self._interested[number]} - {query}):
-            mine = self._choices.options[follower]
+        before = [(number, due[number]) for number in offered]
+        for number in offered:
+            due[number] = 0.0
+        cost_of = due.__getitem__
+        for follower in sorted({q for number in offered for q in self._interested[number]} - {query}):
+            mine, own = self._choices.options[follower], self.chosen[follower]
             self.looks += len(mine)
-            best, least = self.chosen[follower], float("inf")
+            # What it pays for already is not worth leaving for something that costs as much.
+            best, least = own, own.private + sum(map(cost_of, own.common))
             for option in mine:
-                cost = option.private
-                for number in option.common:
-                    if number not in offered and not users[number]:
-                        cost += costs[number]
+                cost = option.private + sum(map(cost_of, option.common))
                 if cost < least and all(form in offered or users[form] for form in option.forms):
                     best, least = option, cost
-            if best is not self.chosen[follower]:
+            if best is not own:
                 changes[follower] = best
+        for number, cost in before:
+            due[number] = cost
         return changes
 
     def try_all(self, changes: Mapping[int, Priced]) -> bool:
@@ -274,7 +300,7 @@ class _Change:
         for query, option in changes.items():
             old = self.chosen[query]
             delta += option.private - old.private
-            change.update(dict.fromkeys(option.common, len(option.labels)))
+            change.update(dict.fromkeys(option.common, option.users))
             change.subtract(dict.fromkeys(old.common, len(old.labels)))
         forms = {form for query, o in changes.items() for form in (*o.forms, *self.chosen[query].forms)}
         for number, by in change.items():
@@ -289,7 +315,9 @@ class _Change:
             return False
         for query, option in changes.items():
             self.chosen[query] = option
-        users.update(change)
+        for number, by in change.items():
+            users[number] += by
+            self._due[number] = 0.0 if users[number] else costs[number]
         return True
 
 

@@ -50,43 +50,47 @@ class Completion:
     looked_at: int
 
 
-def complete(problem: Problem, model: CostModel, labels: Sequence[Labelling], effort: Effort) -> Completion:
+def complete(
+    problem: Problem, model: CostModel, pricer: Pricer, labels: Sequence[Labelling], effort: Effort
+) -> Completion:
     """The best labels that can be found, from those of a valid plan."""
-    pricer = Pricer(problem, model)
     cores = [core(problem, model.fewest, query) for query in range(len(labels))]
     every = len(labels) <= effort.queries and all(len(mine.transitions) <= effort.transitions for mine in cores)
-    candidates: dict[Core, dict[tuple[int | None, ...], tuple[Labelling, Mapping[int, int]]]] = {}
-    known: list[list[Option]] = []
-    for query, (mine, given) in enumerate(zip(cores, labels, strict=True)):
+    candidates: dict[Core, list[tuple[Labelling, Mapping[int, int]]]] = {}
+    groups: dict[object, list[int]] = {}
+    for query, mine in enumerate(cores):
         if mine not in candidates:
-            alone: Labelling = dict.fromkeys(mine.transitions, ALONE)
-            candidates[mine] = {tuple(alone.values()): (alone, {})}
-            for found, numbers in (all_labels if every else some_labels)(problem, model.fewest, query):
-                inner = {number: found[number] for number in mine.transitions}
-                candidates[mine][tuple(inner.values())] = inner, numbers
-        distinct = dict(candidates[mine])
-        inner = {number: given[number] for number in mine.transitions}
-        distinct[tuple(inner.values())] = inner, forms(problem, query, given) or {}
+            candidates[mine] = [(dict.fromkeys(mine.transitions, ALONE), {})]
+            for some, numbers in (all_labels if every else some_labels)(problem, model.fewest, query):
+                candidates[mine].append(({number: some[number] for number in mine.transitions}, numbers))
+        # To choose the same for queries that pay alike leaves less to choose, and hardly ever loses anything.
+        groups.setdefault(query if every or model.merges else mine, []).append(query)
+    known: list[list[Option]] = []
+    for query, *_ in groups.values():
+        mine = cores[query]
+        given = {number: labels[query][number] for number in mine.transitions}
+        distinct = {tuple(some.values()): (some, numbers) for some, numbers in candidates[mine]}
+        distinct.setdefault(tuple(given.values()), (given, forms(problem, query, labels[query]) or {}))
         all_mine = options(problem, pricer, query, mine, distinct.values())
         known.append(all_mine if every else _promising(all_mine, given))
-    choices = Choices(model.fewest, known, merge=not every)
+    choices = Choices(model.fewest, known, list(groups.values()))
     chosen = choices.choice(labels)
     if choices.cost(chosen) == float("inf"):
         chosen = [mine[0] for mine in choices.options]
-    begins = (chosen, bargained(choices, effort.rounds))
+    order = range(len(choices.options))
+    begins = (chosen, bargained(choices, effort.rounds, order), bargained(choices, effort.rounds, order[::-1]))
     chosen = improved(choices, min(begins, key=choices.cost), effort.looks)
-    proof = best(choices, chosen, effort.looks)
-    bound = proof.bound if every else None
-    return Completion([dict(mine) for mine in choices.labels(proof.chosen)], bound, proof.looked_at)
+    bound, looked_at = None, 0
+    if every:
+        proof = best(choices, chosen, effort.looks)
+        chosen, bound, looked_at = proof.chosen, proof.bound, proof.looked_at
+    found = [
+        {**dict.fromkeys(problem.mine[query], ALONE), **inner} for query, inner in enumerate(choices.labels(chosen))
+    ]
+    return Completion(found, bound, looked_at)
 
 
 def _promising(options: list[Option], given: Labelling) -> list[Option]:
     """Options that would pay if the forms in them cost nothing."""
-    alone = sum(options[0].charges.values())
-
-    def own(option: Option) -> float:
-        return sum(
-            cost for key, cost in option.charges.items() if not (isinstance(key, tuple) and key[0] in option.forms)
-        )
-
-    return [option for option in options if option.labels == given or option is options[0] or own(option) < alone]
+    alone = options[0].own
+    return [option for option in options if option.labels == given or option is options[0] or option.own < alone]

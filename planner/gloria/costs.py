@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from planner.gloria.labels import ALONE, Labels
+from planner.gloria.labels import ALONE, Labels, forms
 from planner.gloria.problem import Problem
 from planner.sharing import SharingPlan
 
@@ -38,6 +38,9 @@ class CostModel(Protocol):
     name: str
     fewest: int
     """Fewest queries of a Q-set with snapshots."""
+    merges: bool
+    """Whether queries that go alone with equal totals pay for them once. Else, queries pay the same where their
+    states and transitions are the same, each by itself, but for forms."""
 
     def start(self, problem: Problem, query: int, state: int) -> Iterable[Charge]:
         """Of a query that starts at a state."""
@@ -62,52 +65,115 @@ def leaving(problem: Problem, query: int, state: int, labels: Labels) -> Leaving
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Bundle:
+    """What a query has to pay for at one state: there, and over the transitions to it.
+
+    Attributes:
+        own: Charges that are not for forms.
+        of_forms: Charges for forms.
+        own_cost: Of the former.
+    """
+
+    own: tuple[Charge, ...]
+    of_forms: tuple[Charge, ...]
+    own_cost: float
+
+
+Spot: TypeAlias = tuple[object, ...]
+"""All that the charges at a state of a query depend on: the state, then what `spot` finds there."""
+
+
+def spot(
+    state: int,
+    arriving: Sequence[int],
+    leaving: Sequence[int],
+    labels: Labels,
+    forms: Mapping[int, int],
+    behind: object,
+) -> Spot:
+    """What the charges at a state depend on.
+
+    Args:
+        state: The state.
+        arriving: Transitions to it over which a query may share.
+        leaving: Transitions from it over which a query may share.
+        labels: Of the query.
+        forms: Of the query.
+        behind: What tells the query's totals there from those of queries with equal ones.
+    """
+    return (state, behind, *map(forms.get, arriving), *map(labels.__getitem__, leaving))
+
+
 class Pricer:
     """Prices the labels of queries, and remembers what it has priced."""
 
     def __init__(self, problem: Problem, model: CostModel) -> None:
         self._problem = problem
         self._model = model
-        self._at: dict[object, tuple[Charge, ...]] = {}
+        self._at: list[dict[Spot, Bundle]] = [{} for _ in problem.template.queries]
 
-    def charges(
-        self, query: int, labels: Labels, forms: Mapping[int, int], states: Iterable[int] | None = None
-    ) -> dict[Hashable, float]:
-        """What a query has to pay for, whose labels are valid and give it these forms: at some states, or at all."""
-        paid: dict[Hashable, float] = {}
-        problem, memo = self._problem, self._at
-        arrivals, departures = problem.arrivals[query], problem.departures[query]
-        for state in arrivals if states is None else states:
-            arriving, leaving = arrivals[state], departures[state]
-            seen = (
+    def at(self, query: int, where: Spot, labels: Labels, forms: Mapping[int, int]) -> Bundle:
+        """What a query has to pay for at a state, whose labels are valid and give it these forms."""
+        known = self._at[query].get(where)
+        if known is None:
+            known = self._at[query][where] = self._bundle(query, where, labels, forms)
+        return known
+
+    def all(self, query: int, labels: Labels, forms: Mapping[int, int]) -> list[Bundle]:
+        """What a query has to pay for, state by state."""
+        arrivals, departures = self._problem.arrivals[query], self._problem.departures[query]
+        return [
+            self.at(
                 query,
-                state,
-                *[labels[number] for number in arriving],
-                *[forms.get(number) for number in arriving],
-                *[labels[number] for number in leaving],
+                spot(state, arriving, departures[state], labels, forms, self.behind(query, state, labels)),
+                labels,
+                forms,
             )
-            known = memo.get(seen)
-            if known is None:
-                known = memo[seen] = tuple(self._charges(query, state, labels, forms))
-            paid.update(known)
-        return paid
+            for state, arriving in arrivals.items()
+        ]
 
-    def _charges(self, query: int, state: int, labels: Labels, forms: Mapping[int, int]) -> Iterator[Charge]:
+    def cost(self, labels: Sequence[Labels]) -> float:
+        """Cost of the plan of valid labels, one set for each query."""
+        paid: dict[Hashable, float] = {}
+        for query, mine in enumerate(labels):
+            known = forms(self._problem, query, mine)
+            assert known is not None, f"labels of query {query} are not valid: {mine}"
+            for bundle in self.all(query, mine, known):
+                paid.update(bundle.own)
+                paid.update(bundle.of_forms)
+        return sum(paid.values())
+
+    def behind(self, query: int, state: int, labels: Labels) -> object:
+        """What tells a query's totals at a state from those of others that are equal when nothing is shared.
+
+        These are the transitions on the way there that are not alone, with their labels. Only then do the
+        others not have the same to pay for.
+        """
+        if not self._model.merges or state not in self._problem.equals[query]:
+            return None
+        return tuple((n, labels[n]) for n in self._problem.upstream(query, state) if labels[n] is not ALONE)
+
+    def _bundle(self, query: int, where: Spot, labels: Labels, forms: Mapping[int, int]) -> Bundle:
         problem, model = self._problem, self._model
+        state, behind = where[0], where[1]
+        assert isinstance(state, int)
+        own: dict[Hashable, float] = {}
+        common: dict[Hashable, float] = {}
         if state in problem.starts[query]:
-            yield from model.start(problem, query, state)
+            own.update(model.start(problem, query, state))
         over: set[int] = set()
         for number in problem.arrivals[query][state]:
             snapshot = labels[number]
             if snapshot is ALONE:
-                yield from model.alone(problem, query, number)
+                own.update(((key, behind), cost) for key, cost in model.alone(problem, query, number))
                 continue
             over.add(snapshot)
-            for key, cost in model.shared(problem, query, number, snapshot):
-                yield (forms[number], key), cost
+            common.update(((forms[number], key), cost) for key, cost in model.shared(problem, query, number, snapshot))
         if over and (left := leaving(problem, query, state, labels)):
             for snapshot in over:
-                yield from model.evaluation(problem, query, state, snapshot, left)
+                own.update(model.evaluation(problem, query, state, snapshot, left))
+        return Bundle(tuple(own.items()), tuple(common.items()), sum(own.values()))
 
 
 def plan_cost(problem: Problem, model: CostModel, plan: SharingPlan) -> float:

@@ -12,6 +12,7 @@ from itertools import product
 from typing import TypeAlias
 
 from planner.gloria.costs import CostModel, leaving
+from planner.gloria.labels import labels_of, plan_of
 from planner.gloria.problem import Problem
 from planner.sharing import QSet, SharingPlan, TransitionPlan
 
@@ -88,10 +89,8 @@ def exhaustive(
         return None
     _, path = min(parts.values(), key=lambda found: found[0])
     by_number = dict(zip(order, path, strict=True))
-    return SharingPlan(
-        "exhaustive",
-        tuple(TransitionPlan(t.source, t.target, by_number[n]) for n, t in enumerate(problem.transitions)),
-    )
+    found = tuple(TransitionPlan(t.source, t.target, by_number[n]) for n, t in enumerate(problem.transitions))
+    return plan_of(problem, "exhaustive", labels_of(problem, SharingPlan("exhaustive", found)))
 
 
 def _still_matter(problem: Problem, chosen: Sequence[int]) -> Iterator[int]:

@@ -10,7 +10,7 @@ A Q-set that is left with too few queries, or must not share the step, goes alon
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -43,8 +43,9 @@ def generate(graph: Graph, pool: Pool) -> None:
         everything = [graph.kept(number) for number in pool.preceding]
         connect(graph, pool, "not shared", [QSet((query,), None) for query in pool.queries], everything)
         return
+    coming = {query: found.get(state, []) for query, found in arrivals(graph, pool).items()}
     for before in combinations(graph, pool):
-        parts = _parts(graph, pool, state, before)
+        parts = _parts(graph, pool, state, before, coming)
         for rule, qsets in _divisions(graph, pool, state, parts):
             connect(graph, pool, rule, qsets, before)
 
@@ -74,16 +75,18 @@ def combinations(graph: Graph, pool: Pool) -> Iterator[tuple[tuple[Node, ...], .
         yield tuple(choice[max(len(choice) - 1 - place, 0)] for choice in choices)
 
 
-def arrivals(
-    graph: Graph, pool: Pool, before: Sequence[Sequence[Node]], query: int, state: int
-) -> set[tuple[int, int | None]]:
-    """How a query comes to a state: by which preceding pools, each with its label there."""
+def arrivals(graph: Graph, pool: Pool) -> dict[int, dict[int, list[int]]]:
+    """Per query and state that transitions of a pool leave, from which of the preceding pools it comes there."""
     transitions = graph.problem.transitions
-    found: set[tuple[int, int | None]] = set()
-    for number, nodes in zip(pool.preceding, before, strict=True):
-        for transition in graph.pools[number].transitions:
-            if transitions[transition].target == state and query in transitions[transition].queries:
-                found.add((number, nodes[0].label(query)))
+    found: dict[int, dict[int, list[int]]] = {query: {} for query in pool.queries}
+    states = {transitions[number].source for number in pool.transitions}
+    for place, number in enumerate(pool.preceding):
+        for link in (transitions[before] for before in graph.pools[number].transitions):
+            if link.target not in states:
+                continue
+            for query in link.queries:
+                if query in found and place not in found[query].setdefault(link.target, []):
+                    found[query][link.target].append(place)
     return found
 
 
@@ -91,10 +94,11 @@ def connect(graph: Graph, pool: Pool, rule: str, qsets: Iterable[QSet], before: 
     """A node with these Q-sets, made unless there is one, and its edges from nodes of the preceding pools."""
     ordered = tuple(sorted(qsets, key=lambda qset: qset.queries))
     nodes = graph.nodes[pool.number]
-    node = next((known for known in nodes if known.qsets == ordered), None)
+    key = (pool.number, *((qset.queries, qset.snapshot) for qset in ordered))
+    node = graph.known.get(key)
     if node is None:
         graph.generated += 1
-        node = Node(f"n{graph.generated}", pool.number, ordered, rule)
+        node = graph.known[key] = Node(f"n{graph.generated}", pool.number, ordered, rule)
         nodes.append(node)
     for number, sources in zip(pool.preceding, before, strict=True):
         edges = node.edges.setdefault(number, {})
@@ -104,22 +108,20 @@ def connect(graph: Graph, pool: Pool, rule: str, qsets: Iterable[QSet], before: 
                 graph.edges += 1
 
 
-def _parts(graph: Graph, pool: Pool, state: int, before: Sequence[Sequence[Node]]) -> list[Part]:
+def _parts(
+    graph: Graph, pool: Pool, state: int, before: Sequence[Sequence[Node]], coming: Mapping[int, Sequence[int]]
+) -> list[Part]:
     """The queries of a transition, by how they come to the state it leaves."""
     problem = graph.problem
     alike: dict[object, list[int]] = {}
     for query in pool.queries:
-        coming = arrivals(graph, pool, before, query, state)
-        snapshots = {snapshot for _, snapshot in coming}
+        places = coming[query]
+        snapshots = {before[place][0].label(query) for place in places}
         plain = query in problem.plain[pool.transitions[0]]
         key: object = (query,)
         if plain and len(snapshots) == 1 and None not in snapshots and state in problem.passing[query]:
-            sets = frozenset(
-                next(qset for qset in nodes[0].qsets if query in qset.queries)
-                for number, nodes in zip(pool.preceding, before, strict=True)
-                if any(number == by for by, _ in coming)
-            )
-            key = (*snapshots, sets, frozenset(by for by, _ in coming), state in problem.starts[query])
+            sets = tuple(before[place][0].qset_of[query].queries for place in places)
+            key = (*snapshots, sets, tuple(places), state in problem.starts[query])
         alike.setdefault(key, []).append(query)
     fewest = graph.model.fewest
     parts: list[Part] = []

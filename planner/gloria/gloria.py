@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from planner.gloria.canonical import canonical
 from planner.gloria.completion import Effort, complete
-from planner.gloria.costs import CostModel, plan_cost
+from planner.gloria.costs import CostModel, Pricer, plan_cost
 from planner.gloria.edge_pruning import prune_edges
 from planner.gloria.generation import generate
 from planner.gloria.graph import Graph, Pool
@@ -55,10 +56,13 @@ def build(problem: Problem, model: CostModel, rules: tuple[Callable[[Graph, Pool
 
 
 def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> Found:
-    """The best plan that can be found."""
-    graph = build(problem, model)
-    labels = search_paths(graph)
-    published = plan_cost(problem, model, plan_of(problem, "gloria", labels))
-    completion = complete(problem, model, labels, effort or Effort())
-    plan = plan_of(problem, "gloria", completion.labels)
-    return Found(plan, graph, plan_cost(problem, model, plan), published, completion.bound)
+    """The best plan that can be found; it does not depend on the order of the queries."""
+    ordered = canonical(problem)
+    graph = build(ordered.problem, model)
+    pricer = Pricer(ordered.problem, model)
+    labels = search_paths(graph, pricer)
+    published = pricer.cost(labels)
+    completion = complete(ordered.problem, model, pricer, labels, effort or Effort())
+    plan = plan_of(ordered.problem, "gloria", completion.labels)
+    cost = plan_cost(ordered.problem, model, plan)
+    return Found(ordered.plan(plan), ordered.graph(graph), cost, published, completion.bound)

@@ -44,6 +44,8 @@ class Node:
         d_e: Least cost of what comes after.
         pruned_by: The node that is better; None while nothing is.
         labels: Per query the state of the snapshots of its Q-set.
+        qset_of: Per query its Q-set.
+        sharing: The queries that have one with snapshots, ascending.
     """
 
     name: str
@@ -55,9 +57,18 @@ class Node:
     d_e: float = 0.0
     pruned_by: Node | None = None
     labels: dict[int, int | None] = field(init=False)
+    qset_of: dict[int, QSet] = field(init=False)
+    sharing: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.labels = {query: qset.snapshot for qset in self.qsets for query in qset.queries}
+        self.divide(self.qsets)
+
+    def divide(self, qsets: tuple[QSet, ...]) -> None:
+        """Have these Q-sets."""
+        self.qsets = qsets
+        self.qset_of = {query: qset for qset in qsets for query in qset.queries}
+        self.labels = {query: qset.snapshot for query, qset in self.qset_of.items()}
+        self.sharing = sorted([query for query, snapshot in self.labels.items() if snapshot is not None])
 
     def label(self, query: int) -> int | None:
         """State of the snapshots of a query's Q-set; None when it goes alone."""
@@ -76,6 +87,7 @@ class Graph:
         generated: Number of nodes generated.
         edges: Number of edges generated.
         pruned_edges: Number of those pruned.
+        known: Nodes by pool and Q-sets.
     """
 
     problem: Problem
@@ -85,6 +97,10 @@ class Graph:
     generated: int = 0
     edges: int = 0
     pruned_edges: int = 0
+    known: dict[object, Node] = field(default_factory=dict, repr=False)
+    _memo: dict[object, float] = field(default_factory=dict, repr=False)
+    _queries: dict[tuple[int, int | None], frozenset[int]] = field(default_factory=dict, repr=False)
+    _at: dict[int, list[int]] = field(default_factory=dict, repr=False)
 
     def kept(self, pool: int) -> list[Node]:
         """Nodes of a pool that have not been pruned."""
@@ -114,53 +130,74 @@ class Graph:
         turning it into values where ``after`` needs them.
         """
         pool = self.pools[before.pool]
-        queries = set(pool.queries if after is None else self.pools[after.pool].queries) & set(pool.queries)
-        if after is None:
-            queries = {query for query in queries if self._ends(pool, query)}
+        queries = self._between(pool, after)
+        sharing = [query for query in before.sharing if query in queries]
         if pool.kleene:
-            return self._out_of(before, after, queries)
+            return self._out_of(before, after, sharing)
         number = pool.transitions[0]
         state = self.problem.transitions[number].target
-        return self.propagation(number, before, queries) + self._sum(
+        propagation = (before, None if after is None else after.pool)
+        if propagation not in self._memo:
+            self._memo[propagation] = self.propagation(number, before, queries)
+        return self._memo[propagation] + self._sum(
             charge
-            for query in sorted(queries)
-            if (snapshot := before.label(query)) is not None and (left := self._leaving(query, state, after))
-            for charge in self.model.evaluation(self.problem, query, state, snapshot, left)
+            for query in sharing
+            if (left := self._leaving(query, state, after))
+            for charge in self.model.evaluation(self.problem, query, state, self._snapshot(before, query), left)
         )
 
     def propagation(self, number: int, node: Node, queries: Iterable[int]) -> float:
         """Cost of what goes over a transition, as far as some queries need it."""
-        wanted = set(queries) & set(self.problem.transitions[number].queries)
-        total = 0.0
-        for qset in node.qsets:
-            mine = [query for query in qset.queries if query in wanted]
-            if qset.snapshot is None:
-                total += self._sum(c for query in mine for c in self.model.alone(self.problem, query, number))
-            else:
-                snapshot = qset.snapshot
-                total += self._sum(
-                    c for query in mine for c in self.model.shared(self.problem, query, number, snapshot)
+        wanted = set(queries)
+        together: dict[int, list[int]] = {}
+        for query in self.problem.transitions[number].queries:
+            if query in wanted:
+                together.setdefault(node.qset_of[query].queries[0], []).append(query)
+        return sum([self._over(number, node.labels[first], tuple(mine)) for first, mine in together.items()])
+
+    def _over(self, number: int, snapshot: int | None, queries: tuple[int, ...]) -> float:
+        """Cost of what goes over a transition for a Q-set."""
+        key = (number, snapshot, queries)
+        if key not in self._memo:
+            model, problem = self.model, self.problem
+            self._memo[key] = self._sum(
+                charge
+                for query in queries
+                for charge in (
+                    model.alone(problem, query, number)
+                    if snapshot is None
+                    else model.shared(problem, query, number, snapshot)
                 )
-        return total
+            )
+        return self._memo[key]
+
+    def _between(self, pool: Pool, after: Node | None) -> frozenset[int]:
+        """The queries of a pool that go on to a node, or that end there."""
+        key = (pool.number, None if after is None else after.pool)
+        if key not in self._queries:
+            self._queries[key] = (
+                frozenset(query for query in pool.queries if self._ends(pool, query))
+                if after is None
+                else frozenset(pool.queries).intersection(self.pools[after.pool].queries)
+            )
+        return self._queries[key]
 
     def inside(self, node: Node) -> float:
         """Cost of a Kleene sub-pattern without its starts, and without what it is left with."""
         pool = self.pools[node.pool]
         return sum(self.propagation(number, node, pool.queries) for number in pool.transitions) + self._sum(
             charge
-            for query in pool.queries
+            for query in node.sharing
             for state in self._states(pool)
             for charge in self._around(node, query, state)
         )
 
-    def _out_of(self, before: Node, after: Node | None, queries: set[int]) -> float:
+    def _out_of(self, before: Node, after: Node | None, queries: Iterable[int]) -> float:
         """What leaving a Kleene sub-pattern costs beyond what is paid inside it."""
         pool = self.pools[before.pool]
         total = 0.0
-        for query in sorted(queries):
-            snapshot = before.label(query)
-            if snapshot is None:
-                continue
+        for query in queries:
+            snapshot = self._snapshot(before, query)
             for state in self._states(pool):
                 if not self._arrives(pool, query, state):
                     continue
@@ -197,13 +234,21 @@ class Graph:
 
     def _states(self, pool: Pool) -> list[int]:
         """States that the transitions of a pool lead to."""
-        return sorted({self.problem.transitions[number].target for number in pool.transitions})
+        if pool.number not in self._at:
+            self._at[pool.number] = sorted({self.problem.transitions[number].target for number in pool.transitions})
+        return self._at[pool.number]
 
     def _arrives(self, pool: Pool, query: int, state: int) -> bool:
         return any(number in pool.transitions for number in self.problem.arrivals[query].get(state, ()))
 
     def _departs(self, pool: Pool, query: int, state: int) -> bool:
         return any(number in pool.transitions for number in self.problem.departures[query].get(state, ()))
+
+    @staticmethod
+    def _snapshot(node: Node, query: int) -> int:
+        snapshot = node.labels[query]
+        assert snapshot is not None
+        return snapshot
 
     @staticmethod
     def _sum(charged: Iterable[tuple[object, float]]) -> float:

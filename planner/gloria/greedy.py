@@ -6,7 +6,8 @@ turns out to be dear later.
 
 from __future__ import annotations
 
-from planner.gloria.costs import CostModel, plan_cost
+from planner.gloria.canonical import canonical
+from planner.gloria.costs import CostModel, Pricer, plan_cost
 from planner.gloria.edge_pruning import prune_edges
 from planner.gloria.generation import connect, generate
 from planner.gloria.gloria import Found, build
@@ -19,10 +20,11 @@ from planner.sharing import QSet
 
 
 def greedy(problem: Problem, model: CostModel) -> Found:
-    """The plan of the lightest nodes."""
-    graph = build(problem, model, (generate, plan_components, _stop_sharing, prune_edges, _keep_lightest))
-    plan = plan_of(problem, "greedy", search_paths(graph))
-    return Found(plan, graph, plan_cost(problem, model, plan))
+    """The plan of the lightest nodes; it does not depend on the order of the queries."""
+    ordered = canonical(problem)
+    graph = build(ordered.problem, model, (generate, plan_components, _stop_sharing, prune_edges, _keep_lightest))
+    plan = plan_of(ordered.problem, "greedy", search_paths(graph, Pricer(ordered.problem, model)))
+    return Found(ordered.plan(plan), ordered.graph(graph), plan_cost(ordered.problem, model, plan))
 
 
 def _stop_sharing(graph: Graph, pool: Pool) -> None:

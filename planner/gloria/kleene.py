@@ -6,7 +6,7 @@ paper, those with which a Q-set comes from before it. Or none is shared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from planner.gloria.generation import arrivals, combinations, connect
 from planner.gloria.graph import Graph, Node, Pool
@@ -19,26 +19,23 @@ def plan_components(graph: Graph, pool: Pool) -> None:
         return
     problem = graph.problem
     states = sorted({problem.transitions[number].source for number in pool.transitions})
-    fitting: dict[object, bool] = {}
+    entering = arrivals(graph, pool)
+    fitting: dict[tuple[int, int], bool] = {}
 
-    def fits(query: int, snapshot: int, coming: dict[int, set[int | None]]) -> bool:
-        key = (query, snapshot, *(frozenset(labels) for labels in coming.values()))
-        if key not in fitting:
-            fitting[key] = _fits(graph, pool, query, snapshot, coming)
-        return fitting[key]
+    def fits(query: int, snapshot: int, coming: Iterable[tuple[int, int | None]]) -> bool:
+        """Whether all that a query does in the pool may be over snapshots of one state."""
+        if any(label != snapshot and state != snapshot for state, label in coming):
+            return False
+        if (query, snapshot) not in fitting:
+            fitting[query, snapshot] = _fits(graph, pool, query, snapshot, entering[query])
+        return fitting[query, snapshot]
 
     for before in combinations(graph, pool):
         coming = {
-            query: {
-                state: {label for _, label in arrivals(graph, pool, before, query, state)}
-                for state in states
-                if state in problem.arrivals[query]
-            }
-            for query in pool.queries
+            query: {(state, before[place][0].label(query)) for state, places in mine.items() for place in places}
+            for query, mine in entering.items()
         }
-        outer = sorted(
-            {label for mine in coming.values() for labels in mine.values() for label in labels if label is not None}
-        )
+        outer = sorted({label for mine in coming.values() for _, label in mine if label is not None})
         connect(graph, pool, "not shared", [QSet((query,), None) for query in pool.queries], before)
         for snapshot in (*states, *(label for label in outer if label not in states)):
             together = [query for query in pool.queries if fits(query, snapshot, coming[query])]
@@ -55,19 +52,17 @@ def _share(
     connect(graph, pool, rule, [QSet(tuple(together), snapshot), *others], before)
 
 
-def _fits(graph: Graph, pool: Pool, query: int, snapshot: int, coming: dict[int, set[int | None]]) -> bool:
-    """Whether all that a query does in the pool may be over snapshots of one state."""
+def _fits(graph: Graph, pool: Pool, query: int, snapshot: int, entering: Mapping[int, object]) -> bool:
+    """Whether all that a query does in the pool may be over snapshots of one state, if all that enters is."""
     problem = graph.problem
     mine = [number for number in pool.transitions if query in problem.transitions[number].queries]
+    inner = {problem.transitions[number].target for number in mine}
     for number in mine:
         source = problem.transitions[number].source
         if query not in problem.plain[number]:
             return False
         if source == snapshot:
             continue
-        if source not in problem.passing[query] or coming[source] - {snapshot}:
-            return False
-        inner = any(problem.transitions[other].target == source for other in mine)
-        if not inner and not coming[source]:
+        if source not in problem.passing[query] or (source not in inner and source not in entering):
             return False
     return True

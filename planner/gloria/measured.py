@@ -51,6 +51,7 @@ class MeasuredCosts:
 
     name = "measured"
     fewest = 1
+    merges = True
 
     def __init__(self, constants: Constants | None = None) -> None:
         self.constants = constants or Constants()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from planner.gloria.costs import Pricer
+from planner.gloria.costs import Bundle, Pricer, spot
 from planner.gloria.labels import ALONE, Labels, forms
 from planner.gloria.problem import Problem
 
@@ -19,14 +19,19 @@ class Option:
     """A way to label one query.
 
     Attributes:
-        labels: The labels.
+        labels: Of what others might share.
         forms: Numbers of the forms that the query then has in common with others.
-        charges: All that it then has to pay for, with others or by itself.
+        bundles: All that it then has to pay for, with others or by itself.
     """
 
     labels: Labels
     forms: frozenset[int]
-    charges: dict[Hashable, float]
+    bundles: tuple[Bundle, ...]
+
+    @property
+    def own(self) -> float:
+        """What it costs if the forms in it cost nothing."""
+        return sum([bundle.own_cost for bundle in self.bundles])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +82,34 @@ def options(
     """
     alone: Labelling = dict.fromkeys(problem.mine[query], ALONE)
     around = {state for state, *_ in mine.states}
-    rest = pricer.charges(query, alone, {}, [state for state in problem.arrivals[query] if state not in around])
-    return [
-        Option(labels, frozenset(known.values()), pricer.charges(query, labels, known, around) | rest)
-        for labels, known in (({**alone, **some}, known) for some, known in candidates)
+    rest = [
+        pricer.at(query, (state, pricer.behind(query, state, alone)), alone, {})
+        for state in problem.arrivals[query]
+        if state not in around
     ]
+    inner = set(mine.transitions)
+    spots = [
+        (
+            state,
+            [number for number in problem.arrivals[query][state] if number in inner],
+            [number for number in problem.departures[query][state] if number in inner],
+        )
+        for state in sorted(around)
+    ]
+    found: list[Option] = []
+    for some, known in candidates:
+        labels = {**alone, **some}
+        bundles = [
+            pricer.at(
+                query,
+                spot(state, arriving, leaving, labels, known, pricer.behind(query, state, labels)),
+                labels,
+                known,
+            )
+            for state, arriving, leaving in spots
+        ]
+        found.append(Option(some, frozenset(known.values()), (*rest, *bundles)))
+    return found
 
 
 def all_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Labelling, Mapping[int, int]]]:
@@ -124,16 +152,23 @@ def some_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Lab
 
     Forms stop where they cannot be passed on, or at one state more, behind which the query goes alone.
     """
-    sharable = {number for number in problem.mine[query] if can_share(problem, fewest, query, number)}
-    sources = sorted({problem.transitions[number].source for number in sharable})
+    transitions = problem.transitions
+    mine = [(n, transitions[n].source, can_share(problem, fewest, query, n)) for n in problem.mine[query]]
+    sources = list(dict.fromkeys(source for _, source, may in mine if may))
+    carriers = list(_carriers(problem, query, {number for number, _, may in mine if may}, sources))
     seen: set[tuple[int | None, ...]] = set()
-    for first in sources:
-        for second in sources:
-            for stop in (None, *sources) if first == second else (None,):
-                labels = _spread(problem, query, sharable, {first, second}, stop)
-                if (shown := tuple(labels.values())) in seen:
+    for place, first in enumerate(sources):
+        for second in sources[place:]:
+            far = _spread(carriers, {first: first, second: second})
+            ways = [far]
+            if first == second:
+                ways += [_spread(carriers, {first: first, stop: ALONE}) for stop in far if stop != first]
+            for out in ways:
+                shown = tuple(map(out.get, sources))
+                if shown in seen:
                     continue
                 seen.add(shown)
+                labels = {number: out.get(source) if may else ALONE for number, source, may in mine}
                 known = forms(problem, query, labels)
                 if known is not None:
                     yield labels, known
@@ -144,33 +179,45 @@ def can_share(problem: Problem, fewest: int, query: int, number: int) -> bool:
     return query in problem.plain[number] and len(problem.plain[number]) >= fewest
 
 
-def _spread(problem: Problem, query: int, sharable: set[int], snapshots: set[int], stop: int | None) -> Labelling:
-    """Labels with snapshots at some states, passed on wherever all that arrives is over the same."""
-    labels: Labelling = dict.fromkeys(problem.mine[query], ALONE)
-    arrivals, departures, passing = problem.arrivals[query], problem.departures[query], problem.passing[query]
-    for state in snapshots:
-        if state != stop:
-            labels.update((number, state) for number in departures[state] if number in sharable)
-    # A state on a cycle is taken to pass on what comes from outside it, until something else is found.
-    guess = {number for number, label in labels.items() if label is ALONE and number in sharable}
-    for state in snapshots | ({stop} if stop is not None else set()):
-        guess -= set(departures[state])
-    for _ in range(2):
-        for number in problem.mine[query]:
-            source = problem.transitions[number].source
-            if number not in guess:
+def _carriers(
+    problem: Problem, query: int, sharable: set[int], sources: Iterable[int]
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """States that may pass on forms, those before first but in cycles, each with the states these come from."""
+    for state in sources:
+        arriving = problem.arrivals[query][state]
+        if state in problem.passing[query] and arriving and sharable.issuperset(arriving):
+            yield state, tuple(problem.transitions[number].source for number in arriving)
+
+
+def _spread(carriers: Iterable[tuple[int, tuple[int, ...]]], given: Labelling) -> Labelling:
+    """Per state the label of what leaves it: as given, or passed on wherever all that arrives is over the same.
+
+    A state on a cycle is taken to pass on what comes from outside it, until something else is found.
+    """
+    out = dict(given)
+    guessed = [(state, before) for state, before in carriers if state not in given]
+    unknown = {state for state, _ in guessed}
+    around = False
+    changed = True
+    while changed and unknown:
+        changed = False
+        for state, before in guessed:
+            if state not in unknown:
                 continue
-            coming = {
-                labels[before] for before in arrivals[source] if before not in guess or labels[before] is not ALONE
-            }
-            labels[number] = next(iter(coming)) if len(coming) == 1 and source in passing else ALONE
+            coming = {out.get(other) for other in before if other not in unknown}
+            if coming:
+                around |= not unknown.isdisjoint(before)
+                out[state] = coming.pop() if len(coming) == 1 else ALONE
+                unknown.discard(state)
+                changed = True
+    if not around:
+        return out
     changed = True
     while changed:
         changed = False
-        for number in guess:
-            source = problem.transitions[number].source
-            label = labels[number]
-            if label is not ALONE and (not arrivals[source] or any(labels[b] != label for b in arrivals[source])):
-                labels[number] = ALONE
+        for state, before in guessed:
+            label = out.get(state)
+            if label is not ALONE and any(out.get(other) != label for other in before):
+                out[state] = ALONE
                 changed = True
-    return labels
+    return out

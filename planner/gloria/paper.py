@@ -19,6 +19,7 @@ class PaperCosts:
 
     name = "paper"
     fewest = 2
+    merges = False
 
     def start(self, problem: Problem, query: int, state: int) -> Iterable[Charge]:
         """|E| for each query."""

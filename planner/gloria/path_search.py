@@ -7,7 +7,7 @@ through the best node of each pool are put together and compared.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 from planner.gloria.costs import Pricer
 from planner.gloria.graph import Graph, Node
@@ -18,7 +18,7 @@ MAX_PATHS = 3
 """Most pools through whose best node a plan is put together."""
 
 
-def search_paths(graph: Graph) -> list[Labelling]:
+def search_paths(graph: Graph, pricer: Pricer) -> list[Labelling]:
     """The labels of the best plan that the graph has a path for."""
     following: dict[int, list[int]] = {}
     for pool in graph.pools:
@@ -39,22 +39,12 @@ def search_paths(graph: Graph) -> list[Labelling]:
             )
     last = [pool for pool in graph.pools if pool.number not in following]
     through = last if len(last) == 1 else sorted(graph.pools, key=lambda pool: -len(pool.queries))[:MAX_PATHS]
-    pricer = Pricer(graph.problem, graph.model)
     found = []
     for pool in through:
         best = min(graph.kept(pool.number), key=lambda node: node.d_s + node.d_e)
         labels = _labels(graph, _path(graph, best))
-        found.append((_cost(graph, pricer, labels), labels))
+        found.append((pricer.cost(labels), labels))
     return min(found, key=lambda pair: pair[0])[1] if found else [{} for _ in graph.problem.template.queries]
-
-
-def _cost(graph: Graph, pricer: Pricer, labels: Sequence[Labelling]) -> float:
-    paid: dict[Hashable, float] = {}
-    for query, mine in enumerate(labels):
-        known = forms(graph.problem, query, mine)
-        assert known is not None
-        paid.update(pricer.charges(query, mine, known))
-    return sum(paid.values())
 
 
 def _path(graph: Graph, through: Node) -> list[Node]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from planner.prefixes import equal_prefixes
 from planner.sharing import Steps
 from planner.template import Template, Transition
 
@@ -114,6 +116,34 @@ class Problem:
             frozenset(query for query in t.queries if self.steps.is_plain(query, t.source, t.target))
             for t in self.transitions
         )
+
+    @cached_property
+    def equals(self) -> tuple[frozenset[int], ...]:
+        """Per query the states where another query has equal totals when nothing is shared."""
+        at = [
+            list(zip(blocks, places, strict=True))
+            for blocks, places in zip(equal_prefixes(self.template), self.template.places, strict=True)
+        ]
+        many = Counter(pair for mine in at for pair in mine)
+        return tuple(frozenset(place for block, place in mine if many[block, place] > 1) for mine in at)
+
+    def upstream(self, query: int, state: int) -> tuple[int, ...]:
+        """The transitions by which a query may come to a state, from wherever, ascending."""
+        key = (query, state)
+        if key not in self._upstream:
+            found: set[int] = set()
+            todo = [state]
+            while todo:
+                for number in self.arrivals[query][todo.pop()]:
+                    if number not in found:
+                        found.add(number)
+                        todo.append(self.transitions[number].source)
+            self._upstream[key] = tuple(sorted(found))
+        return self._upstream[key]
+
+    @cached_property
+    def _upstream(self) -> dict[tuple[int, int], tuple[int, ...]]:
+        return {}
 
     def _near(self, query: int, by_target: bool) -> dict[int, tuple[int, ...]]:
         near: dict[int, list[int]] = {state: [] for state in self.template.places[query]}

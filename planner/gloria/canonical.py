@@ -1,0 +1,126 @@
+"""Canonical order: what is found must not depend on the order in which queries were registered.
+
+Where two plans cost the same, or differ by what rounding makes of their sums, the order of things decides. So
+a problem is solved as if its queries had been registered in an order of their own: the longest first, then by
+their text. What has been found is then numbered as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from planner.gloria.graph import Graph, Pool
+from planner.gloria.problem import Problem
+from planner.sharing import QSet, SharingPlan, TransitionPlan
+from planner.template import Template, Transition
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Canonical:
+    """A problem in canonical order.
+
+    Attributes:
+        problem: In that order.
+        given: The problem as it was given.
+        queries: Per query its number as given.
+        states: Per state its number as given.
+        transitions: Per transition its number as given.
+    """
+
+    problem: Problem
+    given: Problem
+    queries: tuple[int, ...]
+    states: tuple[int, ...]
+    transitions: tuple[int, ...]
+
+    def plan(self, plan: SharingPlan) -> SharingPlan:
+        """A plan of the problem, as one of the given problem."""
+        found: list[TransitionPlan] = [plan.transitions[0]] * len(plan.transitions)
+        for number, planned in zip(self.transitions, plan.transitions, strict=True):
+            link = self.given.transitions[number]
+            found[number] = TransitionPlan(link.source, link.target, self._qsets(planned.qsets))
+        return SharingPlan(plan.optimizer, tuple(found))
+
+    def graph(self, graph: Graph) -> Graph:
+        """The graph of the problem, as that of the given problem; the nodes are the same objects."""
+        if self.problem is self.given:
+            return graph
+        for node in graph.all_nodes():
+            node.divide(self._qsets(node.qsets))
+        return Graph(
+            problem=self.given,
+            model=graph.model,
+            pools=tuple(map(self._pool, graph.pools)),
+            nodes=graph.nodes,
+            generated=graph.generated,
+            edges=graph.edges,
+            pruned_edges=graph.pruned_edges,
+        )
+
+    def _pool(self, pool: Pool) -> Pool:
+        return replace(
+            pool,
+            transitions=tuple(sorted(self.transitions[number] for number in pool.transitions)),
+            queries=tuple(sorted(self.queries[query] for query in pool.queries)),
+        )
+
+    def _qsets(self, qsets: Iterable[QSet]) -> tuple[QSet, ...]:
+        found = [
+            QSet(
+                tuple(sorted([self.queries[query] for query in qset.queries])),
+                None if qset.snapshot is None else self.states[qset.snapshot],
+            )
+            for qset in qsets
+        ]
+        return tuple(sorted(found, key=lambda qset: qset.queries))
+
+
+def canonical(problem: Problem) -> Canonical:
+    """A problem in canonical order; the very problem if it has that order already."""
+    template = problem.template
+    shown = [repr(state) for state in template.states]
+    queries = sorted(range(len(template.queries)), key=lambda query: _text(template, query, shown))
+    states = list(dict.fromkeys(state for query in queries for state in template.places[query]))
+    transitions = list(range(len(template.transitions)))
+    if states == list(range(len(states))) and queries == list(range(len(queries))):
+        return Canonical(problem, problem, tuple(queries), tuple(states), tuple(transitions))
+    state_at, query_at = _places(states), _places(queries)
+
+    def renumbered(numbers: Iterable[int]) -> tuple[int, ...]:
+        return tuple(sorted([query_at[query] for query in numbers]))
+
+    links = [(state_at[t.source], state_at[t.target]) for t in template.transitions]
+    transitions.sort(key=lambda number: links[number])
+    ordered = replace(
+        template,
+        queries=tuple(template.queries[query] for query in queries),
+        automata=tuple(template.automata[query] for query in queries),
+        places=tuple(tuple(state_at[state] for state in template.places[query]) for query in queries),
+        states=tuple(template.states[state] for state in states),
+        starts=tuple(renumbered(template.starts[state]) for state in states),
+        ends=tuple(renumbered(template.ends[state]) for state in states),
+        transitions=tuple(
+            Transition(*links[number], renumbered(template.transitions[number].queries)) for number in transitions
+        ),
+    )
+    events = tuple(problem.events[state] for state in states)
+    return Canonical(Problem(ordered, events), problem, tuple(queries), tuple(states), tuple(transitions))
+
+
+def _text(template: Template, query: int, shown: list[str]) -> tuple[object, ...]:
+    """What tells a query apart from all that are not its equals, the longest first."""
+    asked, places = template.queries[query], template.places[query]
+    return (
+        -len(places),
+        str(asked.pattern),
+        [shown[place] for place in places],
+        # What must not happen has classes that are not among the states.
+        repr(asked.classes) if template.automata[query].guards else "",
+        (asked.window.within, asked.window.slide) if asked.window else (),
+        [str(aggregate) for aggregate in asked.aggregates],
+    )
+
+
+def _places(numbers: list[int]) -> dict[int, int]:
+    return {number: place for place, number in enumerate(numbers)}
