@@ -19,6 +19,9 @@ from planner.sharing import QSet, SharingPlan, TransitionPlan
 MAX_PARTS = 200_000
 """Most parts of plans that are gone on with at one transition."""
 
+LOOKS_PER_PART = 20
+"""Of so many times as many parts each may be looked at, in all."""
+
 _QSets: TypeAlias = tuple[QSet, ...]
 _Part: TypeAlias = tuple[tuple[int, _QSets], ...]
 """What has been chosen and still matters: transitions with their Q-sets."""
@@ -43,8 +46,9 @@ def exhaustive(
         The plan; None when all cost more than ``known``.
 
     Raises:
-        WorkloadTooLargeError: There are more than ``most`` parts of plans.
+        WorkloadTooLargeError: There are more than ``most`` parts of plans, or it takes too many looks to tell.
     """
+    looks = 0
     too_much = known * (1 + 1e-9)
     over: dict[tuple[int, _QSets], float] = {}
     evaluated: dict[object, float] = {}
@@ -68,6 +72,9 @@ def exhaustive(
         for part, (cost, path) in parts.items():
             choice = dict(part)
             for qsets in _divisions(problem, model.fewest, number, choice):
+                looks += 1
+                if looks > most * LOOKS_PER_PART:
+                    raise WorkloadTooLargeError
                 choice[number] = qsets
                 if (number, qsets) not in over:
                     over[number, qsets] = _over(problem, model, number, qsets)

@@ -115,7 +115,8 @@ def options(
 def all_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Labelling, Mapping[int, int]]]:
     """All valid labels of a query, with its forms, but for Q-sets that cannot have ``fewest`` queries."""
     numbers = problem.mine[query]
-    transitions, arrivals, passing = problem.transitions, problem.arrivals[query], problem.passing[query]
+    transitions, passing = problem.transitions, problem.passing[query]
+    arrivals, departures = problem.arrivals[query], problem.departures[query]
     sharable = {number for number in numbers if can_share(problem, fewest, query, number)}
     labels: Labelling = {}
 
@@ -133,6 +134,12 @@ def all_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Labe
                 found += [state for state in arrivals if state != source]
         return found
 
+    def contradicts(number: int) -> bool:
+        """Whether something that is passed on from the target was taken to come in another way."""
+        target, label = transitions[number].target, labels[number]
+        passed_on = (labels.get(after, ALONE) for after in departures[target])
+        return any(snapshot not in (ALONE, target, label) for snapshot in passed_on)
+
     def extend(place: int) -> Iterator[tuple[Labelling, Mapping[int, int]]]:
         if place == len(numbers):
             known = forms(problem, query, labels)
@@ -141,7 +148,8 @@ def all_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Labe
             return
         for label in choices(numbers[place]):
             labels[numbers[place]] = label
-            yield from extend(place + 1)
+            if not contradicts(numbers[place]):
+                yield from extend(place + 1)
             del labels[numbers[place]]
 
     return extend(0)
