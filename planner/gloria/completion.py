@@ -8,13 +8,15 @@ finds a better one. With much to choose from it stops early, and says how far fr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from planner.gloria.choices import Choices, bargained, best, improved
 from planner.gloria.costs import CostModel, Pricer
 from planner.gloria.labels import ALONE, forms
-from planner.gloria.options import Core, Labelling, Option, all_labels, core, options, some_labels
+from planner.gloria.options import Core, Labelling, Option, TooManyLabelsError, all_labels, core, options, some_labels
 from planner.gloria.problem import Problem
 
 
@@ -55,14 +57,9 @@ def complete(
 ) -> Completion:
     """The best labels that can be found, from those of a valid plan."""
     cores = [core(problem, model.fewest, query) for query in range(len(labels))]
-    every = len(labels) <= effort.queries and all(len(mine.transitions) <= effort.transitions for mine in cores)
-    candidates: dict[Core, list[tuple[Labelling, Mapping[int, int]]]] = {}
+    candidates, every = _candidates(problem, model.fewest, cores, effort)
     groups: dict[object, list[int]] = {}
     for query, mine in enumerate(cores):
-        if mine not in candidates:
-            candidates[mine] = [(dict.fromkeys(mine.transitions, ALONE), {})]
-            for some, numbers in (all_labels if every else some_labels)(problem, model.fewest, query):
-                candidates[mine].append(({number: some[number] for number in mine.transitions}, numbers))
         # To choose the same for queries that pay alike leaves less to choose, and hardly ever loses anything.
         groups.setdefault(query if every or model.merges else mine, []).append(query)
     known: list[list[Option]] = []
@@ -88,6 +85,26 @@ def complete(
         {**dict.fromkeys(problem.mine[query], ALONE), **inner} for query, inner in enumerate(choices.labels(chosen))
     ]
     return Completion(found, bound, looked_at)
+
+
+_Candidates: TypeAlias = dict[Core, list[tuple[Labelling, Mapping[int, int]]]]
+"""Per core its labels, with the forms that they give; the first share nothing."""
+
+
+def _candidates(problem: Problem, fewest: int, cores: Sequence[Core], effort: Effort) -> tuple[_Candidates, bool]:
+    """Labels to choose from, and whether they are all that there are."""
+    representatives = {mine: query for query, mine in reversed(list(enumerate(cores)))}
+    if len(cores) <= effort.queries and all(len(mine.transitions) <= effort.transitions for mine in cores):
+        with suppress(TooManyLabelsError):
+            return {c: _of_core(c, all_labels(problem, fewest, query)) for c, query in representatives.items()}, True
+    return {c: _of_core(c, some_labels(problem, fewest, query)) for c, query in representatives.items()}, False
+
+
+def _of_core(
+    mine: Core, found: Iterable[tuple[Labelling, Mapping[int, int]]]
+) -> list[tuple[Labelling, Mapping[int, int]]]:
+    inner = [({number: some[number] for number in mine.transitions}, numbers) for some, numbers in found]
+    return [(dict.fromkeys(mine.transitions, ALONE), {}), *inner]
 
 
 def _promising(options: list[Option], given: Labelling) -> list[Option]:

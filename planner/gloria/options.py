@@ -14,6 +14,10 @@ Labelling: TypeAlias = "dict[int, int | None]"
 """Labels that are still being made."""
 
 
+MAX_TRIES = 20_000
+"""Most labels that are tried for the transitions of a query."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Option:
     """A way to label one query.
@@ -112,8 +116,19 @@ def options(
     return found
 
 
-def all_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Labelling, Mapping[int, int]]]:
-    """All valid labels of a query, with its forms, but for Q-sets that cannot have ``fewest`` queries."""
+class TooManyLabelsError(Exception):
+    """A query has too many labels to try them all."""
+
+
+def all_labels(
+    problem: Problem, fewest: int, query: int, tries: int = MAX_TRIES
+) -> Iterator[tuple[Labelling, Mapping[int, int]]]:
+    """All valid labels of a query, with its forms, but for Q-sets that cannot have ``fewest`` queries.
+
+    Raises:
+        TooManyLabelsError: It would take more than ``tries`` to find them.
+    """
+    tried = 0
     numbers = problem.mine[query]
     transitions, passing = problem.transitions, problem.passing[query]
     arrivals, departures = problem.arrivals[query], problem.departures[query]
@@ -146,7 +161,11 @@ def all_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Labe
             if known is not None:
                 yield dict(labels), known
             return
+        nonlocal tried
         for label in choices(numbers[place]):
+            tried += 1
+            if tried > tries:
+                raise TooManyLabelsError
             labels[numbers[place]] = label
             if not contradicts(numbers[place]):
                 yield from extend(place + 1)
