@@ -36,11 +36,9 @@ class Canonical:
 
     def plan(self, plan: SharingPlan) -> SharingPlan:
         """A plan of the problem, as one of the given problem."""
-        found: list[TransitionPlan] = [plan.transitions[0]] * len(plan.transitions)
-        for number, planned in zip(self.transitions, plan.transitions, strict=True):
-            link = self.given.transitions[number]
-            found[number] = TransitionPlan(link.source, link.target, self._qsets(planned.qsets))
-        return SharingPlan(plan.optimizer, tuple(found))
+        qsets = {n: self._qsets(p.qsets) for n, p in zip(self.transitions, plan.transitions, strict=True)}
+        links = enumerate(self.given.transitions)
+        return SharingPlan(plan.optimizer, tuple(TransitionPlan(t.source, t.target, qsets[n]) for n, t in links))
 
     def graph(self, graph: Graph) -> Graph:
         """The graph of the problem, as that of the given problem; the nodes are the same objects."""
