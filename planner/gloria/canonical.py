@@ -36,14 +36,9 @@ class Canonical:
 
     def plan(self, plan: SharingPlan) -> SharingPlan:
         """A plan of the problem, as one of the given problem."""
-        qsets = {n: planned.qsets for n, planned in zip(self.transitions, plan.transitions, strict=True)}
-        return SharingPlan(
-            plan.optimizer,
-            tuple(
-                TransitionPlan(link.source, link.target, self._qsets(qsets[number]))
-                for number, link in enumerate(self.given.transitions)
-            ),
-        )
+        qsets = {n: self._qsets(p.qsets) for n, p in zip(self.transitions, plan.transitions, strict=True)}
+        links = enumerate(self.given.transitions)
+        return SharingPlan(plan.optimizer, tuple(TransitionPlan(t.source, t.target, qsets[n]) for n, t in links))
 
     def graph(self, graph: Graph) -> Graph:
         """The graph of the problem, as that of the given problem; the nodes are the same objects."""

@@ -21,6 +21,10 @@ MAX_COMBINATIONS = 64
 """Most combinations of nodes of several preceding pools, and of what becomes of their Q-sets, that are tried."""
 
 
+MAX_NODES = 64
+"""Most nodes of a pool; what they leave out is left to completion."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """Queries that come to a state alike.
@@ -91,12 +95,14 @@ def arrivals(graph: Graph, pool: Pool) -> dict[int, dict[int, list[int]]]:
 
 
 def connect(graph: Graph, pool: Pool, rule: str, qsets: Iterable[QSet], before: Sequence[Sequence[Node]]) -> None:
-    """A node with these Q-sets, made unless there is one, and its edges from nodes of the preceding pools."""
+    """A node with these Q-sets, made unless there is one or too many, and its edges from the preceding pools."""
     ordered = tuple(sorted(qsets, key=lambda qset: qset.queries))
     nodes = graph.nodes[pool.number]
     key = (pool.number, *((qset.queries, qset.snapshot) for qset in ordered))
     node = graph.known.get(key)
     if node is None:
+        if len(nodes) == MAX_NODES:
+            return
         graph.generated += 1
         node = graph.known[key] = Node(f"n{graph.generated}", pool.number, ordered, rule)
         nodes.append(node)
