@@ -24,6 +24,7 @@ from planner.statistics import Expected, Seen, expectations, longest_window
 from planner.template import Template, template
 from sparkext import settings
 from sparkext.binding import BoundQuery, Computation
+from sparkext.calibration import constants
 from sparkext.pipeline import run_pool
 from sparkext.sampling import Counted, sample
 from sparkext.source import names_alike
@@ -225,7 +226,7 @@ class Pool:
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: Settings) -> Optimized:
         problem = Problem(machine, tuple(expected[state.event].events for state in machine.states))
         try:
-            return optimize(problem, cost_model(wanted.cost_model), wanted.optimizer)
+            return optimize(problem, cost_model(wanted.cost_model, constants()), wanted.optimizer)
         except WorkloadTooLargeError:
             raise PlanningError("TREND_WORKLOAD_TOO_LARGE", 0, 0, optimizer=wanted.optimizer) from None
 

@@ -33,12 +33,15 @@ def cache_directory() -> Path | None:
         base.mkdir(mode=0o700, exist_ok=True)
         if base.stat().st_uid != os.getuid() or base.stat().st_mode & 0o022:
             return None
-    return base / f"kernels-{_digest([*sorted(package.glob('*.py')), SOURCE])}"
+    return base / f"kernels-{SOURCES}"
 
 
 def _digest(files: list[Path]) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
+
+SOURCES = _digest([*sorted(Path(__file__).parent.glob("*.py")), SOURCE])
+"""What the sources of the kernels are now."""
 
 _DIRECTORY = cache_directory()
 

@@ -29,7 +29,7 @@ from planner.prefixes import equal_prefixes
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """What the parts of the kernel's work take, in nanoseconds.
+    """What the parts of the kernel's work take, in nanoseconds; the defaults are of one core of a cloud machine.
 
     Attributes:
         update: To begin with one running total at one event.
@@ -39,11 +39,11 @@ class Constants:
         scan: To look at one event before.
     """
 
-    update: float = 6.0
-    lane: float = 0.5
-    multiply: float = 2.0
-    tree: float = 4.0
-    scan: float = 35.0
+    update: float = 50.0
+    lane: float = 1.6
+    multiply: float = 2.1
+    tree: float = 180.0
+    scan: float = 50.0
 
 
 class MeasuredCosts:

@@ -1,0 +1,50 @@
+"""Constants of the cost model: measured, kept, read again, and forgotten when they are of another kernel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from planner.gloria.measured import Constants
+from sparkext import calibration, cli
+
+
+def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It prints what it has measured and keeps it where plans are made from it."""
+    file = tmp_path / "deep" / "calibration.json"
+    monkeypatch.setenv(calibration.PLACE, str(file))
+    monkeypatch.setattr("sys.argv", ["sparkext", "calibrate"])
+    measure = calibration.measure
+    monkeypatch.setattr(calibration, "measure", lambda: measure(events=4000))
+    assert calibration.constants() == Constants()
+    assert cli.main() == 0
+    found = calibration.constants()
+    assert found != Constants()
+    shown = capsys.readouterr().out
+    for name in ("update", "lane", "multiply", "tree", "scan"):
+        value = getattr(found, name)
+        assert value > 0
+        assert f"{value:.3f} ns" in shown
+    assert str(file) in shown
+
+
+@pytest.mark.parametrize("key", ["kernel", "machine"])
+def test_constants_of_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    file = tmp_path / "calibration.json"
+    monkeypatch.setenv(calibration.PLACE, str(file))
+    monkeypatch.setattr(calibration, "measure", lambda: Constants(update=7.0))
+    calibration.calibrate()
+    assert calibration.constants() == Constants(update=7.0)
+    file.write_text(json.dumps(json.loads(file.read_text()) | {key: "another"}))
+    calibration._read.cache_clear()
+    assert calibration.constants() == Constants()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"nanoseconds": 1}'])
+def test_files_that_are_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    file = tmp_path / "calibration.json"
+    file.write_text(text)
+    monkeypatch.setenv(calibration.PLACE, str(file))
+    assert calibration.constants() == Constants()
