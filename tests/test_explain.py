@@ -176,7 +176,7 @@ def test_what_it_says_is_true(sources: SparkSession, monkeypatch: pytest.MonkeyP
     run = seen[0].shown
     assert run is not None
     assert all(query.shown is run for query in seen)
-    transitions = dict(re.findall(r"^    (\S.* -> \S[^:]*): (\(.*\))$", text, re.MULTILINE))
+    transitions = dict(re.findall(r"^    (\S.* -> \S[^:]*): (\(.*)$", text, re.MULTILINE))
     assert len(transitions) == len(run.template.transitions)
     numbers = [[set(part.split(",")) for part in re.findall(r"\(([\d,]+)\)", sets)] for sets in transitions.values()]
     for sets in numbers:
