@@ -14,7 +14,7 @@ from planner.gloria.options import Option
 
 def option(own: dict[object, float], of_forms: dict[object, float], forms: set[int], number: int) -> Option:
     charged = tuple((("form", form), cost) for form, cost in of_forms.items())
-    return Option({0: number}, frozenset(forms), (Bundle(tuple(own.items()), charged, sum(own.values())),))
+    return Option({0: number, 1: 0}, frozenset(forms), (Bundle(tuple(own.items()), charged, sum(own.values())),))
 
 
 def drawn(random: Random, fewest: int) -> Choices:

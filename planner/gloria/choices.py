@@ -301,7 +301,7 @@ class _Change:
             old = self.chosen[query]
             delta += option.private - old.private
             change.update(dict.fromkeys(option.common, option.users))
-            change.subtract(dict.fromkeys(old.common, len(old.labels)))
+            change.subtract(dict.fromkeys(old.common, old.users))
         forms = {form for query, o in changes.items() for form in (*o.forms, *self.chosen[query].forms)}
         for number, by in change.items():
             before = users[number]
