@@ -3,7 +3,8 @@
 What costs time in the kernel (`udfs.kernel`), and how often it happens:
 
 - An event of a state where a query has values adds them lane by lane, one lane per live window.
-- An event of a state where a Q-set has a form adds coefficients, one per state that the form is over.
+- An event of a state where a Q-set has a form adds coefficients, one per state that the form is over, and
+  makes a note that the form has changed.
 - Forms are evaluated for all states of a region at once when a snapshot is taken, and when windows open or
   close; and for one state when an event asks for its values. But only if forms have changed since: with D
   events that ask and B that change, randomly mixed, that is D·B / (D + B) times.
@@ -37,6 +38,7 @@ class Constants:
         multiply: To multiply one coefficient with one lane and add it up.
         tree: One step through a tree, per lane.
         scan: To look at one event before.
+        form: What an event that adds to a form costs beside its updates.
     """
 
     update: float = 50.0
@@ -44,6 +46,7 @@ class Constants:
     multiply: float = 2.1
     tree: float = 180.0
     scan: float = 50.0
+    form: float = 25.0
 
 
 class MeasuredCosts:
@@ -77,6 +80,7 @@ class MeasuredCosts:
         link = problem.transitions[transition]
         columns = len(kernel.between(query, snapshot, link.source)) + 1
         events = problem.events[link.target]
+        yield "form", events * c.form
         for component in kernel.needed[query]:
             yield ("coefficients", component), events * (c.update + 2 * columns * c.lane)
         asked = problem.events[snapshot] + kernel.slides[query]
