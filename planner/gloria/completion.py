@@ -17,7 +17,6 @@ from planner.gloria.labels import ALONE, forms
 from planner.gloria.options import Core, Labelling, Option, all_labels, core, options, some_labels
 from planner.gloria.problem import Problem
 
-
 LARGE = 5
 """What part of the effort of a proof is spent where not all options are looked at, and nothing can be proved."""
 
