@@ -208,6 +208,12 @@ def test_branches() -> None:
     assert all(node.d_e >= 0 for node in graph.all_nodes())
 
 
+def test_a_node_without_a_way_on_is_not_cheap() -> None:
+    """Five times the same Kleene part behind one transition: sharing it pays, whatever its ends are."""
+    workload = problem([f"H (A B)+ {end}" for end in "CDEFG"], EVENTS)
+    assert gloria(workload, PAPER).published == gloria(workload, PAPER).cost
+
+
 def test_what_comes_together_from_two_pools() -> None:
     """Nodes of different pools on one path fit together, or the queries concerned share nothing."""
     workload = problem(["(A | B) C D", "(A | B) C D"], EVENTS)

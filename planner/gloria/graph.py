@@ -42,6 +42,7 @@ class Node:
         edges: Per preceding pool, the nodes it may follow, with the weight of the edge.
         d_s: Least cost of what comes before, found by the edges.
         d_e: Least cost of what comes after.
+        dead_ends: Following pools to which there is no way on.
         pruned_by: The node that is better; None while nothing is.
         labels: Per query the state of the snapshots of its Q-set.
         qset_of: Per query its Q-set.
@@ -55,6 +56,7 @@ class Node:
     edges: dict[int, dict[Node, float]] = field(default_factory=dict)
     d_s: float = 0.0
     d_e: float = 0.0
+    dead_ends: int = 0
     pruned_by: Node | None = None
     labels: dict[int, int | None] = field(init=False)
     qset_of: dict[int, QSet] = field(init=False)

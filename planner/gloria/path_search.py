@@ -7,7 +7,8 @@ through the best node of each pool are put together and compared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import product
 
 from planner.gloria.costs import Pricer
 from planner.gloria.graph import Graph, Node
@@ -26,28 +27,36 @@ def search_paths(graph: Graph, pricer: Pricer) -> list[Labelling]:
             following.setdefault(before, []).append(pool.number)
     for pool in reversed(graph.pools):
         for node in graph.kept(pool.number):
-            node.d_e = graph.weight(node, None) + sum(
-                min(
-                    (
-                        graph.weight(node, after) + after.d_e
-                        for after in graph.kept(number)
-                        if node in after.edges.get(pool.number, ())
-                    ),
-                    default=0.0,
-                )
-                for number in following.get(pool.number, ())
-            )
+            node.d_e = graph.weight(node, None)
+            node.dead_ends = 0
+            for number in following.get(pool.number, ()):
+                ways = [
+                    graph.weight(node, after) + after.d_e
+                    for after in graph.kept(number)
+                    if node in after.edges.get(pool.number, ())
+                ]
+                node.d_e += min(ways, default=0.0)
+                node.dead_ends += not ways
     last = [pool for pool in graph.pools if pool.number not in following]
     through = last if len(last) == 1 else sorted(graph.pools, key=lambda pool: -len(pool.queries))[:MAX_PATHS]
     found = []
-    for pool in through:
-        best = min(graph.kept(pool.number), key=lambda node: node.d_s + node.d_e)
-        labels = _labels(graph, _path(graph, best))
+    for pool, promise in product(through, (_weight, _weight_with_a_way_on)):
+        labels = _labels(graph, _path(graph, min(graph.kept(pool.number), key=promise), promise))
         found.append((pricer.cost(labels), labels))
     return min(found, key=lambda pair: pair[0])[1] if found else [{} for _ in graph.problem.template.queries]
 
 
-def _path(graph: Graph, through: Node) -> list[Node]:
+def _weight(node: Node) -> tuple[int, float]:
+    """Of the paths through a node."""
+    return 0, node.d_s + node.d_e
+
+
+def _weight_with_a_way_on(node: Node) -> tuple[int, float]:
+    """Of the paths through a node; one from which there is no way on says nothing of what comes after."""
+    return node.dead_ends, node.d_s + node.d_e
+
+
+def _path(graph: Graph, through: Node, promise: Callable[[Node], tuple[int, float]]) -> list[Node]:
     """One node per pool, among them ``through``."""
     chosen: dict[int, Node] = {}
 
@@ -63,7 +72,7 @@ def _path(graph: Graph, through: Node) -> list[Node]:
             continue
         nodes = graph.kept(pool.number)
         fitting = [n for n in nodes if all(chosen[number] in edges for number, edges in n.edges.items())]
-        behind(min(fitting or nodes, key=lambda node: node.d_s + node.d_e))
+        behind(min(fitting or nodes, key=promise))
     return [chosen[pool.number] for pool in graph.pools]
 
 
