@@ -15,6 +15,7 @@ import json
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import log
 from pathlib import Path
@@ -134,32 +135,47 @@ def _fresh(workload: Problem) -> Problem:
     return Problem(workload.template, workload.events)
 
 
-def queries(repetitions: int, largest: int) -> Iterator[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to measure.
+
+    Attributes:
+        repetitions: Of each measurement, the least of which counts.
+        largest: Most queries of a workload.
+        models: Cost models.
+    """
+
+    repetitions: int
+    largest: int
+    models: Sequence[str]
+
+
+def queries(asked: Asked) -> Iterator[dict[str, Any]]:
     """Against the number of queries."""
     for kind, draw in (("sequences", sequences), ("mixed", mixed)):
-        for size in (size for size in SIZES if size <= largest):
+        for size in (size for size in SIZES if size <= asked.largest):
             workload = problem(draw(size, Random(size)))
-            for model in MODELS:
+            for model in asked.models:
                 if model == "measured" and size > 200:
                     continue
                 for optimizer in ("gloria", "greedy"):
                     memory = optimizer == "gloria" and model == "paper"
-                    yield {"kind": kind, **planned(workload, model, optimizer, repetitions, memory)}
+                    yield {"kind": kind, **planned(workload, model, optimizer, asked.repetitions, memory)}
 
 
-def kleene_parts(repetitions: int, largest: int) -> Iterator[dict[str, Any]]:
+def kleene_parts(asked: Asked) -> Iterator[dict[str, Any]]:
     """Against the length of Kleene parts, and how deep they are nested."""
-    count = min(KLEENE_QUERIES, largest)
+    count = min(KLEENE_QUERIES, asked.largest)
     shapes = [(length, 1) for length in LENGTHS] + [(6, layers) for layers in LAYERS[1:]]
     for length, layers in shapes:
         workload = problem(kleene(count, length, layers, Random(length)))
-        for model in MODELS:
+        for model in asked.models:
             for optimizer in ("gloria", "greedy"):
-                found = planned(workload, model, optimizer, repetitions)
+                found = planned(workload, model, optimizer, asked.repetitions)
                 yield {"kind": "kleene", "length": length, "layers": layers, **found}
 
 
-def pruning(repetitions: int, largest: int) -> Iterator[dict[str, Any]]:
+def pruning(asked: Asked) -> Iterator[dict[str, Any]]:
     """The graph with and without rules 3 and 4, and the cost of the path found; without rule 3 there is none."""
     ways = {
         "all rules": RULES,
@@ -167,12 +183,12 @@ def pruning(repetitions: int, largest: int) -> Iterator[dict[str, Any]]:
         "no pruning": (generate, plan_components),
     }
     for kind, draw in (("sequences", sequences), ("mixed", mixed)):
-        for size in (size for size in SIZES if size <= min(200, largest)):
+        for size in (size for size in SIZES if size <= min(200, asked.largest)):
             workload, model = problem(draw(size, Random(size))), cost_model("paper")
             nothing = OPTIMIZERS["none"](workload, model).cost
             for name, rules in ways.items():
                 best = float("inf")
-                for _ in range(repetitions):
+                for _ in range(asked.repetitions):
                     begin = time.process_time()
                     graph = build(_fresh(workload), model, rules)
                     best = min(best, time.process_time() - begin)
@@ -191,21 +207,21 @@ def pruning(repetitions: int, largest: int) -> Iterator[dict[str, Any]]:
                 }
 
 
-def small(repetitions: int, largest: int) -> Iterator[dict[str, Any]]:
+def small(asked: Asked) -> Iterator[dict[str, Any]]:
     """Cost and time of all optimizers where the exhaustive one is feasible: means over many workloads."""
-    for model in MODELS:
+    for model in asked.models:
         costs = cost_model(model)
         sums = {name: [0.0, 0.0] for name in ("exhaustive", "gloria", "published rules", "greedy", "none")}
         many = 0
         for seed in range(SMALL):
-            workload = problem(_few(Random(seed), min(3, largest)), seed)
+            workload = problem(_few(Random(seed), min(3, asked.largest)), seed)
             try:
                 least_cost = OPTIMIZERS["exhaustive"](workload, costs).cost
             except WorkloadTooLargeError:
                 continue
             many += 1
             for name in OPTIMIZERS:
-                seconds, found = least(partial(_run, workload, name, model), repetitions)
+                seconds, found = least(partial(_run, workload, name, model), asked.repetitions)
                 sums[name][0] += found.cost / least_cost
                 sums[name][1] += seconds
                 if found.published is not None and name == "gloria":
@@ -230,7 +246,7 @@ def _few(random: Random, most: int) -> list[str]:
     ]
 
 
-MEASUREMENTS: dict[str, Callable[[int, int], Iterator[dict[str, Any]]]] = {
+MEASUREMENTS: dict[str, Callable[[Asked], Iterator[dict[str, Any]]]] = {
     "queries": queries,
     "kleene": kleene_parts,
     "pruning": pruning,
@@ -292,11 +308,13 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=max(SIZES), help="most queries of a workload")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--svg", type=Path, help="needs the measurement of queries")
+    parser.add_argument("--models", nargs="*", choices=MODELS, default=MODELS)
     asked = parser.parse_args()
+    what = Asked(asked.repetitions, asked.largest, asked.models)
     figures: dict[str, list[dict[str, Any]]] = {}
     for name in asked.only:
         figures[name] = []
-        for row in MEASUREMENTS[name](asked.repetitions, asked.largest):
+        for row in MEASUREMENTS[name](what):
             if not figures[name]:
                 print(f"\n{name}\n" + " ".join(f"{column:>12}" for column in row))
             figures[name].append(row)
