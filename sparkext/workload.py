@@ -6,6 +6,7 @@ import itertools
 import logging
 import re
 import threading
+from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +26,21 @@ RELATION_PREFIX = "sparkext_trend_"
 """Names of the relations that stand in for clauses."""
 
 _numbers = itertools.count(1)
+
+_abandoned: dict[str, deque[str]] = {}
+"""Per session, views that nothing can ask for any more."""
+
+
+def abandon_views(session: str, names: Iterable[str]) -> None:
+    """Say that nothing will ask for some temporary views; they are dropped when the workload is looked at next.
+
+    It asks nothing of the JVM, so that finalizers may call it.
+
+    Args:
+        session: UUID of their session.
+        names: Of the views.
+    """
+    _abandoned.setdefault(session, deque()).extend(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +179,9 @@ class Workload:
     def collect(self) -> None:
         """Forget queries whose views have been dropped or replaced, and results that none asks for."""
         with self._lock:
+            names = _abandoned.get(str(self.spark._jsparkSession.sessionUUID()))
+            while names:
+                self.spark.catalog.dropTempView(names.popleft())
             for query in list(self._queries.values()):
                 self._forget_unused(query)
             for pool in list(self._pools):

@@ -46,3 +46,14 @@ def spark(spark_session: SparkSession) -> Iterator[SparkSession]:
             spark_session.conf.unset(name)
     for name, value in before.items():
         spark_session.conf.set(name, value)
+
+
+@pytest.fixture(scope="module")
+def plain(spark_session: SparkSession) -> SparkSession:
+    """A session of the same application without the extension."""
+    from pyspark.sql import SparkSession
+
+    context = spark_session.sparkContext
+    assert context._jvm is not None
+    made = context._jvm.org.apache.spark.sql.classic.SparkSession(context._jsc.sc())
+    return SparkSession(context, made)

@@ -16,15 +16,6 @@ from tests.sql_cases import stream, trends, values
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.fixture(scope="module")
-def plain(spark_session: SparkSession) -> SparkSession:
-    """A session of the same application without the extension."""
-    context = spark_session.sparkContext
-    assert context._jvm is not None
-    made = context._jvm.org.apache.spark.sql.classic.SparkSession(context._jsc.sc())
-    return SparkSession(context, made)
-
-
 def test_enable_is_idempotent(spark: SparkSession) -> None:
     assert sparkext.enable(spark) is spark
 

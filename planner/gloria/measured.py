@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log2
-from weakref import WeakKeyDictionary
 
 from planner.access import access
 from planner.automaton import Automaton
@@ -58,7 +57,6 @@ class MeasuredCosts:
 
     def __init__(self, constants: Constants | None = None) -> None:
         self.constants = constants or Constants()
-        self._of: WeakKeyDictionary[Problem, _Kernel] = WeakKeyDictionary()
 
     def start(self, problem: Problem, query: int, state: int) -> Iterable[Charge]:
         """An update of the count of trends."""
@@ -104,9 +102,11 @@ class MeasuredCosts:
         yield ("evaluation", state, snapshot, leaving, kernel.block(query, state)), cost
 
     def _kernel(self, problem: Problem) -> _Kernel:
-        if problem not in self._of:
-            self._of[problem] = _Kernel(problem)
-        return self._of[problem]
+        known = problem.notes.get(_Kernel)
+        if known is None:
+            known = problem.notes[_Kernel] = _Kernel(problem)
+        assert isinstance(known, _Kernel)
+        return known
 
 
 def _mixed(asking: float, changing: float) -> float:

@@ -148,7 +148,7 @@ def all_labels(
             known = {labels[before] for before in arrivals[source] if before in labels}
             if len(known) == 1:
                 found += [snapshot for snapshot in known if snapshot not in (ALONE, source)]
-            elif not known:
+            elif not known and arrivals[source]:
                 # Only what comes round a cycle gets here.
                 found += [state for state in arrivals if state != source]
         return found

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from planner.prefixes import equal_prefixes
 from planner.sharing import Steps
@@ -107,6 +108,11 @@ class Problem:
     @cached_property
     def forms(self) -> dict[object, int]:
         """Numbers of the forms that have been met, see `planner.gloria.labels.forms`."""
+        return {}
+
+    @cached_property
+    def notes(self) -> dict[object, Any]:
+        """What cost models remember of the problem."""
         return {}
 
     @cached_property

@@ -1,0 +1,104 @@
+"""`sparkext.match_trend`: the clause over data frames."""
+
+from __future__ import annotations
+
+import doctest
+import gc
+
+import pytest
+from pyspark.errors import ParseException, PySparkValueError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import sparkext
+from sparkext import frames
+from tests.sql_cases import stream, trends, values
+
+EVENTS = {"x": "a1 b2 a3 b4 c5", "y": "a1 b1 c2 b3"}
+
+
+@pytest.fixture
+def events(spark: SparkSession) -> DataFrame:
+    stream(spark, EVENTS)
+    return spark.table("e")
+
+
+def shown(spark: SparkSession, column: str) -> list[str]:
+    return [row[column] for row in spark.sql("SHOW TREND QUERIES").collect()]
+
+
+def trend(events: DataFrame, pattern: str, name: str | None = None) -> DataFrame:
+    return sparkext.match_trend(
+        events, pattern=pattern, order_by="t", partition_by="k", type_by="ty", measures="COUNT(*) AS n", name=name
+    )
+
+
+def test_doctests(spark: SparkSession) -> None:
+    found = doctest.testmod(frames, extraglobs={"spark": spark})
+    assert found.attempted >= 2
+    assert not found.failed
+
+
+def test_all_arguments(spark: SparkSession, events: DataFrame) -> None:
+    """They mean what the sections of the clause mean."""
+    frame = sparkext.match_trend(
+        events,
+        pattern="A+ (B | C)",
+        order_by="t",
+        measures={"n": "COUNT(*)", "the total": "SUM(A.v)"},
+        partition_by=["k"],
+        group_by="k AS who",
+        type_by="ty",
+        define={"B": "B.v > 15"},
+        within="4",
+        slide="2",
+    )
+    written = """SELECT * FROM e MATCH_TREND (PARTITION BY k GROUP BY k AS who ORDER BY t TYPE BY ty
+        MEASURES COUNT(*) AS n, SUM(A.v) AS `the total` PATTERN (A+ (B | C)) DEFINE B AS B.v > 15 WITHIN 4 SLIDE 2)"""
+    assert frame.columns == ["who", "window_start", "window_end", "n", "the total"]
+    assert values(frame) == values(spark.sql(written)) != []
+
+
+def test_frames_and_views_are_one_workload(spark: SparkSession, events: DataFrame) -> None:
+    """Planned together when the first is used; each lives as long as its frame, or its view."""
+    spark.sql(f"CREATE TEMP VIEW written AS {trends('A B')}")
+    first, second, named = trend(events, "A B+"), trend(events, "A B+ C"), trend(events, "C | B", "named")
+    assert values(first) == [("x", 4), ("y", 1)]
+    assert set(shown(spark, "pool")) == {"pool 1"}
+    assert set(shown(spark, "state")) == {"computed"}
+    assert len(shown(spark, "name")) == 4
+    assert values(second.where("n > 1").groupBy().agg(F.sum("n"))) == [(4,)]
+    assert values(spark.table("named")) == values(named)
+    del first, second, named
+    gc.collect()
+    assert shown(spark, "name") == ["written", "named"]
+    assert [table.name for table in spark.catalog.listTables() if table.name.startswith("match_trend")] == []
+    spark.sql("DROP VIEW named")
+    spark.sql("DROP VIEW written")
+    assert shown(spark, "name") == []
+
+
+def test_a_frame_of_a_frame(events: DataFrame) -> None:
+    inner = sparkext.match_trend(
+        events, pattern="A B", order_by="t", partition_by="k", type_by="ty", measures=["COUNT(*) AS n", "MAX(B.t) AS t"]
+    )
+    outer = sparkext.match_trend(inner, pattern="X+", order_by="t", measures={"m": "COUNT(*)"}, define={"X": "X.n > 0"})
+    assert values(outer) == [(3,)]
+
+
+def test_errors(spark: SparkSession, events: DataFrame) -> None:
+    """As from SQL, with nothing left behind; and from Python where SQL could not say what is wrong."""
+    with pytest.raises(ParseException, match="TREND_PATTERN_SYNTAX"):
+        sparkext.match_trend(events, pattern="A ++ B", order_by="t", measures="COUNT(*) AS n", type_by="ty")
+    with pytest.raises(ParseException, match="TREND_UNKNOWN_COLUMN") as caught:
+        sparkext.match_trend(events, pattern="A", order_by="nowhere", measures="COUNT(*) AS n", type_by="ty")
+    assert "nowhere" in str(caught.value)
+    with pytest.raises(PySparkValueError, match="pattern is empty"):
+        sparkext.match_trend(events, pattern=" ", order_by="t", measures="COUNT(*) AS n")
+    assert shown(spark, "name") == []
+    assert [table.name for table in spark.catalog.listTables() if "sparkext_source" in table.name] == []
+
+
+def test_a_session_without_the_extension(plain: SparkSession) -> None:
+    with pytest.raises(PySparkValueError, match="a session without sparkext"):
+        sparkext.match_trend(plain.range(3), pattern="A", order_by="id", measures="COUNT(*) AS n")
