@@ -26,7 +26,7 @@ def escaped(text: str) -> str:
     return text
 
 
-def element(name: str, *children: str, **attributes: Value) -> Markup:
+def element(name: str, /, *children: str, **attributes: Value) -> Markup:
     """An element.
 
     Args:

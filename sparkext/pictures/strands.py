@@ -41,7 +41,7 @@ class Strand:
     @property
     def label_width(self) -> float:
         """Of the label with its border."""
-        return text_width(self.label, 10.5) + 10
+        return text_width(self.label, 10.5, bold=True) + 10
 
 
 def strands(one: Pass, plan: Plan, transition: Transition, legend: Legend) -> tuple[Strand, ...]:
@@ -91,13 +91,17 @@ def drawn(strand: Strand, path: str, parts: Sequence[Markup]) -> Markup:
 def label(strand: Strand, left: float, y: float) -> Markup:
     """The label, with its border's left end."""
     width = strand.label_width
-    name, hat, snapshot = strand.label.partition("^")
-    text = [name] if not hat else [name, element("tspan", snapshot, dy="-3", font_size="8.5")]
     return element(
         "g",
         element("rect", x=left, y=y - PILL / 2, width=width, height=PILL, rx=PILL / 2, class_="pill"),
-        element("text", *text, x=left + width / 2, y=y + 3.7, class_="label"),
+        element("text", *with_hat(strand.label), x=left + width / 2, y=y + 3.7, class_="label"),
     )
+
+
+def with_hat(text: str) -> tuple[str, ...]:
+    """The label of a Q-set, with its snapshots raised."""
+    name, hat, snapshot = text.partition("^")
+    return (name, element("tspan", snapshot, dy="-3", font_size="8.5")) if hat else (name,)
 
 
 def arrow(x: float, y: float, direction: tuple[int, int]) -> Markup:

@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sparkext.pictures.curves import curve
 from sparkext.pictures.document import Pass, Plan, State, Statistic
 from sparkext.pictures.layered import LANE, Box, Layout, Link, Place, layered
 from sparkext.pictures.legend import Legend
 from sparkext.pictures.markup import Markup, element, number
+from sparkext.pictures.onward import onward
 from sparkext.pictures.ranking import backward
 from sparkext.pictures.strands import ARROW, Strand, arrow, diamond, drawn, label, strands
 from sparkext.pictures.texts import listed, numbers_label, priced, shortened, text_width
@@ -27,7 +29,7 @@ LONGEST = 30
 """Most characters of a line."""
 
 _STATE = re.compile(r"(?P<name>[^\[]*)(\[(?P<condition>.*)\])?(?P<use>#\d+)?", re.DOTALL)
-_SIZES = {"name": 13.5, "code": 10.5, "note": 10.5}
+_SIZES = {"name": 13.0, "code": 10.5, "note": 10.5}
 _HEIGHTS = {"name": 17.0, "code": 14.0, "note": 14.0}
 
 
@@ -99,7 +101,7 @@ def _bundles(one: Pass, plan: Plan, legend: Legend) -> _Bundles:
     closing = backward(
         len(plan.states),
         [(t.source, t.target) for t in plan.transitions],
-        [sum(len(qset.numbers) for qset in t.qsets) for t in plan.transitions],
+        onward(plan),
     )
     for transition, is_backward in zip(plan.transitions, closing, strict=True):
         bundle = strands(one, plan, transition, legend)
@@ -146,7 +148,9 @@ class _Shape:
         return halves
 
     def box(self) -> Box:
-        written = max(text_width(text, _SIZES[kind], mono=kind == "code") for kind, text in self.lines)
+        written = max(
+            text_width(text, _SIZES[kind], mono=kind == "code", bold=kind == "name") for kind, text in self.lines
+        )
         width = max(written + 26, 2 * max(self.loop_halves(), default=0) + 22, 70)
         loops = len(self.loops) * LOOP + 10 if self.loops else 0
         return Box(width, self.height() / 2 + loops, self.height() / 2, self.lead)
@@ -181,12 +185,16 @@ def _lines(state: State, statistic: Statistic | None) -> list[tuple[str, str]]:
     if condition:
         lines.append(("code", shortened(" ".join(condition.split()), LONGEST)))
     if statistic is not None:
-        lines.append(("note", f"{amount(statistic.events)} events"))
+        lines.append(("note", _events(statistic.events)))
     if state.starts:
         lines.append(("note", f"starts {numbers_label(state.starts)}"))
     if state.ends:
         lines.append(("note", f"ends {numbers_label(state.ends)}"))
     return lines
+
+
+def _events(number_of: float) -> str:
+    return "1 event" if number_of == 1 else f"{amount(number_of)} events"
 
 
 class _Ports:
@@ -223,24 +231,18 @@ def _way(way: _Way, place: int, strand: Strand, layout: Layout, ports: _Ports, a
     """A strand from state to state."""
     left, right = layout.boxes[way.left], layout.boxes[way.right]
     begin, end = ports.right[at, place], ports.left[at, place]
-    lane = (place - (len(way.strands) - 1) / 2) * LANE
-    x = left.right + (ARROW if way.is_backward else 0)
-    path = [f"M{number(x)} {number(begin)}H{number(left.bend)}"]
-    x, y = left.bend, begin
-    for stop in layout.routes[at]:
-        path += [_bend(x, y, stop.left, stop.y + lane), f"H{number(stop.bend)}"]
-        x, y = stop.bend, stop.y + lane
-    path.append(_bend(x, y, right.left - (0 if way.is_backward else ARROW), end))
+    path = curve(
+        (left.right + (ARROW if way.is_backward else 0), begin),
+        left.bend,
+        layout.routes[at],
+        (place - (len(way.strands) - 1) / 2) * LANE,
+        (right.left - (0 if way.is_backward else ARROW), end),
+    )
     tip = arrow(left.right, begin, (-1, 0)) if way.is_backward else arrow(right.left, end, (1, 0))
     parts = [tip, label(strand, left.right + 16, begin)]
     if strand.snapshot_here:
         parts.append(diamond(right.left, end) if way.is_backward else diamond(left.right, begin))
-    return drawn(strand, "".join(path), parts)
-
-
-def _bend(x: float, y: float, to_x: float, to_y: float) -> str:
-    middle = number((x + to_x) / 2)
-    return f"C{middle} {number(y)} {middle} {number(to_y)} {number(to_x)} {number(to_y)}"
+    return drawn(strand, path, parts)
 
 
 def _state(one: Pass, plan: Plan, shape: _Shape, place: Place, start: float | None) -> Markup:
@@ -287,8 +289,7 @@ def _loop(strand: Strand, half: float, x: float, bottom: float, top: float) -> M
 def _title(one: Pass, plan: Plan, shape: _Shape) -> str:
     state, lines = shape.state, [shape.state.name]
     if shape.statistic is not None:
-        events = amount(shape.statistic.events)
-        lines.append(f"{events} events in a group and window ({shape.statistic.origin})")
+        lines.append(f"{_events(shape.statistic.events)} in a group and window ({shape.statistic.origin})")
     for said, numbers in (("start here", state.starts), ("end here", state.ends)):
         if numbers:
             lines.append(f"{said}: {listed(one, numbers)}")

@@ -15,7 +15,7 @@ MOST_NUMBERS = 4
 MOST_NAMES = 12
 
 
-def text_width(text: str, size: float, mono: bool = False) -> float:
+def text_width(text: str, size: float, mono: bool = False, bold: bool = False) -> float:
     """Width of a text in pixels, rather too much than too little, since fonts differ."""
     units = 0.0
     for sign in text:
@@ -28,8 +28,8 @@ def text_width(text: str, size: float, mono: bool = False) -> float:
         elif sign in _BROAD:
             units += 0.95
         else:
-            units += 0.72 if sign.isupper() else 0.6
-    return units * size
+            units += 0.72 if sign.isupper() else 0.62
+    return units * size * (1.14 if bold else 1.0)
 
 
 def shortened(text: str, most: int) -> str:

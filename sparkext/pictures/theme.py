@@ -59,6 +59,10 @@ _DRAWINGS = """
 .sparkext .candidate.pruned text, .sparkext .candidate.pruned .chip {opacity: .45}
 .sparkext .candidate:hover .row {stroke: var(--muted)}
 .sparkext .strike {stroke: var(--muted); stroke-width: 1}
+.sparkext .head {font-size: 11px; font-weight: 600; fill: var(--ink)}
+.sparkext .cost {text-anchor: end; font-variant-numeric: tabular-nums}
+.sparkext .trace .label {font-size: 10px}
+.sparkext .trace .code {font-weight: 400}
 .sparkext .chip {fill: none; stroke: var(--c); stroke-width: 1.2}
 """
 
