@@ -11,7 +11,7 @@ from sparkext import own_packages
 
 own_packages.check()
 
-from sparkext.session import enable  # noqa: E402
+from sparkext.session import enable, explain_sharing  # noqa: E402
 
-__all__ = ["__version__", "enable"]
+__all__ = ["__version__", "enable", "explain_sharing"]
 __version__ = "0.1.0"
