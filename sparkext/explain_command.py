@@ -58,10 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
             try:
                 define(spark, statement)
             except PySparkException as error:
-                return _failed(f"{file}, line {statement.line}: {error}")
+                return _failed(f"{file}, line {statement.line}: {str(error).strip()}")
         picture = explain_sharing(spark)
     except PySparkException as error:
-        return _failed(str(error))
+        return _failed(str(error).strip())
     finally:
         spark.stop()
     return _show(picture, file, arguments.html, _left_out(found))
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 def define(spark: SparkSession, statement: Statement) -> None:
     """Run a statement if it defines something; a query with trends becomes a view, which is not read."""
     if statement.is_query and statement.has_trends:
-        spark.sql(f"CREATE TEMP VIEW line_{statement.line} AS\n{statement.sql}")
+        spark.sql(f"CREATE TEMP VIEW line_{statement.line} AS {statement.sql}")
     elif not statement.is_query and not statement.is_shown:
         spark.sql(statement.sql)
 

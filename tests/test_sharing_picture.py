@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 import sparkext
 from sparkext import explain_command
 from sparkext.pictures.document import read
+from sparkext.sql_file import statements
 from tests.sql_cases import stream, trends, values
 
 ROOT = Path(__file__).parent.parent
@@ -138,7 +139,7 @@ def test_command_without_a_file(tmp_path: Path) -> None:
 
 def test_definitions(spark: SparkSession) -> None:
     """What only reads or shows is not run."""
-    for statement in explain_command.statements("SELECT * FROM missing; SHOW TABLES IN missing"):
+    for statement in statements("SELECT * FROM missing; SHOW TABLES IN missing"):
         explain_command.define(spark, statement)
 
 
