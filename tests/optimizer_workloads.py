@@ -80,9 +80,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="GLORIA = exhaustive, on random small workloads.")
     parser.add_argument("--workloads", type=int, default=20000, help="that both optimizers can plan")
     parser.add_argument("--seed", type=int, default=0, help="number of the first workload")
+    parser.add_argument("--models", nargs="*", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--largest", type=int, default=LARGEST, help="most parts of plans to go on with")
     arguments = parser.parse_args()
     failures = 0
-    for name, model in MODELS.items():
+    for name in arguments.models:
+        model = MODELS[name]
         begin = time.perf_counter()
         planned = too_large = shared = unproved = 0
         missed: list[float] = []
@@ -92,7 +95,7 @@ def main() -> int:
             seed += 1
             found = gloria(drawn, model)
             try:
-                truth = exhaustive(drawn, model, LARGEST, found.cost)
+                truth = exhaustive(drawn, model, arguments.largest, found.cost)
             except WorkloadTooLargeError:
                 too_large += 1
                 continue

@@ -158,6 +158,26 @@ def test_overlapping_kleene_sub_patterns_share_what_they_have_in_common() -> Non
     assert (found.cost, found.bound, OPTIMIZERS["none"](workload, PAPER).cost) == (1452, 1452, 4930)
 
 
+@pytest.mark.parametrize(
+    ("patterns", "events", "cost"),
+    [
+        (
+            ["(B (E D)+)+ F", "(E A C)+ F", "E A C F", "B F D A E", "F D A E"],
+            {"A": 10, "B": 10, "C": 2, "D": 12, "E": 30, "F": 30},
+            4100,
+        ),
+        (["E D E", "(A E B D)+ C", "B D E", "E B D A"], {"A": 12, "B": 2, "C": 10, "D": 2, "E": 1}, 89),
+    ],
+    ids=["E A C", "E B D"],
+)
+def test_one_goes_round_where_another_passes_once(patterns: list[str], events: dict[str, float], cost: float) -> None:
+    """A form is the same whether it has come by a way that goes on in a cycle or not."""
+    workload = problem(patterns, events)
+    found, truth = gloria(workload, PAPER), exhaustive(workload, PAPER)
+    assert truth is not None
+    assert (found.cost, found.bound, plan_cost(workload, PAPER, truth)) == (cost, cost, cost)
+
+
 def test_workloads_without_transitions() -> None:
     """In canonical order or not."""
     for patterns in (["A", "B | C", "A"], ["B | C", "A"]):

@@ -112,6 +112,7 @@ class Pricer:
         self._problem = problem
         self._model = model
         self._at: list[dict[Spot, Bundle]] = [{} for _ in problem.template.queries]
+        self._all: dict[tuple[object, ...], list[Bundle]] = {}
 
     def at(self, query: int, where: Spot, labels: Labels, forms: Mapping[int, int]) -> Bundle:
         """What a query has to pay for at a state, whose labels are valid and give it these forms."""
@@ -120,26 +121,29 @@ class Pricer:
             known = self._at[query][where] = self._bundle(query, where, labels, forms)
         return known
 
-    def all(self, query: int, labels: Labels, forms: Mapping[int, int]) -> list[Bundle]:
-        """What a query has to pay for, state by state."""
-        arrivals, departures = self._problem.arrivals[query], self._problem.departures[query]
-        return [
-            self.at(
-                query,
-                spot(state, arriving, departures[state], labels, forms, self.behind(query, state, labels)),
-                labels,
-                forms,
-            )
-            for state, arriving in arrivals.items()
-        ]
+    def all(self, query: int, labels: Labels) -> list[Bundle]:
+        """What a query has to pay for, state by state, with labels that are valid."""
+        key = (query, *map(labels.__getitem__, self._problem.mine[query]))
+        if key not in self._all:
+            known = forms(self._problem, query, labels)
+            assert known is not None, f"labels of query {query} are not valid: {labels}"
+            departures = self._problem.departures[query]
+            self._all[key] = [
+                self.at(
+                    query,
+                    spot(state, arriving, departures[state], labels, known, self.behind(query, state, labels)),
+                    labels,
+                    known,
+                )
+                for state, arriving in self._problem.arrivals[query].items()
+            ]
+        return self._all[key]
 
     def cost(self, labels: Sequence[Labels]) -> float:
         """Cost of the plan of valid labels, one set for each query."""
         paid: dict[Hashable, float] = {}
         for query, mine in enumerate(labels):
-            known = forms(self._problem, query, mine)
-            assert known is not None, f"labels of query {query} are not valid: {mine}"
-            for bundle in self.all(query, mine, known):
+            for bundle in self.all(query, mine):
                 paid.update(bundle.own)
                 paid.update(bundle.of_forms)
         return sum(paid.values())

@@ -17,11 +17,11 @@ from itertools import product
 from planner.gloria.graph import Graph, Node, Pool
 from planner.sharing import QSet
 
-MAX_COMBINATIONS = 64
+MAX_COMBINATIONS = 32
 """Most combinations of nodes of several preceding pools, and of what becomes of their Q-sets, that are tried."""
 
 
-MAX_NODES = 64
+MAX_NODES = 32
 """Most nodes of a pool; what they leave out is left to completion."""
 
 

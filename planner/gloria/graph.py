@@ -30,6 +30,14 @@ class Pool:
     kleene: bool
 
 
+def bits(queries: Iterable[int]) -> int:
+    """Queries as the bits of a number."""
+    found = 0
+    for query in queries:
+        found |= 1 << query
+    return found
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """A candidate: how the queries of a pool are divided into Q-sets, the same at all its transitions.
@@ -47,6 +55,7 @@ class Node:
         labels: Per query the state of the snapshots of its Q-set.
         qset_of: Per query its Q-set.
         sharing: The queries that have one with snapshots, ascending.
+        masks: Per state of snapshots, and None, the queries of its Q-sets as bits.
     """
 
     name: str
@@ -61,6 +70,7 @@ class Node:
     labels: dict[int, int | None] = field(init=False)
     qset_of: dict[int, QSet] = field(init=False)
     sharing: list[int] = field(init=False)
+    masks: dict[int | None, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.divide(self.qsets)
@@ -71,6 +81,9 @@ class Node:
         self.qset_of = {query: qset for qset in qsets for query in qset.queries}
         self.labels = {query: qset.snapshot for query, qset in self.qset_of.items()}
         self.sharing = sorted([query for query, snapshot in self.labels.items() if snapshot is not None])
+        self.masks = {}
+        for qset in qsets:
+            self.masks[qset.snapshot] = self.masks.get(qset.snapshot, 0) | bits(qset.queries)
 
     def label(self, query: int) -> int | None:
         """State of the snapshots of a query's Q-set; None when it goes alone."""
@@ -101,7 +114,9 @@ class Graph:
     pruned_edges: int = 0
     known: dict[object, Node] = field(default_factory=dict, repr=False)
     _memo: dict[object, float] = field(default_factory=dict, repr=False)
-    _queries: dict[tuple[int, int | None], frozenset[int]] = field(default_factory=dict, repr=False)
+    _queries: dict[tuple[int, int | None], int] = field(default_factory=dict, repr=False)
+    _ends_at: dict[int, int] = field(default_factory=dict, repr=False)
+    _listed: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)
     _at: dict[int, list[int]] = field(default_factory=dict, repr=False)
 
     def kept(self, pool: int) -> list[Node]:
@@ -132,20 +147,35 @@ class Graph:
         turning it into values where ``after`` needs them.
         """
         pool = self.pools[before.pool]
-        queries = self._between(pool, after)
-        sharing = [query for query in before.sharing if query in queries]
+        between = self._between(pool, after)
         if pool.kleene:
-            return self._out_of(before, after, sharing)
+            return self._out_of(before, after, between)
         number = pool.transitions[0]
-        state = self.problem.transitions[number].target
         propagation = (before, None if after is None else after.pool)
         if propagation not in self._memo:
-            self._memo[propagation] = self.propagation(number, before, queries)
-        return self._memo[propagation] + self._sum(
+            self._memo[propagation] = self.propagation(number, before, self._numbers(between))
+        state = self.problem.transitions[number].target
+        fresh, alone = (0, 0) if after is None else (after.masks.get(state, 0), after.masks.get(ALONE, 0))
+        ends = self._ending(state)
+        next_pool = -1 if after is None else after.pool
+        total = self._memo[propagation]
+        for snapshot, queries in before.masks.items():
+            sharing = queries & between
+            if snapshot is not None and (left := sharing & (fresh | alone | ends)):
+                key = (state, snapshot, left, sharing & fresh, sharing & alone, next_pool)
+                if key not in self._memo:
+                    self._memo[key] = self._evaluation(state, snapshot, self._numbers(left), after)
+                total += self._memo[key]
+        return total
+
+    def _evaluation(self, state: int, snapshot: int, queries: Iterable[int], after: Node | None) -> float:
+        """Cost of turning what comes to a state over snapshots into values, for queries that need them."""
+        return self._sum(
             charge
-            for query in sharing
-            if (left := self._leaving(query, state, after))
-            for charge in self.model.evaluation(self.problem, query, state, self._snapshot(before, query), left)
+            for query in queries
+            for charge in self.model.evaluation(
+                self.problem, query, state, snapshot, self._leaving(query, state, after)
+            )
         )
 
     def propagation(self, number: int, node: Node, queries: Iterable[int]) -> float:
@@ -173,16 +203,22 @@ class Graph:
             )
         return self._memo[key]
 
-    def _between(self, pool: Pool, after: Node | None) -> frozenset[int]:
-        """The queries of a pool that go on to a node, or that end there."""
+    def _between(self, pool: Pool, after: Node | None) -> int:
+        """The queries of a pool that go on to a node, or that end there, as bits."""
         key = (pool.number, None if after is None else after.pool)
         if key not in self._queries:
-            self._queries[key] = (
-                frozenset(query for query in pool.queries if self._ends(pool, query))
+            self._queries[key] = bits(
+                [query for query in pool.queries if self._ends(pool, query)]
                 if after is None
-                else frozenset(pool.queries).intersection(self.pools[after.pool].queries)
+                else set(pool.queries).intersection(self.pools[after.pool].queries)
             )
         return self._queries[key]
+
+    def _ending(self, state: int) -> int:
+        """The queries that end at a state, as bits."""
+        if state not in self._ends_at:
+            self._ends_at[state] = bits(self.problem.template.ends[state])
+        return self._ends_at[state]
 
     def inside(self, node: Node) -> float:
         """Cost of a Kleene sub-pattern without its starts, and without what it is left with."""
@@ -194,23 +230,28 @@ class Graph:
             for charge in self._around(node, query, state)
         )
 
-    def _out_of(self, before: Node, after: Node | None, queries: Iterable[int]) -> float:
+    def _out_of(self, before: Node, after: Node | None, between: int) -> float:
         """What leaving a Kleene sub-pattern costs beyond what is paid inside it."""
+        sharing = between & ~before.masks.get(ALONE, 0)
+        seen = () if after is None else tuple((label, mine & sharing) for label, mine in after.masks.items())
+        key = (before, None if after is None else after.pool, seen)
+        if key in self._memo:
+            return self._memo[key]
         pool = self.pools[before.pool]
         total = 0.0
-        for query in queries:
+        for query in self._numbers(sharing):
             snapshot = self._snapshot(before, query)
             for state in self._states(pool):
                 if not self._arrives(pool, query, state):
                     continue
-                left = self._leaving(query, state, after)
                 if after is not None and not self._departs(self.pools[after.pool], query, state):
                     continue
-                if left:
+                if left := self._leaving(query, state, after):
                     inner = snapshot == state
                     both = Leaving(left.fresh or inner, left.alone, left.ends)
                     total += self._sum(self.model.evaluation(self.problem, query, state, snapshot, both))
                     total -= self._sum(self._around(before, query, state))
+        self._memo[key] = total
         return total
 
     def _around(self, node: Node, query: int, state: int) -> Iterable[tuple[object, float]]:
@@ -245,6 +286,12 @@ class Graph:
 
     def _departs(self, pool: Pool, query: int, state: int) -> bool:
         return any(number in pool.transitions for number in self.problem.departures[query].get(state, ()))
+
+    def _numbers(self, queries: int) -> tuple[int, ...]:
+        """Queries that are given as bits, ascending."""
+        if queries not in self._listed:
+            self._listed[queries] = tuple(place for place, bit in enumerate(f"{queries:b}"[::-1]) if bit == "1")
+        return self._listed[queries]
 
     @staticmethod
     def _snapshot(node: Node, query: int) -> int:

@@ -29,6 +29,7 @@ def forms(problem: Problem, query: int, labels: Labels) -> dict[int, int] | None
     `planner.sharing.invalid`.
     """
     found: dict[int, int] = {}
+    come: dict[int, _Way] = {}
     plain, passing, starts = problem.plain, problem.passing[query], problem.starts[query]
     arrivals, transitions, numbers = problem.arrivals[query], problem.transitions, problem.forms
     for transition in problem.mine[query]:
@@ -38,51 +39,59 @@ def forms(problem: Problem, query: int, labels: Labels) -> dict[int, int] | None
         if query not in plain[transition]:
             return None
         source = transitions[transition].source
-        what: object
-        if source == snapshot:
-            what = (transition, snapshot)
-        else:
+        by = begun = 0
+        if source != snapshot:
             before = arrivals[source]
             if not before or source not in passing:
                 return None
             for other in before:
                 if labels[other] != snapshot:
                     return None
-            if all(other in found for other in before):
-                what = (transition, snapshot, tuple(found[other] for other in before), source in starts)
+                if other in come:
+                    more, started = come[other]
+                    by |= more | 1 << other
+                    begun |= started
+                else:
+                    around = _around(problem, query, labels, source, snapshot)
+                    if around is None:
+                        return None
+                    by, begun = around
+                    break
             else:
-                around = _around(problem, query, labels, transition, snapshot)
-                if around is None:
-                    return None
-                what = (transition, snapshot, around)
-        found[transition] = numbers.setdefault(what, len(numbers))
+                begun |= (source in starts) << source
+        come[transition] = (by, begun)
+        found[transition] = numbers.setdefault((transition, snapshot, by, begun), len(numbers))
     return found
 
 
-def _around(
-    problem: Problem, query: int, labels: Labels, transition: int, snapshot: int
-) -> tuple[frozenset[int], frozenset[int]] | None:
-    """By which transitions a form has come when some of them are in a cycle, and what starts on the way."""
-    arrivals, passing = problem.arrivals[query], problem.passing[query]
-    by: set[int] = set()
-    todo = [problem.transitions[transition].source]
+_Way: TypeAlias = tuple[int, int]
+"""By which transitions a form has come since its snapshots, and at which states on the way its queries start,
+as bits."""
+
+
+def _around(problem: Problem, query: int, labels: Labels, source: int, snapshot: int) -> _Way | None:
+    """The way of a form to a state, when some of it is in a cycle; None when it does not begin at ``snapshot``."""
+    arrivals, passing, starts = problem.arrivals[query], problem.passing[query], problem.starts[query]
+    by = begun = 0
+    todo = [source]
     passed = set(todo)
     begins = False
     while todo:
         state = todo.pop()
         if state not in passing:
             return None
+        begun |= (state in starts) << state
         for before in arrivals[state]:
             if labels[before] != snapshot:
                 return None
-            by.add(before)
+            by |= 1 << before
             origin = problem.transitions[before].source
             if origin == snapshot:
                 begins = True
             elif origin not in passed:
                 passed.add(origin)
                 todo.append(origin)
-    return (frozenset(by), frozenset(passed & problem.starts[query])) if begins else None
+    return (by, begun) if begins else None
 
 
 def plan_of(problem: Problem, optimizer: str, labels: Sequence[Labels]) -> SharingPlan:

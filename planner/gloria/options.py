@@ -100,18 +100,22 @@ def options(
         )
         for state in sorted(around)
     ]
+    ends = {number: (problem.transitions[number].source, problem.transitions[number].target) for number in inner}
     found: list[Option] = []
+    # Where nothing is shared, all is as in the first option, but for totals that are equal as long as it is.
+    nothing: dict[int, Bundle] = {}
     for some, known in candidates:
         labels = {**alone, **some}
-        bundles = [
-            pricer.at(
-                query,
-                spot(state, arriving, leaving, labels, known, pricer.behind(query, state, labels)),
-                labels,
-                known,
-            )
-            for state, arriving, leaving in spots
-        ]
+        touched = {state for number in known for state in ends[number]}
+        bundles: list[Bundle] = []
+        for state, arriving, leaving in spots:
+            behind = pricer.behind(query, state, labels)
+            bundle = nothing.get(state) if state not in touched and not behind else None
+            if bundle is None:
+                bundle = pricer.at(query, spot(state, arriving, leaving, labels, known, behind), labels, known)
+            if not known:
+                nothing[state] = bundle
+            bundles.append(bundle)
         found.append(Option(some, frozenset(known.values()), (*rest, *bundles)))
     return found
 

@@ -31,9 +31,9 @@ def search_paths(graph: Graph, pricer: Pricer) -> list[Labelling]:
             node.dead_ends = 0
             for number in following.get(pool.number, ()):
                 ways = [
-                    graph.weight(node, after) + after.d_e
+                    edges[node] + after.d_e
                     for after in graph.kept(number)
-                    if node in after.edges.get(pool.number, ())
+                    if node in (edges := after.edges.get(pool.number, {}))
                 ]
                 node.d_e += min(ways, default=0.0)
                 node.dead_ends += not ways
