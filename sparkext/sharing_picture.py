@@ -14,6 +14,7 @@ from sparkext.pictures.document import Pass, read
 from sparkext.pictures.legend import Legend
 from sparkext.pictures.page import fragment, page
 from sparkext.pictures.template_drawing import template_svg
+from sparkext.pictures.trace_drawing import trace_svg
 from sparkext.statement import Asked, Command, Form, command
 from sparkext.tokens import TokenError, tokenize
 
@@ -41,6 +42,15 @@ class SharingPicture:
     def svg(self) -> dict[str, str]:
         """The picture of each template, by the name of its pool."""
         return {one.name: template_svg(one, one.plan, Legend(one.plan)) for one in self._passes() if one.plan}
+
+    @property
+    def graphs(self) -> dict[str, str]:
+        """The picture of each GLORIA graph, by the name of its pool; other optimizers have none."""
+        return {
+            one.name: trace_svg(one, one.plan, Legend(one.plan))
+            for one in self._passes()
+            if one.plan and one.plan.candidates
+        }
 
     def save(self, file: str | Path) -> None:
         """Write `html` to a file."""

@@ -1,4 +1,7 @@
-"""Pictures out of a session: what notebooks show for EXPLAIN SHARING, and the command ``sparkext explain``."""
+"""Pictures out of a session: what notebooks show for EXPLAIN SHARING, and the command ``sparkext explain``.
+
+``SPARKEXT_UPDATE_GOLDEN=1 python -m pytest tests/test_sharing_picture.py`` draws the pictures of the docs anew.
+"""
 
 from __future__ import annotations
 
@@ -98,6 +101,19 @@ def test_saved_page(queries: SparkSession, tmp_path: Path) -> None:
     assert (tmp_path / "plan.html").read_text(encoding="utf-8") == picture.html
     (drawing,) = picture.svg.values()
     ElementTree.fromstring(drawing)
+
+
+@pytest.mark.parametrize("name", ["sharing.svg", "sharing_graph.svg"])
+def test_pictures_of_the_docs(spark: SparkSession, name: str) -> None:
+    """They are of the example that stands beside them."""
+    for statement in statements((ROOT / "examples" / "deliveries.sql").read_text()):
+        explain_command.define(spark, statement)
+    picture = sparkext.explain_sharing(spark)
+    (text,) = (picture.graphs if "graph" in name else picture.svg).values()
+    file = ROOT / "docs" / name
+    if os.environ.get("SPARKEXT_UPDATE_GOLDEN"):
+        file.write_text(text)
+    assert text == file.read_text()
 
 
 FILE = f"""

@@ -52,22 +52,24 @@ def page(passes: Sequence[Pass], title: str = "Sharing plan") -> str:
 def fragment(passes: Sequence[Pass]) -> str:
     """What a notebook shows: the pictures, Q-sets and queries, with neither scripts nor a network."""
     parts: list[Markup] = []
+    sets = 0
     for one in passes:
         legend = None if one.plan is None else Legend(one.plan)
         inside = [element("h2", f"{one.name.capitalize()}: {_queries(one)}"), sections.facts(one)]
         if one.plan is None or legend is None:
             inside.append(_broken())
         else:
+            sets = max(sets, len(legend.entries))
             inside += [
-                _picture(template_svg(one, one.plan, legend)),
+                _picture(template_svg(one, one.plan, legend, is_alone=False)),
                 _key(legend),
                 element("p", sections.summary(one.plan)),
                 _columns([_titled("Q-sets", sections.qset_list(one, one.plan, legend))], [_query_part(one)]),
             ]
             if one.plan.candidates:
-                inside.append(_more("What was looked at", _picture(trace_svg(one, one.plan, legend))))
+                inside.append(_more("What was looked at", _picture(trace_svg(one, one.plan, legend, is_alone=False))))
         parts.append(element("section", *inside, class_="pass"))
-    return element("div", element("style", _sheet()), *(parts or [element("p", NOTHING)]), class_="sparkext")
+    return element("div", element("style", _sheet(sets)), *(parts or [element("p", NOTHING)]), class_="sparkext")
 
 
 def _section(one: Pass, at: int) -> Markup:
@@ -103,7 +105,7 @@ def _plan(one: Pass, plan: Plan) -> list[Markup]:
         )
         parts += [
             _titled("GLORIA graph", element("p", said, class_="note")),
-            _picture(trace_svg(one, plan, legend)),
+            _picture(trace_svg(one, plan, legend, is_alone=False)),
             _more("All candidates as a table", sections.trace(plan, legend)),
         ]
     return parts
@@ -161,8 +163,8 @@ def _totals(passes: Sequence[Pass]) -> str:
     return f"{queries} in {count(planned, 'pass over a source', 'passes over sources')}."
 
 
-def _sheet() -> Markup:
-    return Markup(style() + "\n" + _file("page.css"))
+def _sheet(sets: int = 0) -> Markup:
+    return Markup(style(sets) + "\n" + _file("page.css"))
 
 
 def _file(name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sparkext.pictures.document import Pass, Plan, QSet, Transition
 from sparkext.pictures.legend import Legend, colour
 from sparkext.pictures.markup import Markup, element
-from sparkext.pictures.texts import how, listed, numbers_label, priced, qset_label, text_width
+from sparkext.pictures.texts import MOST_NUMBERS, how, listed, numbers_label, priced, qset_label, text_width
 
 PILL = 15.0
 """Height of a label."""
@@ -63,7 +63,7 @@ def strands(one: Pass, plan: Plan, transition: Transition, legend: Legend) -> tu
         lines = [heading, listed(one, numbers), said]
         lines += dict.fromkeys(line for qset in alone for line in _guard(qset))
         lines.append(priced(plan.costs, total))
-        label = numbers_label(numbers) if len(alone) <= 4 else f"{len(alone)} alone"
+        label = numbers_label(numbers) if len(alone) <= MOST_NUMBERS else f"{len(alone)} alone"
         found.append(Strand(alone, None, label, "\n".join(lines), False))
     return tuple(found)
 

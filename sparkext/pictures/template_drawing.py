@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sparkext.pictures.curves import curve
 from sparkext.pictures.document import Pass, Plan, State, Statistic
+from sparkext.pictures.drawing import drawing
 from sparkext.pictures.layered import LANE, Box, Layout, Link, Place, layered
 from sparkext.pictures.legend import Legend
 from sparkext.pictures.markup import Markup, element, number
@@ -15,10 +16,8 @@ from sparkext.pictures.onward import onward
 from sparkext.pictures.ranking import backward
 from sparkext.pictures.strands import ARROW, Strand, arrow, diamond, drawn, label, strands
 from sparkext.pictures.texts import listed, numbers_label, priced, shortened, text_width
-from sparkext.pictures.theme import style
 from sparkext.report import amount
 
-MARGIN = 14.0
 STUB = 26.0
 """Length of the line by which trends come in."""
 RIGHT_PITCH, LEFT_PITCH = 19.0, 12.0
@@ -55,23 +54,9 @@ def template_svg(one: Pass, plan: Plan, legend: Legend, is_alone: bool = True) -
         _state(one, plan, shape, place, ports.starts[at])
         for at, (shape, place) in enumerate(zip(shapes, layout.boxes, strict=True))
     ]
-    width, height = layout.width + STUB + 2 * MARGIN, layout.height + 2 * MARGIN
-    paper = (
-        element("style", Markup(style(len(legend.entries)))),
-        element("rect", width=width, height=height, rx=8, class_="paper"),
-    )
-    return element(
-        "svg",
-        *(paper if is_alone else ()),
-        element("g", *ways, *states, transform=f"translate({number(MARGIN + STUB)} {number(MARGIN)})"),
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {number(width)} {number(height)}",
-        width=width,
-        height=height,
-        class_="sparkext template" if is_alone else "template",
-        role="img",
-        aria_label=f"Template of {one.name}: {len(plan.states)} states, {len(plan.transitions)} transitions",
-    )
+    about = f"Template of {one.name}: {len(plan.states)} states, {len(plan.transitions)} transitions"
+    sets = len(legend.entries) if is_alone else None
+    return drawing([*ways, *states], (layout.width, layout.height), "template", about, STUB, sets)
 
 
 @dataclass(frozen=True, slots=True)

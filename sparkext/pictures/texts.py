@@ -10,7 +10,7 @@ from sparkext.report import amount
 
 _NARROW = frozenset("fijlrtI.,:;'|!()[]{} -")
 _BROAD = frozenset("mwMW@%")
-MOST_NUMBERS = 4
+MOST_NUMBERS = 6
 """Most queries that a label lists by number."""
 MOST_NAMES = 12
 

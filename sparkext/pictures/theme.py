@@ -61,8 +61,8 @@ _DRAWINGS = """
 .sparkext .strike {stroke: var(--muted); stroke-width: 1}
 .sparkext .head {font-size: 11px; font-weight: 600; fill: var(--ink)}
 .sparkext .cost {text-anchor: end; font-variant-numeric: tabular-nums}
-.sparkext .trace .label {font-size: 10px}
-.sparkext .trace .code {font-weight: 400}
+.trace .label {font-size: 10px}
+.trace .code {font-weight: 400}
 .sparkext .chip {fill: none; stroke: var(--c); stroke-width: 1.2}
 """
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from sparkext.pictures.curves import curve
 from sparkext.pictures.document import Candidate, Pass, Plan, QSet
+from sparkext.pictures.drawing import drawing
 from sparkext.pictures.layered import LANE, Box, Link, Place, layered
 from sparkext.pictures.legend import Legend, colour
 from sparkext.pictures.markup import Markup, element, number
 from sparkext.pictures.strands import with_hat
-from sparkext.pictures.texts import how, listed, numbers_label, qset_label, shortened, text_width
+from sparkext.pictures.texts import MOST_NUMBERS, how, listed, numbers_label, qset_label, shortened, text_width
 from sparkext.report import amount
 
-MARGIN = 14.0
 ROW, HEAD = 22.0, 20.0
 MOST_ROWS = 8
 """Most candidates that are drawn of each group of transitions."""
@@ -69,8 +69,15 @@ def _name_width(row: Candidate) -> float:
     return text_width(row.name, 10.5, mono=True) + 18
 
 
-def trace_svg(one: Pass, plan: Plan, legend: Legend) -> Markup:
-    """The drawing, for a page that has the style; cards from left to right in the order of planning."""
+def trace_svg(one: Pass, plan: Plan, legend: Legend, is_alone: bool = True) -> Markup:
+    """The drawing, with cards from left to right in the order of planning.
+
+    Args:
+        one: The pass.
+        plan: Its plan.
+        legend: Numbers and colours of the Q-sets.
+        is_alone: Whether it is a picture by itself, with its colours in it.
+    """
     cards = _cards(plan, legend)
     at = {row.name: (number_of, place) for number_of, card in enumerate(cards) for place, row in enumerate(card.rows)}
     followed: dict[tuple[int, int], list[_Edge]] = {}
@@ -92,18 +99,9 @@ def trace_svg(one: Pass, plan: Plan, legend: Legend) -> Markup:
             aside = (lane - (len(edges) - 1) / 2) * LANE * min(1, MOST_LANES / len(edges))
             lines.append(_line(plan, edge, curve(begin, left.bend, stops, aside, end)))
     drawn = [_card(one, plan, card, place) for card, place in zip(cards, layout.boxes, strict=True)]
-    width, height = layout.width + 2 * MARGIN, layout.height + 2 * MARGIN
-    return element(
-        "svg",
-        element("g", *lines, *drawn, transform=f"translate({number(MARGIN)} {number(MARGIN)})"),
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {number(width)} {number(height)}",
-        width=width,
-        height=height,
-        class_="trace",
-        role="img",
-        aria_label=f"GLORIA graph of {one.name}: {len(plan.candidates)} candidates",
-    )
+    about = f"GLORIA graph of {one.name}: {len(plan.candidates)} candidates"
+    sets = len(legend.entries) if is_alone else None
+    return drawing([*lines, *drawn], (layout.width, layout.height), "trace", about, sets=sets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +144,7 @@ def _chips(qsets: Sequence[QSet], legend: Legend) -> tuple[_Chip, ...]:
     if len(together) > MOST_CHIPS:
         texts.append((f"{len(together) - MOST_CHIPS} more", "alone"))
     if alone:
-        texts.append((f"{numbers_label(alone)} alone" if len(alone) <= 4 else f"{len(alone)} alone", "none"))
+        texts.append((f"{numbers_label(alone)} alone" if len(alone) <= MOST_NUMBERS else f"{len(alone)} alone", "none"))
     return tuple(_Chip(text, text_width(text, 10, bold=style != "none") + 8, style) for text, style in texts)
 
 
