@@ -101,7 +101,8 @@ def _plan(one: Pass, plan: Plan) -> list[Markup]:
             f"{count(len(plan.candidates), 'candidate', 'candidates')}, {count(edges, 'edge', 'edges')} between them; "
             f"{count(pruned, 'candidate', 'candidates')} and {count(pruned_edges, 'edge', 'edges')} were pruned. "
             "Each card has the ways to divide the queries of some transitions into Q-sets, with the least cost to "
-            "get there. Those of the plan are marked, those that were pruned struck out."
+            "get there. Those of the plan are marked, those that were pruned struck out; where none is marked, the "
+            "search that follows the rules has found better."
         )
         parts += [
             _titled("GLORIA graph", element("p", said, class_="note")),

@@ -56,7 +56,7 @@ def template_svg(one: Pass, plan: Plan, legend: Legend, is_alone: bool = True) -
     ]
     about = f"Template of {one.name}: {len(plan.states)} states, {len(plan.transitions)} transitions"
     sets = len(legend.entries) if is_alone else None
-    return drawing([*ways, *states], (layout.width, layout.height), "template", about, STUB, sets)
+    return drawing([*states, *ways], (layout.width, layout.height), "template", about, STUB, sets)
 
 
 @dataclass(frozen=True, slots=True)
