@@ -14,7 +14,7 @@ HOSTILE = (
     "' onmouseover='document.title=1",
     "</style></svg></title></pre></script><b>&amp;&lt;",
     "]]><!-- {{ }} ${1} \\u003c",
-    "größe 数量 \U0001f680 ‮abc",
+    "größe 数量 \U0001f680 \u202eabc",
     "\x00\x07\x1b\ud800",
 )
 """Names that would break a page which does not escape them."""

@@ -123,3 +123,5 @@ def test_notebook(chromium: Browser, tmp_path: Path) -> None:
         ".filter(e => getComputedStyle(e).opacity === '1').map(e => e.dataset.queries)"
     )
     assert chromium.run(opacity) == ["1 3 5"]
+    chromium.hover(".qsets li:first-child b")
+    assert chromium.run(opacity) == ["1 2"]

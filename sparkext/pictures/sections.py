@@ -75,7 +75,7 @@ def _entry(one: Pass, plan: Plan, entry: Entry) -> Markup:
             data_set=str(entry.number),
             data_queries=" ".join(map(str, entry.numbers)),
         ),
-        class_=colour(entry.number),
+        class_=f"{colour(entry.number)} s{entry.number}",
     )
 
 

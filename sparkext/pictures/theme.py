@@ -84,7 +84,7 @@ def style(sets: int = 0) -> str:
             ".sparkext .alone {--c: var(--alone)}",
             _DRAWINGS.strip(),
             *(
-                f".sparkext svg:has(.s{n}:hover) .strand:not(.s{n}), "
+                f".sparkext .pass:has(.s{n}:hover) .strand:not(.s{n}), "
                 f"svg.sparkext:has(.s{n}:hover) .strand:not(.s{n}) {{opacity: .15}}"
                 for n in range(min(sets, MOST_RULES))
             ),
