@@ -35,5 +35,8 @@ spark.sql(
 found = [(int(row.n), row["mean"]) for row in spark.table("trends").collect()]
 if found != [(4, 1.8)]:
     sys.exit(f"A+ B over a1 b2 a3 b4 has 4 trends with a mean A.t of 1.8, but {found} came out")
+page = sparkext.explain_sharing(spark).html
+if "A+ B" not in page or "</html>" not in page:
+    sys.exit("the page of the sharing plan is not there")
 print(f"sparkext {sparkext.__version__} counts {found[0][0]} trends of A+ B, as it should")
 spark.stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from sparkext import __version__
+from sparkext import __version__, explain_command
 from sparkext.calibration import calibrate
 
 
@@ -21,11 +21,12 @@ def main() -> int:
         "'measured'. It takes some seconds, and up to two minutes more when kernels have to be compiled first.",
     )
     measured.set_defaults(run=_calibrate)
+    explain_command.add(commands)
     arguments = parser.parse_args()
-    return int(arguments.run())
+    return int(arguments.run(arguments))
 
 
-def _calibrate() -> int:
+def _calibrate(_: argparse.Namespace) -> int:
     found, file = calibrate()
     for name, value in asdict(found).items():
         print(f"{name:<10}{value:>10.3f} ns")

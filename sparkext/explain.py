@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planner.access import access
 from planner.gloria.graph import Graph, Pool
-from planner.guards import ALWAYS
-from planner.sharing import TransitionPlan
+from planner.sharing import QSet, TransitionPlan
 from planner.template import Template
 from sparkext.report import (
     PassReport,
@@ -110,32 +108,18 @@ def _template(one: PassReport) -> Iterator[str]:
     yield "  Transitions (queries in one parenthesis share; ^ says where snapshots are taken)"
     for transition in one.transitions():
         sets = ", ".join(
-            qset_text(one.run.optimized.problem, qset) + _guarded(machine, qset.queries[0], transition)
-            for qset in transition.qsets
+            qset_text(one.run.optimized.problem, qset) + _guarded(one, transition, qset) for qset in transition.qsets
         )
         yield f"    {machine.states[transition.source]} -> {machine.states[transition.target]}: {sets}"
-    yield from _comparisons(machine, one.shown)
+    comparisons = one.comparisons()
+    if comparisons:
+        yield "  Conditions on the event before"
+        yield from (f"    {condition}: {found.value}" for condition, found in comparisons)
 
 
-def _guarded(machine: Template, query: int, transition: TransitionPlan) -> str:
-    """What must not happen for a query to take a transition."""
-    places = machine.places[query]
-    source, target = places.index(transition.source), places.index(transition.target)
-    condition = machine.automata[query].follows[source][target]
-    return "" if condition == ALWAYS else f" while {condition.text(machine.guard_names)}"
-
-
-def _comparisons(machine: Template, queries: Sequence[int]) -> list[str]:
-    """How conditions on adjacent events are evaluated."""
-    found: dict[str, None] = {}
-    for query in queries:
-        places = machine.places[query]
-        for after in machine.automata[query].follows:
-            for target, condition in after.items():
-                step = machine.states[places[target]].step
-                if step is not None:
-                    found[f"    {step.text}: {access(step.condition, condition != ALWAYS).value}"] = None
-    return ["  Conditions on the event before", *found] if found else []
+def _guarded(one: PassReport, transition: TransitionPlan, qset: QSet) -> str:
+    condition = one.guarded(transition, qset)
+    return "" if condition is None else f" while {condition}"
 
 
 def _totals(one: PassReport) -> Iterator[str]:
@@ -148,7 +132,7 @@ def _totals(one: PassReport) -> Iterator[str]:
     )
     unit = "ns in a group and window" if optimized.model.name == "measured" else "touches in a group and window"
     found = optimized.found
-    none, greedy = (amount(optimized.cost_by(other)) for other in ("none", "greedy"))
+    none, greedy = (amount(run.cost_by(other)) for other in ("none", "greedy"))
     yield (
         f"  Cost: {amount(found.cost)} {unit} ({optimized.model.name}); "
         f"{none} when nothing is shared, {greedy} by greedy"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pyspark import StorageLevel
@@ -63,6 +63,7 @@ class Run:
         results: Of all of them; computed when something reads it.
         persisted: Whether the results are kept once computed.
         places: Numbers of the queries, by what is computed for them.
+        costs: Of the plans that other optimizers find, as far as they have been asked for.
     """
 
     queries: tuple[BoundQuery, ...]
@@ -75,6 +76,7 @@ class Run:
     results: DataFrame
     persisted: bool
     places: dict[Computation, int]
+    costs: dict[str, float] = field(default_factory=dict)
 
     @property
     def template(self) -> Template:
@@ -85,6 +87,12 @@ class Run:
     def sharing(self) -> SharingPlan:
         """What the queries share."""
         return self.optimized.found.plan
+
+    def cost_by(self, optimizer: str) -> float:
+        """Cost of what an optimizer finds for these queries."""
+        if optimizer not in self.costs:
+            self.costs[optimizer] = self.optimized.cost_by(optimizer)
+        return self.costs[optimizer]
 
     def place(self, query: BoundQuery) -> int | None:
         """Number of a query here that is computed as ``query`` is; None when there is none."""

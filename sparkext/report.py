@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from planner.access import access
 from planner.errors import PlanningError
 from planner.gloria.graph import Node
 from planner.gloria.problem import Problem
+from planner.guards import ALWAYS
+from planner.kernel_plan import Access
 from planner.query import Window
 from planner.sharing import QSet, TransitionPlan
 from sparkext.binding import BoundQuery
@@ -49,6 +52,27 @@ class PassReport:
     def states(self) -> list[int]:
         """States of the template that some of the shown queries have."""
         return sorted({place for query in self.shown for place in self.run.template.places[query]})
+
+    def guarded(self, transition: TransitionPlan, qset: QSet) -> str | None:
+        """What must not happen for a Q-set to take a transition; None when it always may."""
+        machine, query = self.run.template, qset.queries[0]
+        places = machine.places[query]
+        source, target = places.index(transition.source), places.index(transition.target)
+        condition = machine.automata[query].follows[source][target]
+        return None if condition == ALWAYS else condition.text(machine.guard_names)
+
+    def comparisons(self) -> list[tuple[str, Access]]:
+        """The conditions on adjacent events of the shown queries, with how they are evaluated."""
+        machine = self.run.template
+        found: dict[tuple[str, Access], None] = {}
+        for query in self.shown:
+            places = machine.places[query]
+            for after in machine.automata[query].follows:
+                for target, condition in after.items():
+                    step = machine.states[places[target]].step
+                    if step is not None:
+                        found[step.text, access(step.condition, condition != ALWAYS)] = None
+        return list(found)
 
 
 @dataclass(frozen=True, slots=True)

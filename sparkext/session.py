@@ -13,6 +13,7 @@ from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
 from sparkext.jvm_errors import install_conditions
+from sparkext.sharing_picture import SharingPicture, TrendSession, explain
 from sparkext.spark_parser import TrendParserBuilder
 
 _enabled: weakref.WeakKeyDictionary[SparkSession, SparkSession] = weakref.WeakKeyDictionary()
@@ -45,10 +46,24 @@ def enable(spark: SparkSession) -> SparkSession:
         _builders[context] = TrendParserBuilder(context)
         spark._jsparkSession.extensions().injectParser(_builders[context])
     _use_this_python(context)
-    session = SparkSession(context, spark._jsparkSession.cloneSession())
+    session = TrendSession(context, spark._jsparkSession.cloneSession())
     _enabled[spark] = _enabled[session] = session
     _make_current(session)
     return session
+
+
+def explain_sharing(spark: SparkSession, only: str | None = None) -> SharingPicture:
+    """What the trend queries of a session share, which notebooks show as a picture.
+
+    Args:
+        spark: The session; it is enabled if it is not yet.
+        only: A view or query, when only the part that concerns it is wanted.
+
+    Raises:
+        PySparkNotImplementedError: ``spark`` is a Spark Connect session.
+        ParseException: ``TREND_UNKNOWN_QUERY`` when ``only`` is none; a setting has an unknown value.
+    """
+    return explain(enable(spark), only)
 
 
 def _use_this_python(context: SparkContext) -> None:

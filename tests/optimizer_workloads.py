@@ -17,26 +17,34 @@ from planner.gloria.gloria import gloria
 from planner.gloria.measured import MeasuredCosts
 from planner.gloria.paper import PaperCosts
 from planner.gloria.problem import Problem
-from planner.query import Window
+from planner.query import Aggregate, Function, Window
 from planner.sharing import invalid
 from planner.template import template
-from tests.pools import query
+from tests.pools import COUNT, V, query
 
 MODELS: dict[str, CostModel] = {"paper": PaperCosts(), "measured": MeasuredCosts()}
 LARGEST = 4000
 """Most parts of plans that the exhaustive optimizer goes on with before a workload counts as too large."""
 
 
-def problem(patterns: Sequence[str], events: Mapping[str, float], windows: Sequence[Window | None] = ()) -> Problem:
+def problem(
+    patterns: Sequence[str],
+    events: Mapping[str, float],
+    windows: Sequence[Window | None] = (),
+    aggregates: Sequence[Sequence[Aggregate]] = (),
+) -> Problem:
     """A problem whose event classes are types.
 
     Args:
         patterns: Per query.
         events: Per type, how many there are in a window.
         windows: Per query; unbounded ones when there are none.
+        aggregates: Per query; COUNT(*) when there are none.
     """
     given = windows or [None] * len(patterns)
-    machine = template([query(text, window=window) for text, window in zip(patterns, given, strict=True)])
+    asked = aggregates or [()] * len(patterns)
+    drawn = zip(patterns, given, asked, strict=True)
+    machine = template([query(text, *mine, window=window) for text, window, mine in drawn])
     return Problem(machine, tuple(float(events[str(state.event)]) for state in machine.states))
 
 
@@ -57,7 +65,15 @@ def random_problem(random: Random) -> tuple[Problem, str]:
             patterns.append(base[1] if kind < 0.7 else _pattern(random, types))
     events = {name: float(random.choice((1, 2, 3, 5, 10, 12, 30, 100))) for name in types}
     windows = [random.choice((None, Window(60, 60), Window(60, 5), Window(60, 1))) for _ in patterns]
-    return problem(patterns, events, windows), f"{patterns} {events} {windows}"
+    aggregates = [_aggregates(random, text) for text in patterns]
+    shown = [", ".join(map(str, mine)) for mine in aggregates]
+    return problem(patterns, events, windows, aggregates), f"{patterns} {events} {windows} {shown}"
+
+
+def _aggregates(random: Random, pattern: str) -> list[Aggregate]:
+    variable = random.choice([letter for letter in pattern if letter.isalpha()])
+    known = (COUNT, Aggregate(Function.COUNT, variable), Aggregate(Function.SUM, variable, V))
+    return [random.choice(known) for _ in range(random.randint(1, 2))] if random.random() < 0.5 else [COUNT]
 
 
 def _pattern(random: Random, types: str) -> str:

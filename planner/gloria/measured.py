@@ -69,8 +69,8 @@ class MeasuredCosts:
         kernel, c = self._kernel(problem), self.constants
         target = problem.transitions[transition].target
         cost = c.update + 2 * kernel.lanes[query] * c.lane + kernel.look_up(query, transition, c)
-        key = ("alone", transition, kernel.block(query, target))
-        yield key, problem.events[target] * cost * len(kernel.needed[query])
+        for component in kernel.needed[query]:
+            yield ("alone", transition, kernel.block(query, target), component), problem.events[target] * cost
 
     def shared(self, problem: Problem, query: int, transition: int, snapshot: int) -> Iterable[Charge]:
         """An update of coefficients at every event, and more to evaluate whenever snapshots are taken."""
@@ -81,25 +81,26 @@ class MeasuredCosts:
         yield "form", events * c.form
         for component in kernel.needed[query]:
             yield ("coefficients", component), events * (c.update + 2 * columns * c.lane)
-        asked = problem.events[snapshot] + kernel.slides[query]
-        row = kernel.lanes[query] * len(kernel.needed[query]) * columns * c.multiply
-        yield ("rows", kernel.block(query, link.target)), _mixed(asked, events) * row
+            asked = problem.events[snapshot] + kernel.slides[query]
+            row = kernel.lanes[query] * columns * c.multiply
+            yield ("rows", kernel.block(query, link.target), component), _mixed(asked, events) * row
 
     def evaluation(self, problem: Problem, query: int, state: int, snapshot: int, leaving: Leaving) -> Iterable[Charge]:
         """The rows that are asked for, each time that they are, and an update where snapshots are taken."""
         kernel, c = self._kernel(problem), self.constants
         between = kernel.between(query, snapshot, state)
         changing = sum(problem.events[other] for other in between)
-        row = kernel.lanes[query] * len(kernel.needed[query]) * (len(between) + 1) * c.multiply
+        row = kernel.lanes[query] * (len(between) + 1) * c.multiply
         cost = 0.0
         if leaving.alone:
             targets = {problem.transitions[number].target for number in leaving.alone}
             cost += _mixed(sum(problem.events[target] for target in targets), changing) * row
         if leaving.fresh:
             rows = sum(problem.transitions[n].source != snapshot for n in problem.arrivals[query][state])
-            update = (c.update + 2 * kernel.lanes[query] * c.lane) * len(kernel.needed[query])
+            update = c.update + 2 * kernel.lanes[query] * c.lane
             cost += _mixed(problem.events[state], changing) * row * rows + problem.events[state] * update
-        yield ("evaluation", state, snapshot, leaving, kernel.block(query, state)), cost
+        for component in kernel.needed[query]:
+            yield ("evaluation", state, snapshot, leaving, kernel.block(query, state), component), cost
 
     def _kernel(self, problem: Problem) -> _Kernel:
         known = problem.notes.get(_Kernel)

@@ -1,0 +1,118 @@
+"""The sharing plan of a session as a value that notebooks show as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
+
+from sparkext.pictures.document import Pass, read
+from sparkext.pictures.legend import Legend
+from sparkext.pictures.page import fragment, page
+from sparkext.pictures.template_drawing import template_svg
+from sparkext.pictures.trace_drawing import trace_svg
+from sparkext.statement import Asked, Command, Form, command
+from sparkext.tokens import TokenError, tokenize
+
+
+@dataclass(frozen=True, slots=True)
+class SharingPicture:
+    """What ``EXPLAIN SHARING`` says.
+
+    Notebooks show it as a picture, which is SVG and HTML without scripts; elsewhere it is its text.
+
+    Attributes:
+        text: As ``EXPLAIN SHARING`` returns it.
+        json: As ``EXPLAIN SHARING JSON`` does.
+    """
+
+    text: str
+    json: str
+
+    @property
+    def html(self) -> str:
+        """A page that stands by itself: what is clicked stands out, and it needs no network."""
+        return page(self._passes())
+
+    @property
+    def svg(self) -> dict[str, str]:
+        """The picture of each template, by the name of its pool."""
+        return {one.name: template_svg(one, one.plan, Legend(one.plan)) for one in self._passes() if one.plan}
+
+    @property
+    def graphs(self) -> dict[str, str]:
+        """The picture of each GLORIA graph, by the name of its pool; other optimizers have none."""
+        return {
+            one.name: trace_svg(one, one.plan, Legend(one.plan))
+            for one in self._passes()
+            if one.plan and one.plan.candidates
+        }
+
+    def save(self, file: str | Path) -> None:
+        """Write `html` to a file."""
+        Path(file).write_text(self.html, encoding="utf-8")
+
+    def _passes(self) -> Sequence[Pass]:
+        return read(self.json)
+
+    def _repr_html_(self) -> str:
+        return fragment(self._passes())
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def explain(spark: SparkSession, only: str | None = None) -> SharingPicture:
+    """What an enabled session shares.
+
+    Args:
+        spark: The session.
+        only: A view or query, when only the part that concerns it is wanted.
+
+    Raises:
+        ParseException: ``TREND_UNKNOWN_QUERY`` when ``only`` is none; a setting has an unknown value.
+    """
+    about = "" if only is None else f" FOR `{only.replace('`', '``')}`"
+    text, document = (SparkSession.sql(spark, f"EXPLAIN SHARING{form}{about}").head() for form in ("", " JSON"))
+    assert text is not None
+    assert document is not None
+    return SharingPicture(text.plan, document.plan)
+
+
+class PlanFrame(ClassicFrame):
+    """The result of ``EXPLAIN SHARING``: a data frame like any other, which notebooks show as a picture."""
+
+    def __init__(self, frame: DataFrame, only: str | None) -> None:
+        super().__init__(frame._jdf, frame.sparkSession)
+        self._only = only
+
+    def _repr_html_(self) -> str:
+        """The plan as it is now, which is said if it is another than the statement has found."""
+        found = explain(self.sparkSession, self._only)
+        row = self.head()
+        is_same = row is not None and row.plan == found.text
+        said = "" if is_same else "<p>This is the plan as it is now; it was another when the statement ran.</p>"
+        return said + found._repr_html_()
+
+
+class TrendSession(SparkSession):
+    """An enabled session."""
+
+    def sql(self, sqlQuery: str, *args: Any, **kwargs: Any) -> DataFrame:  # noqa: N803
+        """As Spark's, of which it is the very data frame but for ``EXPLAIN SHARING``."""
+        frame = super().sql(sqlQuery, *args, **kwargs)
+        asked = _asked(sqlQuery) if "sharing" in sqlQuery.lower() else None
+        if asked is None or asked.command is not Command.EXPLAIN_SHARING or asked.form is not Form.TEXT:
+            return frame
+        return PlanFrame(frame, asked.only)
+
+
+def _asked(sql: str) -> Asked | None:
+    try:
+        return command(tokenize(sql))
+    except TokenError:
+        return None
