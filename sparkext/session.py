@@ -13,7 +13,7 @@ from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
 from sparkext.jvm_errors import install_conditions
-from sparkext.spark_parser import TrendParserBuilder
+from sparkext.spark_parser import TrendParser, TrendParserBuilder
 
 _enabled: weakref.WeakKeyDictionary[SparkSession, SparkSession] = weakref.WeakKeyDictionary()
 _builders: weakref.WeakKeyDictionary[SparkContext, TrendParserBuilder] = weakref.WeakKeyDictionary()
@@ -49,6 +49,11 @@ def enable(spark: SparkSession) -> SparkSession:
     _enabled[spark] = _enabled[session] = session
     _make_current(session)
     return session
+
+
+def parsers(context: SparkContext) -> list[TrendParser]:
+    """Parsers of the sessions of an application that is enabled."""
+    return list(_builders[context].parsers)
 
 
 def _use_this_python(context: SparkContext) -> None:

@@ -178,6 +178,17 @@ class Workload:
             for pool in self._pools:
                 pool.drop_results()
 
+    def holds_queries(self) -> bool:
+        """Whether there are any."""
+        return bool(self._queries)
+
+    def release(self) -> None:
+        """Forget all queries and their results, as their session is no more."""
+        with self._lock:
+            for query in list(self._queries.values()):
+                self._forget(query)
+            self.collect()
+
     def _bind(self, use: Use, name: str) -> BoundQuery:
         source = read_source(self.spark, use.source, *use.source_at)
         return bind(use.sql, use.clause, source, use.relation, name)
