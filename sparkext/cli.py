@@ -7,8 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from sparkext import __version__
-from sparkext import submit
+from sparkext import __version__, submit
 from sparkext.calibration import calibrate
 
 

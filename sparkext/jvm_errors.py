@@ -18,6 +18,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from planner.errors import PlanningError
 
 CONDITIONS = Path(__file__).with_name("error-conditions.json")
+_OF_THE_BRIDGE = re.compile(r"\bpy4j\.|\$Proxy\d+\.")
 _SQLSTATE = re.compile(r" SQLSTATE: \w{5}$")
 
 
@@ -45,7 +46,8 @@ def spark_error(gateway: Any, error: PlanningError, sql: str) -> Py4JJavaError:
     contexts = gateway.new_array(jvm.org.apache.spark.QueryContext, 1)
     contexts[0] = origin.context()
     parameters = jvm.PythonUtils.toScalaMap(error.parameters)
-    return Py4JJavaError("", java_exception=_parse_exception(jvm, sql, origin, error.condition, parameters, contexts))
+    exception = _parse_exception(jvm, sql, origin, error.condition, parameters, contexts)
+    return _thrown(gateway, exception)
 
 
 def own_error(gateway: Any, exception: Any, sql: str) -> Py4JJavaError:
@@ -62,6 +64,21 @@ def own_error(gateway: Any, exception: Any, sql: str) -> Py4JJavaError:
             place = exception.line(), exception.startPosition()
         condition, contexts = exception.getCondition(), exception.getQueryContext()
         exception = _parse_exception(jvm, sql, _origin(jvm, *place), condition, parameters, contexts)
+    return _thrown(gateway, exception)
+
+
+def _thrown(gateway: Any, exception: Any) -> Py4JJavaError:
+    """What to raise so that the JVM throws ``exception``, with a stack trace as if its caller had thrown it.
+
+    JDBC clients are sent the stack trace, and the way through Python says nothing to them.
+    """
+    jvm = gateway.jvm
+    frames = exception.getStackTrace()
+    classes = [frame.strip() for frame in jvm.java.util.Arrays.toString(frames)[1:-1].split(", ")]
+    foreign = [place for place, frame in enumerate(classes) if _OF_THE_BRIDGE.search(frame)]
+    if foreign:
+        rest = jvm.java.util.Arrays.copyOfRange(frames, foreign[-1] + 1, len(classes))
+        exception.setStackTrace(rest)
     return Py4JJavaError("", java_exception=exception)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -29,12 +31,31 @@ def run(jvm: Any, options: Any, start: Callable[[], SparkSession]) -> int:
         if name != _NOT_PASSED_ON and jvm.java.lang.System.getProperty(_HADOOP + name) is None:
             jvm.java.lang.System.setProperty(_HADOOP + name, value)
     start()
+    if _is_somebody_there(jvm, list(options)):
+        signal = jvm.sun.misc.Signal
+        signal.handle(signal("INT"), StayAtPrompt())
     jvm.org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver.main(options)
     return 0
+
+
+class StayAtPrompt:
+    """What the JVM does on Ctrl-C while no statement runs. Spark's own prompt would end, and with it the session."""
+
+    def handle(self, _: Any) -> None:
+        """Say how to leave."""
+        print("\nNothing is running. Ctrl-D or quit; leaves.", file=sys.stderr)
+
+    class Java:
+        implements = ("sun.misc.SignalHandler",)
+
+
+def _is_somebody_there(jvm: Any, options: Sequence[str]) -> bool:
+    """Whether statements are typed at a terminal."""
+    return jvm.java.lang.System.console() is not None and not any(o.startswith(("-e", "-f")) for o in options)
 
 
 def hive_settings(options: Sequence[str]) -> dict[str, str]:
     """What ``--hiveconf name=value`` sets."""
     given = [option.removeprefix("--hiveconf=") for option in options if option.startswith("--hiveconf=")]
-    given += [value for option, value in zip(options, options[1:], strict=False) if option == "--hiveconf"]
+    given += [value for option, value in pairwise(options) if option == "--hiveconf"]
     return {name: value for name, _, value in (text.partition("=") for text in given)}

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from pyspark.find_spark_home import _find_spark_home
 
@@ -111,9 +112,9 @@ def run(program: Program, options: Sequence[str]) -> int:
     except OptionError as error:
         print(f"sparkext {program.name}: {error}", file=sys.stderr)
         return 1
-    home = _find_spark_home()  # type: ignore[no-untyped-call]
+    home = _find_spark_home()
     executable = os.path.join(home, "bin", "spark-submit")
-    os.execve(executable, [executable, *command], environment(program, os.environ, home))
+    return _become([executable, *command], environment(program, os.environ, home))
 
 
 def spark_submit(program: Program, options: Sequence[str]) -> list[str]:
@@ -127,7 +128,7 @@ def spark_submit(program: Program, options: Sequence[str]) -> list[str]:
         OptionError: An option makes no sense here.
     """
     ours, theirs = split(options)
-    _check(program, ours)
+    _check(ours)
     names = {option for option, *_ in ours}
     if names & _ASKS_ABOUT_SPARK:
         return ["--class", program.main_class, *options]
@@ -173,7 +174,12 @@ def environment(program: Program, given: Mapping[str, str], home: str) -> dict[s
     return {**given, "SPARK_HOME": home, "SPARK_CONNECT_MODE": "0", "_SPARK_CMD_USAGE": program.usage}
 
 
-def _check(program: Program, options: Sequence[tuple[str, ...]]) -> None:
+def _become(command: list[str], variables: dict[str, str]) -> NoReturn:
+    sys.stdout.flush()
+    os.execve(command[0], command, variables)
+
+
+def _check(options: Sequence[tuple[str, ...]]) -> None:
     for option in options:
         match option:
             case ("--deploy-mode", "cluster") | ("--conf" | "-c", "spark.submit.deployMode=cluster"):

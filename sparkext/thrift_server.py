@@ -46,7 +46,7 @@ def run(jvm: Any, options: Any, start: Callable[[], SparkSession]) -> int:
     listening = next(one for name, one in services.items() if name.startswith("Thrift"))
     address = f"{listening.getServerIPAddress().getHostAddress()}:{listening.getPortNumber()}"
     jvm.java.lang.System.err.println(f"sparkext thriftserver: listening on {address}")
-    contexts = _sessions_by_handle(jvm, services["CLIService"])
+    contexts = _sessions_by_handle(services["CLIService"])
     scala_context = session.sparkContext._jsc.sc()
     while not scala_context.isStopped():
         release_closed(session, contexts)
@@ -83,7 +83,7 @@ def _is_host_given(jvm: Any) -> bool:
     return any(given)
 
 
-def _sessions_by_handle(jvm: Any, service: Any) -> Any:
+def _sessions_by_handle(service: Any) -> Any:
     """The server's own map of open sessions."""
     manager = service.getSessionManager()
     field = manager.getClass().getDeclaredMethod("sparkSqlOperationManager", None)

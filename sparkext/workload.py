@@ -131,8 +131,11 @@ class Workload:
             for relation in relations:
                 self._forget(self._queries[relation])
 
-    def plan(self, relations: Iterable[str]) -> None:
+    def plan(self, relations: Iterable[str]) -> list[Run]:
         """Make the stand-in relations show results that follow their sources as they are now.
+
+        Returns:
+            The runs that were planned for it.
 
         Raises:
             PlanningError: A source has changed so that a query is no longer right, or a setting is wrong.
@@ -140,8 +143,14 @@ class Workload:
         with self._lock:
             wanted = [self._queries[relation] for relation in relations if relation in self._queries]
             self._follow_sources(wanted)
+            made: list[Run] = []
             for query in wanted:
-                self._show(query, self._run(query))
+                run = query.pool.find(query.bound, self._live(query.pool))
+                if run is None:
+                    run = self._make_run(query)
+                    made.append(run)
+                self._show(query, run)
+            return made
 
     def queries(self) -> list[TrendQuery]:
         """The queries that views refer to, in order of registration, planned as far as their sources allow.
@@ -229,12 +238,12 @@ class Workload:
         query.shown = None
         return True
 
-    def _run(self, query: TrendQuery) -> Run:
-        found = query.pool.find(query.bound, self._live(query.pool))
-        if found is not None:
-            return found
+    def _make_run(self, query: TrendQuery) -> Run:
         self.collect()
-        return query.pool.make(query.bound, self._live(query.pool))
+        live = self._live(query.pool)
+        number = list(dict.fromkeys(other.pool for other in self._queries.values())).index(query.pool) + 1
+        name = f"sparkext: pool {number}, {len(live)} {'query' if len(live) == 1 else 'queries'}"
+        return query.pool.make(query.bound, live, name)
 
     def _show(self, query: TrendQuery, run: Run) -> None:
         ansi = str(self.spark.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"

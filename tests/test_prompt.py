@@ -1,0 +1,150 @@
+"""``sparkext spark-sql``: Spark's own prompt, at a terminal and in scripts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.terminal import Terminal
+
+pytestmark = pytest.mark.spark
+
+ROOT = Path(__file__).parent.parent
+PROMPT = r"spark-sql \(default\)> "
+CONTINUED = r"\n {19}> "
+SMALL = ["--master", "local[2]", "--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"]
+IN_MEMORY = [*SMALL, "--conf", "spark.sql.catalogImplementation=in-memory"]
+EVENTS = "CREATE TEMP VIEW events AS SELECT * FROM VALUES (1, 'A'), (2, 'B'), (3, 'A'), (4, 'B') AS e(t, kind);\n"
+CLAUSE = "ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A B)"
+
+
+def command(*options: str) -> list[str]:
+    return [sys.executable, "-m", "sparkext", "spark-sql", *options]
+
+
+def variables() -> dict[str, str]:
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TERM": "xterm", "SPARK_LOCAL_IP": "127.0.0.1"}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("home")
+    (made / "events.sql").write_text(EVENTS)
+    return made
+
+
+@pytest.fixture(scope="module")
+def terminal(home: Path) -> Iterator[Terminal]:
+    options = [*IN_MEMORY, "--driver-java-options", f"-Duser.home={home}", "-i", "events.sql"]
+    made = Terminal(command(*options), home, variables())
+    made.expect(PROMPT)
+    yield made
+    made.close()
+
+
+def test_a_statement_over_several_lines(terminal: Terminal) -> None:
+    terminal.type("SELECT n\n")
+    terminal.expect(CONTINUED)
+    terminal.type(f"FROM events MATCH_TREND ({CLAUSE});\n")
+    shown = terminal.expect(r"Fetched 1 row\(s\)")
+    assert "\n3\r\n" in shown
+    terminal.expect(PROMPT)
+
+
+def test_an_error_says_where_and_leaves_the_prompt(terminal: Terminal) -> None:
+    terminal.type("SELECT n FROM events\n")
+    terminal.type("MATCH_TREND (ORDER BY t TYPE BY knd MEASURES COUNT(*) AS n PATTERN (A B));\n")
+    shown = terminal.expect(r"\^\^\^\s+" + PROMPT)
+    assert "[TREND_UNKNOWN_COLUMN] There is no column `knd` in the relation before MATCH_TREND." in shown
+    assert "== SQL (line 2, position 33) ==" in shown
+    assert "\tat " not in shown
+    assert "py4j" not in shown
+
+
+def test_the_commands_work(terminal: Terminal) -> None:
+    terminal.type(f"CREATE TEMP VIEW two AS SELECT * FROM events MATCH_TREND ({CLAUSE});\n")
+    terminal.expect(PROMPT)
+    terminal.type("EXPLAIN SHARING;\n")
+    shown = terminal.expect(r"Fetched 1 row\(s\)")
+    assert "Pool 1: 1 query, 1 pass over the source" in shown
+    terminal.expect(PROMPT)
+
+
+def test_ctrl_c_cancels_a_statement(terminal: Terminal) -> None:
+    rows = "SELECT id AS t, IF(id % 1000000 = 0, 'A', 'x') AS kind FROM range(0, 100000000000, 1, 2)"
+    terminal.type(f"SELECT * FROM ({rows}) MATCH_TREND ({CLAUSE});\n")
+    terminal.expect(r"PATTERN \(A B\)\);")
+    time.sleep(4)
+    terminal.type("\x03")
+    terminal.expect("Interrupting")
+    shown = terminal.expect(PROMPT)
+    assert "[SPARK_JOB_CANCELLED]" in shown
+    terminal.type("SELECT 41 + 1;\n")
+    terminal.expect(r"\n42\r\n")
+    terminal.expect(PROMPT)
+
+
+def test_ctrl_c_at_the_prompt_does_not_end_it(terminal: Terminal) -> None:
+    terminal.type("\x03")
+    terminal.expect(r"Nothing is running\. Ctrl-D or quit; leaves\.")
+    terminal.type("SELECT n + 4 FROM two;\n")
+    terminal.expect(r"\n7\r\n")
+    terminal.expect(PROMPT)
+
+
+def test_history_and_quit(terminal: Terminal, home: Path) -> None:
+    terminal.type("SELECT 20 + 3;\n")
+    terminal.expect(r"\n23\r\n")
+    terminal.expect(PROMPT)
+    terminal.type("\x1b[A\n")  # the key that goes up
+    terminal.expect(r"\n23\r\n")
+    terminal.expect(PROMPT)
+    terminal.type("quit;\n")
+    assert terminal.status() == 0
+    assert (home / ".hivehistory").read_text().splitlines()[-2:] == ["SELECT 20 + 3;", "quit;"]
+
+
+def run(where: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*options), cwd=where, env=variables(), stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+
+
+def test_statements_of_the_command_line(home: Path) -> None:
+    """What is printed is the result alone; with --verbose the plan is told, where errors go."""
+    statements = f"{EVENTS} SELECT n FROM events MATCH_TREND ({CLAUSE}); SELECT n + 1 AS more FROM events MATCH_TREND"
+    ran = run(home, "-S", "-e", f"{statements} ({CLAUSE}); SET spark.app.name", *IN_MEMORY, "--verbose")
+    assert ran.returncode == 0, ran.stderr
+    results = [line for line in ran.stdout.splitlines() if "Error" not in line]
+    assert results[:2] == ["3", "4"]
+    assert results[2].startswith("spark.app.name\tSparkSQL::")
+    assert "sparkext.rewriter: planned sparkext: pool 1, 1 query\n  Queries\n    (1) " in ran.stderr
+    assert "  Cost: " in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_file_with_the_metastore(tmp_path: Path) -> None:
+    """Tables of Hive's catalog; the first error ends the file, with the status that spark-sql has."""
+    (tmp_path / "day.sql").write_text(f"""
+        CREATE TABLE readings (t INT, kind STRING) USING parquet;
+        INSERT INTO readings VALUES (1, 'A'), (2, 'B'), (3, 'A'), (4, 'B'); -- one day; no more
+        CREATE TABLE counted AS SELECT n FROM readings MATCH_TREND ({CLAUSE});
+        SELECT * FROM counted;
+        SELECT n FROM readings MATCH_TREND (TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A B));
+        SELECT 'not reached';
+    """)
+    ran = run(tmp_path, *SMALL, "-S", "-f", "day.sql")
+    assert ran.returncode == 1
+    assert ran.stdout.splitlines() == ["3"]
+    assert "[TREND_CLAUSE_MISSING] MATCH_TREND needs a ORDER BY clause." in ran.stderr
+    assert "\tat " not in ran.stderr
+    assert "planned" not in ran.stderr
+    assert (tmp_path / "metastore_db").is_dir()
+    assert (tmp_path / "spark-warehouse" / "counted").is_dir()
