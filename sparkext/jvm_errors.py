@@ -18,7 +18,8 @@ from pyspark.errors.exceptions.captured import CapturedException
 from planner.errors import PlanningError
 
 CONDITIONS = Path(__file__).with_name("error-conditions.json")
-_OF_THE_BRIDGE = re.compile(r"\bpy4j\.|\$Proxy\d+\.")
+_CALL = re.compile(r"^\tat (.*)$", re.MULTILINE)
+_PROXY = re.compile(r"\$Proxy\d+\.")
 _SQLSTATE = re.compile(r" SQLSTATE: \w{5}$")
 
 
@@ -73,11 +74,15 @@ def _thrown(gateway: Any, exception: Any) -> Py4JJavaError:
     JDBC clients are sent the stack trace, and the way through Python says nothing to them.
     """
     jvm = gateway.jvm
+    written = jvm.java.io.StringWriter()
+    exception.printStackTrace(jvm.java.io.PrintWriter(written))
+    calls = _CALL.findall(written.toString())
     frames = exception.getStackTrace()
-    classes = [frame.strip() for frame in jvm.java.util.Arrays.toString(frames)[1:-1].split(", ")]
-    foreign = [place for place, frame in enumerate(classes) if _OF_THE_BRIDGE.search(frame)]
-    if foreign:
-        rest = jvm.java.util.Arrays.copyOfRange(frames, foreign[-1] + 1, len(classes))
+    proxies = [place for place, call in enumerate(calls[: len(frames)]) if _PROXY.search(call)]
+    if proxies:
+        first = proxies[-1] + 1
+        rest = gateway.new_array(jvm.java.lang.StackTraceElement, len(frames) - first)
+        jvm.java.lang.System.arraycopy(frames, first, rest, 0, len(rest))
         exception.setStackTrace(rest)
     return Py4JJavaError("", java_exception=exception)
 
