@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.spark_programs import CLAUSE, ENDLESS, EVENTS, IN_MEMORY, command, variables
 from tests.terminal import Terminal
 
 pytestmark = pytest.mark.spark
 
-ROOT = Path(__file__).parent.parent
 PROMPT = r"spark-sql \(default\)> "
 CONTINUED = r"\n {19}> "
-SMALL = ["--master", "local[2]", "--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"]
-IN_MEMORY = [*SMALL, "--conf", "spark.sql.catalogImplementation=in-memory"]
-EVENTS = "CREATE TEMP VIEW events AS SELECT * FROM VALUES (1, 'A'), (2, 'B'), (3, 'A'), (4, 'B') AS e(t, kind);\n"
-CLAUSE = "ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A B)"
-
-
-def command(*options: str) -> list[str]:
-    return [sys.executable, "-m", "sparkext", "spark-sql", *options]
-
-
-def variables() -> dict[str, str]:
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TERM": "xterm", "SPARK_LOCAL_IP": "127.0.0.1"}
+QUIET = ("--conf", "spark.ui.enabled=false")
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +28,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def terminal(home: Path) -> Iterator[Terminal]:
-    options = [*IN_MEMORY, "--driver-java-options", f"-Duser.home={home}", "-i", "events.sql"]
-    made = Terminal(command(*options), home, variables())
+    options = [*IN_MEMORY, *QUIET, "--driver-java-options", f"-Duser.home={home}", "-i", "events.sql"]
+    made = Terminal(command("spark-sql", *options), home, variables())
     made.expect(PROMPT)
     yield made
     made.close()
@@ -78,8 +64,7 @@ def test_the_commands_work(terminal: Terminal) -> None:
 
 
 def test_ctrl_c_cancels_a_statement(terminal: Terminal) -> None:
-    rows = "SELECT id AS t, IF(id % 1000000 = 0, 'A', 'x') AS kind FROM range(0, 100000000000, 1, 2)"
-    terminal.type(f"SELECT * FROM ({rows}) MATCH_TREND ({CLAUSE});\n")
+    terminal.type(ENDLESS)
     terminal.expect(r"PATTERN \(A B\)\);")
     time.sleep(4)
     terminal.type("\x03")
@@ -113,14 +98,19 @@ def test_history_and_quit(terminal: Terminal, home: Path) -> None:
 
 def run(where: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(*options), cwd=where, env=variables(), stdin=subprocess.DEVNULL, capture_output=True, text=True
+        command("spark-sql", *options),
+        cwd=where,
+        env=variables(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
     )
 
 
 def test_statements_of_the_command_line(home: Path) -> None:
     """What is printed is the result alone; with --verbose the plan is told, where errors go."""
     statements = f"{EVENTS} SELECT n FROM events MATCH_TREND ({CLAUSE}); SELECT n + 1 AS more FROM events MATCH_TREND"
-    ran = run(home, "-S", "-e", f"{statements} ({CLAUSE}); SET spark.app.name", *IN_MEMORY, "--verbose")
+    ran = run(home, "-S", "-e", f"{statements} ({CLAUSE}); SET spark.app.name", *IN_MEMORY, *QUIET, "--verbose")
     assert ran.returncode == 0, ran.stderr
     results = [line for line in ran.stdout.splitlines() if "Error" not in line]
     assert results[:2] == ["3", "4"]
@@ -137,14 +127,15 @@ def test_a_file_with_the_metastore(tmp_path: Path) -> None:
         INSERT INTO readings VALUES (1, 'A'), (2, 'B'), (3, 'A'), (4, 'B'); -- one day; no more
         CREATE TABLE counted AS SELECT n FROM readings MATCH_TREND ({CLAUSE});
         SELECT * FROM counted;
+        SET spark.sql.catalogImplementation;
         SELECT n FROM readings MATCH_TREND (TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A B));
         SELECT 'not reached';
     """)
-    ran = run(tmp_path, *SMALL, "-S", "-f", "day.sql")
+    metastore = "spark.hadoop.javax.jdo.option.ConnectionURL=jdbc:derby:memory:metastore;create=true"
+    ran = run(tmp_path, "--master", "local[2]", *QUIET, "--conf", metastore, "-S", "-f", "day.sql")
     assert ran.returncode == 1
-    assert ran.stdout.splitlines() == ["3"]
+    assert ran.stdout.splitlines() == ["3", "spark.sql.catalogImplementation\thive"]
     assert "[TREND_CLAUSE_MISSING] MATCH_TREND needs a ORDER BY clause." in ran.stderr
     assert "\tat " not in ran.stderr
     assert "planned" not in ran.stderr
-    assert (tmp_path / "metastore_db").is_dir()
     assert (tmp_path / "spark-warehouse" / "counted").is_dir()
