@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.spark_programs import CLAUSE, ENDLESS, EVENTS, IN_MEMORY, command, variables
+from tests.sql_clients_page import block, shell
 from tests.terminal import Terminal
 
 pytestmark = pytest.mark.spark
@@ -52,6 +54,20 @@ def test_an_error_says_where_and_leaves_the_prompt(terminal: Terminal) -> None:
     assert "== SQL (line 2, position 33) ==" in shown
     assert "\tat " not in shown
     assert "py4j" not in shown
+
+
+STEP = re.compile(r"^(?:spark-sql \(default\)| {19})> (.*)\n((?:(?!spark-sql| {19}>).*\n)*)", re.MULTILINE)
+"""What is typed behind a prompt, and the lines that are shown for it."""
+
+
+def test_the_session_of_the_page(terminal: Terminal) -> None:
+    steps: list[tuple[str, str]] = STEP.findall(block("The prompt", 1))
+    assert steps.pop() == ("quit;", "")
+    for typed, shown in steps:
+        terminal.type(f"{typed}\n")
+        for line in shown.splitlines():
+            terminal.expect(rf"(?m)^{re.escape(line)}\r$")
+        terminal.expect(PROMPT if typed.endswith(";") else CONTINUED)
 
 
 def test_the_commands_work(terminal: Terminal) -> None:
@@ -107,15 +123,20 @@ def run(where: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_statements_of_the_command_line(home: Path) -> None:
+def test_the_script_of_the_page(tmp_path: Path) -> None:
     """What is printed is the result alone; with --verbose the plan is told, where errors go."""
-    statements = f"{EVENTS} SELECT n FROM events MATCH_TREND ({CLAUSE}); SELECT n + 1 AS more FROM events MATCH_TREND"
-    ran = run(home, "-S", "-e", f"{statements} ({CLAUSE}); SET spark.app.name", *IN_MEMORY, *QUIET, "--verbose")
+    script = block("Scripts", 0).rstrip() + " " + " ".join([*IN_MEMORY[2:], *QUIET]) + "\n"
+    ran = subprocess.run(
+        ["sh", "-c", script],
+        cwd=tmp_path,
+        env=shell(tmp_path),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
     assert ran.returncode == 0, ran.stderr
-    results = [line for line in ran.stdout.splitlines() if "Error" not in line]
-    assert results[:2] == ["3", "4"]
-    assert results[2].startswith("spark.app.name\tSparkSQL::")
-    assert "sparkext.rewriter: planned sparkext: pool 1, 1 query\n  Queries\n    (1) " in ran.stderr
+    assert ran.stdout == block("Scripts", 1)
+    assert block("What is planned, and why", 0) in ran.stderr
     assert "  Cost: " in ran.stderr
     assert "Traceback" not in ran.stderr
 

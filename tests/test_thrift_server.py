@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 from pyspark.find_spark_home import _find_spark_home
 
 from tests.spark_programs import CLAUSE, ENDLESS, EVENTS, IN_MEMORY, command, variables
+from tests.sql_clients_page import block, shell
 from tests.terminal import Terminal
 
 pytestmark = pytest.mark.spark
@@ -38,11 +40,11 @@ class Server:
         self.port, ui = free_port(), free_port()
         self.ui = f"http://127.0.0.1:{ui}/api/v1/applications"
         self.log = where / "server.log"
-        port = f"hive.server2.thrift.port={self.port}"
-        all_options = [*IN_MEMORY, "--conf", f"spark.ui.port={ui}", "--hiveconf", port, *options]
+        _, *said = shlex.split(block("JDBC and ODBC clients", 0).replace("10000", str(self.port)))
+        all_options = [*said, *IN_MEMORY, "--conf", f"spark.ui.port={ui}", *options]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                command("thriftserver", *all_options),
+                command(*all_options),
                 cwd=where,
                 env=variables(),
                 stdin=subprocess.DEVNULL,
@@ -101,7 +103,6 @@ class Client(Terminal):
         self.type(statement)
         self.expect(r";\r\n")
         return self.expect(r"(rows? (selected|affected)|Error: )[^>]*" + PROMPT)
-
 
     def rows(self, statement: str) -> list[str]:
         """The lines of a result."""
@@ -166,6 +167,13 @@ def test_errors_are_those_of_the_statement(client: Client) -> None:
     plain = client.run("SELEC 1;\n")
     assert "[PARSE_SYNTAX_ERROR]" in plain
     assert not re.search(r"py4j|\$Proxy|Traceback", plain)
+
+
+def test_the_client_of_the_page(server: Server, tmp_path: Path) -> None:
+    script = block("JDBC and ODBC clients", 1).replace("10000", str(server.port))
+    ran = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=shell(tmp_path), capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == block("JDBC and ODBC clients", 2)
 
 
 def test_clients_do_not_see_each_other(client: Client, other: Client) -> None:
