@@ -17,10 +17,12 @@ from pyspark.sql import SparkSession
 
 from sparkext import prompt, thrift_server
 from sparkext.session import enable
-from sparkext.submit import SPARK_SQL
+from sparkext.submit import SCRIPT, SPARK_SQL
 
 PACKAGE = "sparkext"
 """Name of the loggers of this package."""
+
+_APPLICATION = "spark.app.name"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -59,6 +61,9 @@ def enabled_session(gateway: Any) -> SparkSession:
     environment = jvm.org.apache.spark.sql.hive.thriftserver.SparkSQLEnv
     # Loading the prompt's class makes Spark log as it does at a prompt: warnings, unless the user wants more.
     jvm.java.lang.Class.forName(SPARK_SQL.main_class + "$")
+    if jvm.java.lang.System.getProperty(_APPLICATION) == SCRIPT.name:
+        # The user has given no name. By this one Spark's programs know it, and take another.
+        jvm.java.lang.System.setProperty(_APPLICATION, SPARK_SQL.main_class)
     environment.init()
     java_context = jvm.JavaSparkContext(environment.sparkContext())
     conf = SparkConf(_jvm=jvm, _jconf=java_context.getConf())

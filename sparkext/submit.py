@@ -134,8 +134,6 @@ def spark_submit(program: Program, options: Sequence[str]) -> list[str]:
         return ["--class", program.main_class, *options]
     defaults = [
         *("--deploy-mode", "client"),
-        # The name by which Spark knows that the user has given none.
-        *("--name", program.main_class),
         *("--conf", "spark.api.mode=classic"),
         *("--conf", f"spark.pyspark.driver.python={sys.executable}"),
     ]

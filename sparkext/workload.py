@@ -156,7 +156,7 @@ class Workload:
         """The queries that views refer to, in order of registration, planned as far as their sources allow.
 
         Raises:
-            PlanningError: A setting has an unknown value, or asks for too much.
+            PlanningError: A setting has an unknown value, or asks for too much; or the statement was cancelled.
         """
         with self._lock:
             self.collect()
@@ -164,7 +164,7 @@ class Workload:
                 try:
                     self.plan([relation])
                 except PlanningError as error:
-                    if error.condition in ("TREND_UNKNOWN_SETTING", "TREND_WORKLOAD_TOO_LARGE"):
+                    if error.condition in ("TREND_CANCELLED", "TREND_UNKNOWN_SETTING", "TREND_WORKLOAD_TOO_LARGE"):
                         raise
                     query.shown = None
             return list(self._queries.values())

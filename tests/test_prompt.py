@@ -73,6 +73,9 @@ def test_the_session_of_the_page(terminal: Terminal) -> None:
 def test_the_commands_work(terminal: Terminal) -> None:
     terminal.type(f"CREATE TEMP VIEW two AS SELECT * FROM events MATCH_TREND ({CLAUSE});\n")
     terminal.expect(PROMPT)
+    terminal.type("SET spark.app.name;\n")
+    terminal.expect("\tSparkSQL::")
+    terminal.expect(PROMPT)
     terminal.type("EXPLAIN SHARING;\n")
     shown = terminal.expect(r"Fetched 1 row\(s\)")
     assert "Pool 1: 1 query, 1 pass over the source" in shown
@@ -149,13 +152,26 @@ def test_a_file_with_the_metastore(tmp_path: Path) -> None:
         CREATE TABLE counted AS SELECT n FROM readings MATCH_TREND ({CLAUSE});
         SELECT * FROM counted;
         SET spark.sql.catalogImplementation;
+        SET spark.app.name;
         SELECT n FROM readings MATCH_TREND (TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A B));
         SELECT 'not reached';
     """)
     metastore = "spark.hadoop.javax.jdo.option.ConnectionURL=jdbc:derby:memory:metastore;create=true"
-    ran = run(tmp_path, "--master", "local[2]", *QUIET, "--conf", metastore, "-S", "-f", "day.sql")
+    ran = run(
+        tmp_path,
+        "--master",
+        "local[2]",
+        *QUIET,
+        "--conf",
+        metastore,
+        "--conf",
+        "spark.app.name=mine",
+        "-S",
+        "-f",
+        "day.sql",
+    )
     assert ran.returncode == 1
-    assert ran.stdout.splitlines() == ["3", "spark.sql.catalogImplementation\thive"]
+    assert ran.stdout.splitlines() == ["3", "spark.sql.catalogImplementation\thive", "spark.app.name\tmine"]
     assert "[TREND_CLAUSE_MISSING] MATCH_TREND needs a ORDER BY clause." in ran.stderr
     assert "\tat " not in ran.stderr
     assert "planned" not in ran.stderr
