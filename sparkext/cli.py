@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 
-from sparkext import __version__, explain_command
+from sparkext import __version__, explain_command, submit
 from sparkext.calibration import calibrate
 
 
-def main() -> int:
-    """Run the command; returns its exit status."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit status.
+
+    Args:
+        arguments: Given to it; those of this process if left out.
+    """
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given and given[0] in submit.PROGRAMS:
+        return submit.run(submit.PROGRAMS[given[0]], given[1:])  # its options are read by Spark
     parser = argparse.ArgumentParser(prog="sparkext", description="Event trend aggregation in Spark SQL.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
@@ -22,8 +31,10 @@ def main() -> int:
     )
     measured.set_defaults(run=_calibrate)
     explain_command.add(commands)
-    arguments = parser.parse_args()
-    return int(arguments.run(arguments))
+    for program in submit.PROGRAMS.values():
+        commands.add_parser(program.name, help=program.help, add_help=False)
+    asked = parser.parse_args(given)
+    return int(asked.run(asked))
 
 
 def _calibrate(_: argparse.Namespace) -> int:

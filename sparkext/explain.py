@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from planner.gloria.graph import Graph, Pool
 from planner.sharing import QSet, TransitionPlan
 from planner.template import Template
+from sparkext.pool import Run
 from sparkext.report import (
     PassReport,
     PoolReport,
@@ -35,6 +36,13 @@ def explain_sharing(queries: Sequence[TrendQuery], only: str | None = None) -> s
     if not pools:
         return "== Sharing Plan ==\nNo trend queries are registered in this session."
     return "\n\n".join(["== Sharing Plan ==", *("\n".join(_pool(pool)) for pool in pools)])
+
+
+def explain_run(run: Run) -> str:
+    """What has been planned for one pass over a source, and by what."""
+    names = tuple((query.query.name,) for query in run.queries)
+    one = PassReport(run, names, tuple(range(len(run.queries))))
+    return "\n".join([*_queries(one), *_statistics(one), *_template(one), *_totals(one)])
 
 
 def trend_queries(queries: Sequence[TrendQuery]) -> list[tuple[str, str, str, str, str, str, str]]:

@@ -18,6 +18,8 @@ from pyspark.errors.exceptions.captured import CapturedException
 from planner.errors import PlanningError
 
 CONDITIONS = Path(__file__).with_name("error-conditions.json")
+_CALL = re.compile(r"^\tat (.*)$", re.MULTILINE)
+_PROXY = re.compile(r"\$Proxy\d+\.")
 _SQLSTATE = re.compile(r" SQLSTATE: \w{5}$")
 
 
@@ -45,7 +47,8 @@ def spark_error(gateway: Any, error: PlanningError, sql: str) -> Py4JJavaError:
     contexts = gateway.new_array(jvm.org.apache.spark.QueryContext, 1)
     contexts[0] = origin.context()
     parameters = jvm.PythonUtils.toScalaMap(error.parameters)
-    return Py4JJavaError("", java_exception=_parse_exception(jvm, sql, origin, error.condition, parameters, contexts))
+    exception = _parse_exception(jvm, sql, origin, error.condition, parameters, contexts)
+    return _thrown(gateway, exception)
 
 
 def own_error(gateway: Any, exception: Any, sql: str) -> Py4JJavaError:
@@ -62,6 +65,25 @@ def own_error(gateway: Any, exception: Any, sql: str) -> Py4JJavaError:
             place = exception.line(), exception.startPosition()
         condition, contexts = exception.getCondition(), exception.getQueryContext()
         exception = _parse_exception(jvm, sql, _origin(jvm, *place), condition, parameters, contexts)
+    return _thrown(gateway, exception)
+
+
+def _thrown(gateway: Any, exception: Any) -> Py4JJavaError:
+    """What to raise so that the JVM throws ``exception``, with a stack trace as if its caller had thrown it.
+
+    JDBC clients are sent the stack trace, and the way through Python says nothing to them.
+    """
+    jvm = gateway.jvm
+    written = jvm.java.io.StringWriter()
+    exception.printStackTrace(jvm.java.io.PrintWriter(written))
+    calls = _CALL.findall(written.toString())
+    frames = exception.getStackTrace()
+    proxies = [place for place, call in enumerate(calls[: len(frames)]) if _PROXY.search(call)]
+    if proxies:
+        first = proxies[-1] + 1
+        rest = gateway.new_array(jvm.java.lang.StackTraceElement, len(frames) - first)
+        jvm.java.lang.System.arraycopy(frames, first, rest, 0, len(rest))
+        exception.setStackTrace(rest)
     return Py4JJavaError("", java_exception=exception)
 
 

@@ -22,7 +22,7 @@ from planner.query import EventClass
 from planner.sharing import SharingPlan
 from planner.statistics import Expected, Seen, expectations, longest_window
 from planner.template import Template, template
-from sparkext import settings
+from sparkext import jobs, settings
 from sparkext.binding import BoundQuery, Computation
 from sparkext.calibration import constants
 from sparkext.pipeline import run_pool
@@ -53,6 +53,7 @@ class Run:
     """Some queries of a pool, planned together.
 
     Attributes:
+        name: For people who look at the Spark UI.
         queries: In the order of ``plan.results``.
         settings: With which they were planned.
         expected: Statistics that they were planned with.
@@ -66,6 +67,7 @@ class Run:
         costs: Of the plans that other optimizers find, as far as they have been asked for.
     """
 
+    name: str
     queries: tuple[BoundQuery, ...]
     settings: Settings
     expected: dict[EventClass, Expected]
@@ -110,7 +112,7 @@ class Run:
     def keep(self) -> None:
         """Have the results kept, also after the user has cleared Spark's cache."""
         if self.persisted and self._cached().isEmpty():
-            self.results.persist(KEPT)
+            jobs.keep(self.results, self.name, KEPT)
 
     def _cached(self) -> Any:
         frame = self.results._jdf
@@ -170,8 +172,14 @@ class Pool:
                     return run
         return None
 
-    def make(self, query: BoundQuery, live: Sequence[BoundQuery]) -> Run:
-        """A new run for ``query`` and all others that no computed run holds; it replaces runs not computed yet."""
+    def make(self, query: BoundQuery, live: Sequence[BoundQuery], name: str) -> Run:
+        """A new run for ``query`` and all others that no computed run holds; it replaces runs not computed yet.
+
+        Args:
+            query: One of ``live``.
+            live: All queries of the pool that something may still ask for.
+            name: Of the run, and of the jobs that are run to plan it.
+        """
         computed, missing, keep = self._missing(query, live)
         moved = None
         for run in self.runs:
@@ -179,7 +187,8 @@ class Pool:
                 self._note_counts(run)
                 moved = moved or self._migrate(run)
                 run.release()
-        self.runs = [*computed, self._plan(missing, keep, moved)]
+        with jobs.described(self._spark, name):
+            self.runs = [*computed, self._plan(missing, keep, moved, name)]
         return self.runs[-1]
 
     def _missing(self, query: BoundQuery, live: Sequence[BoundQuery]) -> tuple[list[Run], list[BoundQuery], bool]:
@@ -209,7 +218,7 @@ class Pool:
             sample_rows=settings.sample_rows(self._spark),
         )
 
-    def _plan(self, queries: Sequence[BoundQuery], keep: bool, moved: Migration | None) -> Run:
+    def _plan(self, queries: Sequence[BoundQuery], keep: bool, moved: Migration | None, name: str) -> Run:
         distinct = list({query.computation: query for query in reversed(queries)}.values())[::-1]
         wanted = self._settings()
         machine = template([query.query for query in distinct])
@@ -227,9 +236,9 @@ class Pool:
         counted = Counted(self._spark, plan.classes)
         results = run_pool(self._spark, distinct, plan, counted.report)
         if keep:
-            results = results.persist(KEPT)
+            jobs.keep(results, name, KEPT)
         places = {query.computation: place for place, query in enumerate(distinct)}
-        return Run(tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, places)
+        return Run(name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, places)
 
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: Settings) -> Optimized:
         problem = Problem(machine, tuple(expected[state.event].events for state in machine.states))

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from planner.errors import PlanningError
 from sparkext.clause_grammar import parse_clause
 from sparkext.edits import Edits
-from sparkext.explain import explain_sharing, trend_queries
+from sparkext.explain import explain_run, explain_sharing, trend_queries
 from sparkext.explain_json import explain_json
 from sparkext.explain_pictures import explain_dot, explain_mermaid
 from sparkext.recognise import Span, find_clauses
 from sparkext.statement import Asked, Command, Form, command, created_view
 from sparkext.tokens import Token, TokenError, tokenize
 from sparkext.workload import RELATION_PREFIX, TrendQuery, Use, Workload
+
+log = logging.getLogger(__name__)
 
 _MAY_CONCERN_US = re.compile(r"MATCH_TREND|\b(SHARING|TREND)\b", re.IGNORECASE)
 _STAND_IN = re.compile(rf"\b{RELATION_PREFIX}\d+\b")
@@ -57,8 +60,14 @@ def rewrite_query(workload: Workload, sql: str) -> str:
     """Plan the stand-in relations that a query without clauses, such as a view's text, refers to."""
     relations = _STAND_IN.findall(sql)
     if relations:
-        workload.plan(dict.fromkeys(relations))
+        _plan(workload, dict.fromkeys(relations))
     return sql
+
+
+def _plan(workload: Workload, relations: Iterable[str]) -> None:
+    for run in workload.plan(relations):
+        if log.isEnabledFor(logging.INFO):
+            log.info("planned %s\n%s", run.name, explain_run(run))
 
 
 def _with_stand_ins(workload: Workload, sql: str, tokens: list[Token], spans: Sequence[Span]) -> str:
@@ -75,7 +84,7 @@ def _with_stand_ins(workload: Workload, sql: str, tokens: list[Token], spans: Se
             registered.append(workload.register(use, view, number))
             edits.replace(span.start, span.end, _in_place_of(sql[span.start : span.end], registered[-1]))
         read = [name for name, view in zip(registered, views, strict=True) if view is None or view.read_at_once]
-        workload.plan(read)
+        _plan(workload, read)
     except BaseException:
         workload.abandon(registered)
         raise

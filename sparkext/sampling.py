@@ -12,6 +12,7 @@ from pyspark.accumulators import AccumulatorParam
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from planner.errors import PlanningError
 from planner.kernel_plan import CLASSES_PER_WORD
 from planner.query import EventClass
 from planner.statistics import Seen
@@ -54,6 +55,9 @@ def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: i
     Returns:
         None when the source has no rows, when it must be computed whole for some of them, or when its
         expressions fail on them; they will fail again, with a message, when the pass is made.
+
+    Raises:
+        PlanningError: ``TREND_CANCELLED``.
     """
     first = queries[0]
     if not rows or not classes or not _is_cheap(first.source):
@@ -68,6 +72,8 @@ def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: i
     try:
         read = first.source.limit(rows).selectExpr(*(f"{text} AS {name}" for name, text in columns.items())).toArrow()
     except (PySparkException, Py4JError) as error:
+        if "[SPARK_JOB_CANCELLED]" in str(error):
+            raise PlanningError("TREND_CANCELLED", 0, 0) from None
         log.info("no sample of the source: %s", error)
         return None
     read = read.filter(read["time"].is_valid())

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from sparkext.jvm_errors import install_conditions
 from sparkext.sharing_picture import SharingPicture, TrendSession, explain
-from sparkext.spark_parser import TrendParserBuilder
+from sparkext.spark_parser import TrendParser, TrendParserBuilder
 
 _enabled: weakref.WeakKeyDictionary[SparkSession, SparkSession] = weakref.WeakKeyDictionary()
 _builders: weakref.WeakKeyDictionary[SparkContext, TrendParserBuilder] = weakref.WeakKeyDictionary()
@@ -64,6 +64,11 @@ def explain_sharing(spark: SparkSession, only: str | None = None) -> SharingPict
         ParseException: ``TREND_UNKNOWN_QUERY`` when ``only`` is none; a setting has an unknown value.
     """
     return explain(enable(spark), only)
+
+
+def parsers(context: SparkContext) -> list[TrendParser]:
+    """Parsers of the sessions of an application that is enabled."""
+    return list(_builders[context].parsers)
 
 
 def _use_this_python(context: SparkContext) -> None:

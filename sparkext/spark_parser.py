@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -69,6 +70,15 @@ class TrendParser:
         return delegated
 
     @property
+    def session(self) -> Any:
+        """The JVM's session that this is the parser of."""
+        return self._session
+
+    def holds_queries(self) -> bool:
+        """Whether the session has trend queries."""
+        return self._workload is not None and self._workload.holds_queries()
+
+    @property
     def workload(self) -> Workload:
         """The trend queries of this parser's session."""
         with self._made:
@@ -130,10 +140,13 @@ class TrendParserBuilder:
 
     def __init__(self, spark_context: Any) -> None:
         self._context = spark_context
+        self.parsers: weakref.WeakSet[TrendParser] = weakref.WeakSet()
 
     def apply(self, session: Any, delegate: Any) -> TrendParser:
         """The parser of ``session``."""
-        return TrendParser(self._context, session, delegate)
+        parser = TrendParser(self._context, session, delegate)
+        self.parsers.add(parser)
+        return parser
 
     class Java:
         implements = ("scala.Function2",)

@@ -147,8 +147,11 @@ class Workload:
             for relation in relations:
                 self._forget(self._queries[relation])
 
-    def plan(self, relations: Iterable[str]) -> None:
+    def plan(self, relations: Iterable[str]) -> list[Run]:
         """Make the stand-in relations show results that follow their sources as they are now.
+
+        Returns:
+            The runs that were planned for it.
 
         Raises:
             PlanningError: A source has changed so that a query is no longer right, or a setting is wrong.
@@ -156,14 +159,20 @@ class Workload:
         with self._lock:
             wanted = [self._queries[relation] for relation in relations if relation in self._queries]
             self._follow_sources(wanted)
+            made: list[Run] = []
             for query in wanted:
-                self._show(query, self._run(query))
+                run = query.pool.find(query.bound, self._live(query.pool))
+                if run is None:
+                    run = self._make_run(query)
+                    made.append(run)
+                self._show(query, run)
+            return made
 
     def queries(self) -> list[TrendQuery]:
         """The queries that views refer to, in order of registration, planned as far as their sources allow.
 
         Raises:
-            PlanningError: A setting has an unknown value, or asks for too much.
+            PlanningError: A setting has an unknown value, or asks for too much; or the statement was cancelled.
         """
         with self._lock:
             self.collect()
@@ -171,7 +180,7 @@ class Workload:
                 try:
                     self.plan([relation])
                 except PlanningError as error:
-                    if error.condition in ("TREND_UNKNOWN_SETTING", "TREND_WORKLOAD_TOO_LARGE"):
+                    if error.condition in ("TREND_CANCELLED", "TREND_UNKNOWN_SETTING", "TREND_WORKLOAD_TOO_LARGE"):
                         raise
                     query.shown = None
             return list(self._queries.values())
@@ -196,6 +205,17 @@ class Workload:
             self.collect()
             for pool in self._pools:
                 pool.drop_results()
+
+    def holds_queries(self) -> bool:
+        """Whether there are any."""
+        return bool(self._queries)
+
+    def release(self) -> None:
+        """Forget all queries and their results, as their session is no more."""
+        with self._lock:
+            for query in list(self._queries.values()):
+                self._forget(query)
+            self.collect()
 
     def _bind(self, use: Use, name: str) -> BoundQuery:
         source = read_source(self.spark, use.source, *use.source_at)
@@ -237,12 +257,12 @@ class Workload:
         query.shown = None
         return True
 
-    def _run(self, query: TrendQuery) -> Run:
-        found = query.pool.find(query.bound, self._live(query.pool))
-        if found is not None:
-            return found
+    def _make_run(self, query: TrendQuery) -> Run:
         self.collect()
-        return query.pool.make(query.bound, self._live(query.pool))
+        live = self._live(query.pool)
+        number = list(dict.fromkeys(other.pool for other in self._queries.values())).index(query.pool) + 1
+        name = f"sparkext: pool {number}, {len(live)} {'query' if len(live) == 1 else 'queries'}"
+        return query.pool.make(query.bound, live, name)
 
     def _show(self, query: TrendQuery, run: Run) -> None:
         ansi = str(self.spark.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 from collections.abc import Iterator
@@ -17,7 +18,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from sparkext.jvm_errors import CONDITIONS
-from tests.sql_cases import settings
+from tests import sql_clients_page
+from tests.sql_cases import settings, stream, trends, values
 
 ROOT = Path(__file__).parent.parent
 LANGUAGE = ROOT / "docs" / "language.md"
@@ -98,6 +100,27 @@ def raised_while_running() -> Iterator[tuple[str, str]]:
             state = re.compile(r"SQLSTATE: (\w{5})").search(text, found.end())
             assert state is not None
             yield found[1], state[1]
+
+
+def test_all_blocks_about_sql_clients_are_checked() -> None:
+    """By the tests of the programs."""
+    found = {heading: [kind for kind, _ in inside] for heading, inside in sql_clients_page.blocks().items()}
+    assert found == sql_clients_page.CHECKED
+
+
+def test_logging_as_the_page_says(spark: SparkSession, capfd: pytest.CaptureFixture[str]) -> None:
+    logger = logging.getLogger("sparkext")
+    before = logger.level
+    try:
+        exec(sql_clients_page.block("What is planned, and why", 1), {})
+        handler = logging.StreamHandler()  # in place of the one that pytest has prevented
+        logger.addHandler(handler)
+        stream(spark, {"x": "a1 b2"})
+        assert values(spark.sql(trends("A B"))) == [("x", 1)]
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+    assert "planned sparkext: pool 1, 1 query\n  Queries\n    (1) " in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]))

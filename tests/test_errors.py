@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -434,6 +436,7 @@ CASES: dict[str, list[str]] = {
 UNRESOLVED = "UNRESOLVED_COLUMN.WITH_SUGGESTION"
 
 ELSEWHERE = {
+    "TREND_CANCELLED": "test_a_statement_can_be_cancelled_while_its_source_is_sampled",
     "TREND_STREAMING_SOURCE": "test_streams_are_refused",
     "TREND_UNKNOWN_SETTING": "test_settings_with_unknown_values",
     "TREND_WORKLOAD_TOO_LARGE": "test_exhaustive_refuses_large_workloads",
@@ -651,3 +654,20 @@ def test_errors_while_running_are_those_of_spark(spark: SparkSession) -> None:
             frame.collect()
         assert caught.value.getCondition() == condition
         assert "Traceback" not in str(caught.value)
+
+
+def test_a_statement_can_be_cancelled_while_its_source_is_sampled(spark: SparkSession) -> None:
+    """It does not go on with the pass."""
+    rows = "(SELECT 'x' AS k, id AS t, 'A' AS ty FROM range(0, 1000000000000, 1, 2) WHERE id % 7 = 8)"
+    spark.sql(f"CREATE TEMP VIEW e AS SELECT * FROM {rows}")
+    context = spark.sparkContext
+
+    def cancel() -> None:
+        while not context.statusTracker().getActiveJobsIds():
+            time.sleep(0.1)
+        context.cancelAllJobs()
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    fails(spark, trends("A+", more="WITHIN 64 SLIDE 1"), "TREND_CANCELLED")
+    thread.join()

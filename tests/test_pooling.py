@@ -99,7 +99,7 @@ def test_the_plan_of_every_view_reads_the_same_results(spark: SparkSession) -> N
     for name in POOL:
         text = str(spark.table(name)._jdf.queryExecution().executedPlan().toString())
         text = text.split("== Initial Plan ==")[0]
-        assert len(re.findall(r"\bInMemoryTableScan\b", text)) == 1, text
+        assert len(re.findall(r"Scan In-memory table sparkext: pool 1, 10 queries ", text)) == 1, text
         for operator in ("MapInArrow", "FileScan parquet", r"Exchange hashpartitioning\(", "Sort"):
             assert len(re.findall(rf"[- +]{operator}", text)) == 1, (operator, text)
         kernels.update(re.findall(r"MapInArrow .*", text))

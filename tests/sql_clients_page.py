@@ -1,0 +1,51 @@
+"""The code blocks of docs/sql_clients.md, which the tests of the programs run."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+from tests.spark_programs import ROOT, variables
+
+PAGE = ROOT / "docs" / "sql_clients.md"
+CHECKED = {
+    "The prompt": ["sh", "text"],
+    "Scripts": ["sh", "text"],
+    "What is planned, and why": ["text", "python"],
+    "JDBC and ODBC clients": ["sh", "sh", "text"],
+}
+"""Languages of the blocks below each heading that some test checks."""
+
+
+def blocks() -> dict[str, list[tuple[str, str]]]:
+    """Language and text of each block, by the heading that it stands below."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for section in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
+        heading, _, text = section.partition("\n")
+        inside = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        if inside:
+            found[heading] = inside
+    return found
+
+
+def block(heading: str, place: int) -> str:
+    """The text of one block."""
+    return blocks()[heading][place][1]
+
+
+def shell(where: Path) -> dict[str, str]:
+    """An environment in which the commands of the page are found.
+
+    Args:
+        where: Where a directory for them can be made.
+    """
+    found = where / "bin"
+    found.mkdir()
+    program = found / "sparkext"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sparkext "$@"\n')
+    program.chmod(0o755)
+    given = variables()
+    path = os.pathsep.join([str(found), str(Path(sys.executable).parent), given["PATH"]])
+    return {**given, "PATH": path}

@@ -1,0 +1,228 @@
+"""``sparkext thriftserver`` with the ``beeline`` of PySpark."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from pyspark.find_spark_home import _find_spark_home
+
+from tests.spark_programs import CLAUSE, ENDLESS, EVENTS, IN_MEMORY, command, variables
+from tests.sql_clients_page import block, shell
+from tests.terminal import Terminal
+
+pytestmark = pytest.mark.spark
+
+PROMPT = r"jdbc:hive2://[^>]*> "
+
+
+class Server:
+    """A running server.
+
+    Attributes:
+        port: That it listens on.
+        ui: Address of its Spark UI.
+        log: What it has written.
+    """
+
+    def __init__(self, where: Path, *options: str) -> None:
+        self.port, ui = free_port(), free_port()
+        self.ui = f"http://127.0.0.1:{ui}/api/v1/applications"
+        self.log = where / "server.log"
+        _, *said = shlex.split(block("JDBC and ODBC clients", 0).replace("10000", str(self.port)))
+        all_options = [*said, *IN_MEMORY, "--conf", f"spark.ui.port={ui}", *options]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                command(*all_options),
+                cwd=where,
+                env=variables(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        eventually(lambda: "listening on" in self.log.read_text() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.log.read_text()
+
+    def ask(self, what: str) -> Any:
+        """What Spark's own interface says about the application."""
+        with urlopen(self.ui) as answer:
+            application = json.load(answer)[0]["id"]
+        with urlopen(f"{self.ui}/{application}/{what}") as answer:
+            return json.load(answer)
+
+    def kept(self) -> list[str]:
+        """Names of what is stored."""
+        return [stored["name"] for stored in self.ask("storage/rdd")]
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait(60)
+
+
+def free_port() -> int:
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        return int(made.getsockname()[1])
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 120) -> None:
+    """Wait for something.
+
+    Raises:
+        AssertionError: It did not come true in time.
+    """
+    until = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < until, "it did not come true"
+        time.sleep(0.2)
+
+
+class Client(Terminal):
+    """``beeline``, connected to a server."""
+
+    def __init__(self, server: Server, where: Path, more: str = "") -> None:
+        home = _find_spark_home()
+        url = f"jdbc:hive2://127.0.0.1:{server.port}/default{more}"
+        options = ["-u", url, "-n", "me", "--outputformat=tsv2", "--showHeader=false"]
+        super().__init__([f"{home}/bin/beeline", *options], where, {**variables(), "SPARK_HOME": home, "TERM": "dumb"})
+        self.expect(PROMPT)
+
+    def run(self, statement: str) -> str:
+        """What is shown for a statement."""
+        self.type(statement)
+        self.expect(r";\r\n")
+        return self.expect(r"(rows? (selected|affected)|Error: )[^>]*" + PROMPT)
+
+    def rows(self, statement: str) -> list[str]:
+        """The lines of a result."""
+        return self.run(statement).split("\r\n")[:-2]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    made = Server(tmp_path_factory.mktemp("server"), "--verbose")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def client(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    made = Client(server, tmp_path_factory.mktemp("client"))
+    made.run(EVENTS)
+    made.run(f"CREATE TEMP VIEW pairs AS SELECT * FROM events MATCH_TREND ({CLAUSE});\n")
+    made.run(f"CREATE TEMP VIEW runs AS SELECT * FROM events MATCH_TREND ({CLAUSE.replace('A B', 'A+ B')});\n")
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def other(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    made = Client(server, tmp_path_factory.mktemp("other"))
+    yield made
+    made.close()
+
+
+def test_it_listens_to_this_machine_alone(server: Server) -> None:
+    assert f"sparkext thriftserver: listening on 127.0.0.1:{server.port}" in server.log.read_text()
+
+
+def test_views_are_queried_and_kept_under_a_name(server: Server, client: Client) -> None:
+    assert client.rows("SELECT n FROM pairs;\n") == ["3"]
+    assert client.rows("SELECT n FROM runs;\n") == ["4"]
+    assert server.kept() == ["In-memory table sparkext: pool 1, 2 queries"]
+
+
+def test_jobs_say_what_they_are_for(server: Server, client: Client) -> None:
+    """Those that sparkext starts have its description; those of a statement have the statement, as ever."""
+    client.run("SELECT n FROM pairs;\n")
+    descriptions = [job.get("description") for job in server.ask("jobs")]
+    assert "sparkext: pool 1, 2 queries" in descriptions
+    assert set(descriptions) >= {"SELECT n FROM pairs"}
+    assert "sparkext.rewriter: planned sparkext: pool 1, 2 queries\n" in server.log.read_text()
+
+
+def test_the_plan_is_explained(client: Client) -> None:
+    shown = client.run("EXPLAIN SHARING;\n")
+    assert "Pool 1: 2 queries, 1 pass over the source" in shown
+    assert '"pools"' in client.run("EXPLAIN SHARING JSON;\n")
+
+
+def test_errors_are_those_of_the_statement(client: Client) -> None:
+    shown = client.run("SELECT * FROM events MATCH_TREND (TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A B));\n")
+    assert "[TREND_CLAUSE_MISSING] MATCH_TREND needs a ORDER BY clause." in shown
+    assert "== SQL (line 1, position 22) ==" in shown
+    assert "state=42601" in shown
+    assert not re.search(r"py4j|\$Proxy|Traceback", shown)
+    plain = client.run("SELEC 1;\n")
+    assert "[PARSE_SYNTAX_ERROR]" in plain
+    assert not re.search(r"py4j|\$Proxy|Traceback", plain)
+
+
+def test_the_client_of_the_page(server: Server, tmp_path: Path) -> None:
+    script = block("JDBC and ODBC clients", 1).replace("10000", str(server.port))
+    ran = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=shell(tmp_path), capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == block("JDBC and ODBC clients", 2)
+
+
+def test_clients_do_not_see_each_other(client: Client, other: Client) -> None:
+    assert "[TABLE_OR_VIEW_NOT_FOUND]" in other.run("SELECT * FROM pairs;\n")
+    assert "No rows selected" in other.run("SHOW TREND QUERIES;\n")
+    other.run("CREATE TEMP VIEW events AS SELECT * FROM VALUES (1, 'A'), (2, 'B') AS e(t, kind);\n")
+    other.run(f"CREATE TEMP VIEW pairs AS SELECT * FROM events MATCH_TREND ({CLAUSE});\n")
+    other.run(f"CREATE TEMP VIEW more AS SELECT * FROM events MATCH_TREND ({CLAUSE.replace('A B', 'A B?')});\n")
+    assert other.rows("SELECT n FROM pairs;\n") == ["1"]
+    assert client.rows("SELECT n FROM pairs;\n") == ["3"]
+
+
+def test_a_client_that_is_killed_leaves_nothing_behind(server: Server, client: Client, other: Client) -> None:
+    other.type(ENDLESS)
+
+    def running() -> list[str]:
+        return [job["description"] for job in server.ask("jobs?status=running")]
+
+    eventually(lambda: any(ENDLESS[:60] in one for one in running()))
+    assert len(server.kept()) == 2
+    os.killpg(other.pid, signal.SIGKILL)
+    eventually(lambda: not running())
+    eventually(lambda: len(server.kept()) == 1)
+    assert client.rows("SELECT n FROM pairs;\n") == ["3"]
+    eventually(lambda: server.log.read_text().count("a session was closed") == 1)
+
+
+def test_a_client_that_leaves_releases_its_pools(server: Server, client: Client) -> None:
+    client.type("!quit\n")
+    assert client.status() == 0
+    eventually(lambda: server.kept() == [])
+    assert "Traceback" not in server.log.read_text()
+
+
+def test_one_session_for_all_and_how_it_ends(tmp_path: Path) -> None:
+    """Spark's settings count: of sessions and of authentication. Without Python there is no server."""
+    single = ("--conf", "spark.sql.hive.thriftServer.singleSession=true")
+    server = Server(tmp_path, *single, "--hiveconf", "hive.server2.authentication=NOSASL")
+    first = Client(server, tmp_path, ";auth=noSasl")
+    second = Client(server, tmp_path, ";auth=noSasl")
+    try:
+        first.run(EVENTS)
+        first.run(f"CREATE TEMP VIEW pairs AS SELECT * FROM events MATCH_TREND ({CLAUSE});\n")
+        assert "\tpool 1\t" in second.run("SHOW TREND QUERIES;\n")
+        children = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(server.process.pid)], capture_output=True)
+        python = next(line for line in children.stdout.decode().splitlines() if "under_spark" in line)
+        os.kill(int(python.split()[0]), signal.SIGKILL)
+        assert server.process.wait(60) == 128 + signal.SIGKILL
+    finally:
+        first.close()
+        second.close()
+        server.close()
