@@ -127,7 +127,9 @@ def _key(template: Template, merged: tuple[tuple[int, ...], ...], shared: Region
     contributes = template.automata[node.query].labels[node.state] == component.variable
     block = None if form is None else form.block
     total = None if node.held is _Held.FORM else merged[node.query][node.state]
-    return node.held, total, block, replace(component, variable=None), contributes
+    # A total that events add up is ahead of one that is evaluated, however equal they are in the end.
+    is_ahead = node.held is _Held.TOTAL and form is not None and form.kept_apart
+    return node.held, total, block, is_ahead, replace(component, variable=None), contributes
 
 
 def _counts(node: _Node) -> _Node:

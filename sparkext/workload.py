@@ -221,6 +221,16 @@ class Workload:
         """Whether there are any."""
         return bool(self._queries)
 
+    def drop_views(self) -> None:
+        """Drop all views that hold trend queries, and forget the queries."""
+        with self._lock:
+            for view in {query.view for query in self._queries.values() if query.view is not None}:
+                if view.is_global:
+                    self.spark.catalog.dropGlobalTempView(view.name)
+                else:
+                    self.spark.catalog.dropTempView(view.name)
+            self.release()
+
     def release(self) -> None:
         """Forget all queries and their results, as their session is no more."""
         with self._lock:
