@@ -16,8 +16,8 @@ from udfs.totals import HUGE, NARROW, add_from, is_some
 @inner
 def forget_past(past):  # type: ignore[no-untyped-def]
     """Start with a new key, of which there are no events to look back to."""
-    past.rows[:, 2] = past.rows[:, 3]
-    past.rows[:, 4] = past.rows[:, 3]
+    for history in range(len(past.rows)):
+        past.rows[history, 2] = past.rows[history, 4] = past.rows[history, 3]
 
 
 @inner
