@@ -163,7 +163,7 @@ def test_long_bursts(length: int, window: Window | None) -> None:
 
 
 def test_totals_that_are_made_in_different_ways() -> None:
-    """From R to U one query takes snapshots anew, one turns forms into values, one passes them on; all pass them on to T."""
+    """From R to U one query takes snapshots anew, one takes values, one passes forms on; to T all do."""
     pool = [query(f"P Q R (T | U) {end}", *ALL) for end in ("", "B", "C")]
     source = template(pool)
     at = {str(state): number for number, state in enumerate(source.states)}
