@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import gc
+from pathlib import Path
 
 import pytest
 from pyspark.errors import ParseException, PySparkValueError
@@ -37,6 +38,18 @@ def test_doctests(spark: SparkSession) -> None:
     found = doctest.testmod(frames, extraglobs={"spark": spark})
     assert found.attempted >= 2
     assert not found.failed
+
+
+def test_the_page(spark: SparkSession) -> None:
+    """All that docs/python.md shows."""
+    page = Path(__file__).parent.parent / "docs" / "python.md"
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    parser = doctest.DocTestParser()
+    test = parser.get_doctest(page.read_text(), {"spark": spark}, page.name, str(page), 0)
+    runner = doctest.DocTestRunner(optionflags=flags)
+    runner.run(test)
+    assert runner.tries >= 15
+    assert not runner.failures
 
 
 def test_all_arguments(spark: SparkSession, events: DataFrame) -> None:
