@@ -43,11 +43,11 @@ def steps_of(query: Query) -> int:
 
 
 def test_pools_are_not_trivial() -> None:
-    """Most queries of random pools have results, and many pools have something to share."""
+    """About half of the queries of random pools have results, and many pools have something to share."""
     drawn = [workload(Random(seed)) for seed in range(100)]
     queries = [query for w in drawn for query in w.queries]
     with_results = [bool(enumerate_results(query, w.events(), MEANINGS)) for w in drawn for query in w.queries]
-    assert sum(with_results) > 0.5 * len(with_results)
+    assert sum(with_results) > 0.4 * len(with_results)
     for kind in (negations_of, steps_of):
         some = [found for found, query in zip(with_results, queries, strict=True) if kind(query)]
         assert sum(some) > 15, kind
