@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from sparkext.jvm_errors import CONDITIONS
 from tests import sql_clients_page
+from tests.pages import blocks
 from tests.sql_cases import settings, stream, trends, values
 
 ROOT = Path(__file__).parent.parent
@@ -104,7 +105,7 @@ def raised_while_running() -> Iterator[tuple[str, str]]:
 
 def test_all_blocks_about_sql_clients_are_checked() -> None:
     """By the tests of the programs."""
-    found = {heading: [kind for kind, _ in inside] for heading, inside in sql_clients_page.blocks().items()}
+    found = {heading: [kind for kind, _ in inside] for heading, inside in blocks(sql_clients_page.PAGE).items()}
     assert found == sql_clients_page.CHECKED
 
 
