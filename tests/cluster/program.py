@@ -12,6 +12,7 @@ been read.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
@@ -47,7 +48,6 @@ def main(events: str, statements: Path, answers: Path) -> None:
         "places": places(spark),
         "counted": counted(spark),
         "executors": executors(spark),
-        "repeated": repeated(spark),
     }
     answers.write_text(json.dumps(found))
     spark.stop()
@@ -79,7 +79,7 @@ def places(spark: SparkSession) -> list[list[Any]]:
         import udfs.kernel
 
         loaded = sorted({"sparkext", "sqlglot"} & {name.split(".")[0] for name in sys.modules})
-        yield [str(udfs.__file__), str(udfs.kernel.__file__), loaded, sys.path]
+        yield [str(udfs.__file__), str(udfs.kernel.__file__), loaded, [os.path.abspath(entry) for entry in sys.path]]
 
     found = spark.sparkContext.parallelize(range(EXECUTORS_PLACES), EXECUTORS_PLACES).mapPartitions(seen)
     return list({json.dumps(place): place for place in found.collect()}.values())
@@ -107,13 +107,6 @@ def executors(spark: SparkSession) -> list[dict[str, Any]]:
         for one in summaries
         if one.id() != "driver"
     ]
-
-
-def repeated(spark: SparkSession) -> list[str]:
-    """Names of the stages that were begun more than once."""
-    tracker = spark.sparkContext.statusTracker()
-    stages = [tracker.getStageInfo(number) for number in range(1000)]
-    return [stage.name for stage in stages if stage is not None and stage.currentAttemptId > 0]
 
 
 if __name__ == "__main__":
