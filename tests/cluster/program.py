@@ -16,7 +16,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -74,7 +74,7 @@ def say_in_the_middle(spark: SparkSession, file: Path) -> None:
 def places(spark: SparkSession) -> list[list[Any]]:
     """Where the executors have found the kernels, and which packages of the driver they have imported."""
 
-    def seen(_: Iterator[Any]) -> Iterator[list[Any]]:
+    def seen(_: Iterable[int]) -> Iterator[list[Any]]:
         import udfs
         import udfs.kernel
 

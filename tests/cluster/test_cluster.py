@@ -131,8 +131,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     how = block("Shipping sparkext").replace("make wheel\n", f"'{sys.executable}' -m build --wheel >build.log\n")
     subprocess.run(["sh", "-e", "-c", how], cwd=source, check=True)
     (wheel,) = (source / "dist").glob("*.whl")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", made.driver]
-    subprocess.run([*pip, "install", "--no-index", "--no-deps", "--ignore-installed", wheel], check=True)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", str(made.driver)]
+    subprocess.run([*pip, "install", "--no-index", "--no-deps", "--ignore-installed", str(wheel)], check=True)
     (_packages(made.executors.parent.parent) / "sqlglot.py").write_text("raise ImportError('not for executors')\n")
     return made
 
