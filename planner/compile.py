@@ -23,11 +23,13 @@ from planner.kernel_plan import (
     GuardState,
     KernelPlan,
     Link,
+    Panes,
     Product,
     QueryResult,
     Region,
     Slot,
 )
+from planner.panes import PANES_FROM, PaneRows, pane_rows, told_apart
 from planner.prefixes import equal_prefixes
 from planner.query import EventClass, Step, Window
 from planner.refinement import refine
@@ -61,9 +63,17 @@ class _Node:
     held: _Held = _Held.TOTAL
 
 
-def compile_plan(template: Template, plan: SharingPlan) -> KernelPlan:
-    """The kernel plan that computes all queries of ``template``, sharing what ``plan`` shares."""
+def compile_plan(template: Template, plan: SharingPlan, panes_from: float = PANES_FROM) -> KernelPlan:
+    """The kernel plan that computes all queries of ``template``, sharing what ``plan`` shares.
+
+    Args:
+        template: Of the pool.
+        plan: A valid one.
+        panes_from: From how many open windows on these are computed by panes; see `planner.panes.PANES_FROM`.
+    """
     merged = equal_prefixes(template, plan)
+    apart = told_apart(merged)
+    panes = pane_rows(template, apart, panes_from)
     shared = regions(template, plan)
     nodes = [
         node
@@ -74,9 +84,11 @@ def compile_plan(template: Template, plan: SharingPlan) -> KernelPlan:
     index = {node: place for place, node in enumerate(nodes)}
     predecessors = [machine.predecessors() for machine in template.automata]
     before = [_sources(template.automata[n.query], predecessors[n.query][n.state], shared, n, index) for n in nodes]
-    blocks = refine((_key(template, merged, shared, node) for node in nodes), before)
+    held = tuple(one if rows is None else other for one, other, rows in zip(merged, apart, panes, strict=True))
+    keys = ((_key(template, held, shared, node), panes[node.query] is not None) for node in nodes)
+    blocks = refine(keys, before)
     cell_of = dict(zip(nodes, blocks, strict=True))
-    return _Compiler(template, shared).plan(nodes, before, blocks, cell_of)
+    return _Compiler(template, shared, panes).plan(nodes, before, blocks, cell_of)
 
 
 def _nodes(template: Template, shared: Regions, query: int, component: Component) -> Iterator[_Node]:
@@ -127,7 +139,9 @@ def _key(template: Template, merged: tuple[tuple[int, ...], ...], shared: Region
     contributes = template.automata[node.query].labels[node.state] == component.variable
     block = None if form is None else form.block
     total = None if node.held is _Held.FORM else merged[node.query][node.state]
-    return node.held, total, block, replace(component, variable=None), contributes
+    # A total that events add up is ahead of one that is evaluated, however equal they are in the end.
+    is_ahead = node.held is _Held.TOTAL and form is not None and form.kept_apart
+    return node.held, total, block, is_ahead, replace(component, variable=None), contributes
 
 
 def _counts(node: _Node) -> _Node:
@@ -141,18 +155,21 @@ def _passive(arithmetic: Arithmetic, window: int) -> Cell:
 
 
 _MoreKey: TypeAlias = "int | tuple[int, int, Arithmetic]"
-"""A cell of which there is a view; or the window, column and arithmetic of a unit."""
+"""A cell of which there is a view; or the window, or region, column and arithmetic of a unit."""
 
 
 class _Compiler:
-    def __init__(self, template: Template, shared: Regions) -> None:
+    def __init__(self, template: Template, shared: Regions, panes: tuple[PaneRows | None, ...]) -> None:
         self._template = template
         self._shared = shared
+        self._panes = panes
         self._classes: dict[EventClass, int] = {}
         self._columns: dict[Column, int] = {}
-        self._windows: dict[Window | None, int] = {}
-        for query in template.queries:
-            _number(self._windows, query.window)
+        self._windows: dict[tuple[Window | None, bool], int] = {}
+        self._window_of = [
+            _number(self._windows, (query.window, rows is not None))
+            for query, rows in zip(template.queries, panes, strict=True)
+        ]
         self._comparisons: dict[Comparison, int] = {}
         self._compared: dict[tuple[Step, bool], int] = {}
 
@@ -168,12 +185,13 @@ class _Compiler:
             for place in representatives.values()
         ]
         found = self._regions([nodes[place] for place in representatives.values()], cell_of, more)
+        panes = self._all_panes([nodes[place] for place in representatives.values()], cell_of, more)
         guard_states = self._guard_states()
         fields, banks, results = self._banks(cell_of)
         return KernelPlan(
             classes=tuple(self._classes),
             columns=tuple(self._columns),
-            windows=tuple(self._windows),
+            windows=tuple(window for window, _ in self._windows),
             cells=(*cells, *more.cells),
             fields=fields,
             banks=banks,
@@ -182,6 +200,7 @@ class _Compiler:
             guard_states=guard_states,
             comparisons=tuple(self._comparisons),
             regions=found,
+            panes=panes,
         )
 
     def _guard_states(self) -> tuple[GuardState, ...]:
@@ -217,8 +236,7 @@ class _Compiler:
         self, node: _Node, steps: tuple[tuple[_Node, Condition], ...], cell_of: dict[_Node, int], more: _MoreCells
     ) -> Cell:
         component = node.component
-        query, machine = self._template.queries[node.query], self._template.automata[node.query]
-        window = _number(self._windows, query.window)
+        machine, window = self._template.automata[node.query], self._window_of[node.query]
         if self._is_evaluated(node):
             return _passive(component.arithmetic, window)
         contributes = machine.labels[node.state] == component.variable
@@ -235,7 +253,9 @@ class _Compiler:
         links = tuple(Link(self._read(source, cell_of, more), condition) for source, condition in steps)
         units: tuple[int, ...] = ()
         if node.held is _Held.FORM:
-            window, starts, units = self._window(node), False, self._units(node, more)
+            window, starts, units = self._region(node), False, self._units(node, more)
+        elif starts and self._panes[node.query] is not None:
+            starts, units = False, (self._one(node, more),)
         if state.step is not None:
             links = tuple(replace(s, comparison=self._comparison(state, s.condition != ALWAYS)) for s in links)
         return Cell(
@@ -262,10 +282,9 @@ class _Compiler:
         cell = cell_of[source]
         if not self._is_evaluated(source):
             return cell
-        window = self._windows[self._template.queries[source.query].window]
-        return more.number(cell, _passive(source.component.arithmetic, window))
+        return more.number(cell, _passive(source.component.arithmetic, self._window_of[source.query]))
 
-    def _window(self, node: _Node) -> int:
+    def _region(self, node: _Node) -> int:
         """The region of a node's form, numbered on from the windows."""
         return len(self._windows) + self._shared.region_of[self._shared.forms[node.query][node.state].block]
 
@@ -294,7 +313,7 @@ class _Compiler:
                 products = tuple(self._products(node, cell_of, more))
                 evaluations[region].append(Evaluation(number, more.numbers.get(number), products))
         for key, number in more.numbers.items():
-            if isinstance(key, tuple):
+            if isinstance(key, tuple) and key[0] >= len(self._windows):
                 units[key[0] - len(self._windows)].append((number, key[1]))
         return tuple(
             Region(base.columns, tuple(known), tuple(found))
@@ -316,14 +335,61 @@ class _Compiler:
                     yield Product(coefficient, column, total)
         base = self._shared.bases[self._shared.region_of[forms[node.state].block]]
         if base.constant is not None and form is not None:
-            yield Product(form, base.constant, None)
+            yield Product(form, base.constant, None if self._panes[node.query] is None else self._one(trends, more))
         if forms[node.state].block not in base.blocks:
             yield Product(self._unit(trends, 0, more), 0, cell_of[node])
 
     def _unit(self, node: _Node, column: int, more: _MoreCells) -> int:
         """The form, of the node's region and arithmetic, that is the total of one column."""
-        window, arithmetic = self._window(node), node.component.arithmetic
+        window, arithmetic = self._region(node), node.component.arithmetic
         return more.number((window, column, arithmetic), _passive(arithmetic, window))
+
+    def _one(self, node: _Node, more: _MoreCells) -> int:
+        """The constant 1, of the node's arithmetic, in a window that is computed by panes."""
+        window, arithmetic = self._window_of[node.query], node.component.arithmetic
+        return more.number((window, 0, arithmetic), _passive(arithmetic, window))
+
+    def _all_panes(self, nodes: list[_Node], cell_of: dict[_Node, int], more: _MoreCells) -> tuple[Panes, ...]:
+        """The panes of all windows that are computed by them, with one of the ``nodes`` per cell."""
+        rows: dict[int, int] = {}
+        units: dict[int, list[tuple[int, int]]] = {}
+        evaluations: dict[int, list[tuple[bool, Evaluation]]] = {}
+        for number, node in enumerate(nodes):
+            mine, window, counts = self._panes[node.query], self._window_of[node.query], node.component.variable is None
+            if mine is None or node.held is _Held.FORM:
+                continue
+            rows[window] = mine.rows
+            if counts and node.state in mine.of:
+                units.setdefault(window, []).append((number, mine.of[node.state]))
+            if node.held is _Held.TOTAL:
+                products = tuple(dict.fromkeys(self._pane_products(node, mine, cell_of, more)))
+                evaluations.setdefault(window, []).append((counts, Evaluation(number, None, products)))
+        for key, number in more.numbers.items():
+            if isinstance(key, tuple) and key[0] in rows:
+                units.setdefault(key[0], []).append((number, 0))
+        return tuple(
+            Panes(
+                window,
+                count,
+                tuple(units[window]),
+                tuple(e for last in (False, True) for counts, e in evaluations[window] if counts is last),
+            )
+            for window, count in rows.items()
+        )
+
+    def _pane_products(
+        self, node: _Node, rows: PaneRows, cell_of: dict[_Node, int], more: _MoreCells
+    ) -> Iterator[Product]:
+        """What a node's total is after a pane."""
+        trends = _counts(node)
+        for state in rows.before[node.state]:
+            for factor, other in dict.fromkeys(((trends, node), (node, trends))):
+                total = cell_of.get(_Node(node.query, state, other.component))
+                if total is not None:
+                    yield Product(cell_of[factor], rows.of[state], total)
+        yield Product(cell_of[node], 0, None)
+        if node.state not in rows.of:
+            yield Product(self._one(trends, more), 0, cell_of[node])
 
     def _banks(self, cell_of: dict[_Node, int]) -> tuple[tuple[Field, ...], tuple[Bank, ...], tuple[QueryResult, ...]]:
         """Fill banks with queries of the same window, in order, until `MAX_FIELDS` are in use."""
@@ -332,7 +398,7 @@ class _Compiler:
         results: list[QueryResult] = []
         for number, query in enumerate(self._template.queries):
             presence, values = components(query)
-            window = self._windows[query.window]
+            window = self._window_of[number]
             wanted = len(needed(query))
             if window not in open_banks or not banks[open_banks[window]].has_room(wanted):
                 open_banks[window] = len(banks)

@@ -8,6 +8,9 @@ Terms:
 - A **form** is a cell of a region: instead of one total per live window it holds one coefficient per
   total of the region's base, which is the same for all queries and windows. A region is **rebased** when
   the totals of its base are made anew from the forms, which then start over.
+- A **pane** is the time from the start of a window to that of the next. Where very many windows are open at a time,
+  their cells have a lane per row of a matrix instead of one per window: of what the pane under way does to
+  totals, and of what all panes since some window did.
 - A **bank** is a row layout for the results of some queries with one window. All banks have the same
   output fields, so that the results of a pool are one table.
 """
@@ -216,7 +219,7 @@ class Product:
     Attributes:
         form: The cell that holds the coefficient.
         column: Its lane.
-        base: The cell that holds the total; None for the constant 1.
+        base: The cell that holds the total, which may be that of the constant; None for the constant 1.
     """
 
     form: int
@@ -252,6 +255,27 @@ class Region:
     """
 
     columns: int
+    units: tuple[tuple[int, int], ...]
+    evaluations: tuple[Evaluation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Panes:
+    """How the totals of a window are made from what happens in its panes.
+
+    Cells with forms in other cells' place: a lane holds a coefficient of one row.
+
+    Attributes:
+        window: Number of the window.
+        rows: Number of rows, of which row 0 is the constant 1.
+        units: Cells, all of counts, that hold 1 in one row and 0 in the others when a pane begins. All others of
+            the window are empty then. Those with row 0 are the constant 1 itself, and no event adds to them.
+        evaluations: What the total of a cell is after a pane, of coefficients after it and totals before it;
+            none has a view. Those whose coefficients others need come after these.
+    """
+
+    window: int
+    rows: int
     units: tuple[tuple[int, int], ...]
     evaluations: tuple[Evaluation, ...]
 
@@ -325,7 +349,7 @@ class KernelPlan:
     Attributes:
         classes: Event classes; an event carries one bit for each.
         columns: Attributes an event carries.
-        windows: Distinct windows.
+        windows: Distinct windows; one may stand twice, computed by panes and not.
         cells: Ordered so that a cell comes after the one it counts by.
         fields: Output fields of every bank.
         banks: Row layouts.
@@ -334,6 +358,7 @@ class KernelPlan:
         guard_states: States of all guards.
         comparisons: Conditions on events and those before them.
         regions: Where linear forms are kept.
+        panes: Of the windows that are computed by them.
     """
 
     classes: tuple[EventClass, ...]
@@ -347,6 +372,7 @@ class KernelPlan:
     guard_states: tuple[GuardState, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     regions: tuple[Region, ...] = ()
+    panes: tuple[Panes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from sparkext import own_packages
 own_packages.check()
 
 from sparkext.frames import match_trend  # noqa: E402
-from sparkext.session import enable, explain_sharing  # noqa: E402
+from sparkext.session import disable, enable, explain_sharing  # noqa: E402
 
-__all__ = ["__version__", "enable", "explain_sharing", "match_trend"]
+__all__ = ["__version__", "disable", "enable", "explain_sharing", "match_trend"]
 __version__ = "0.1.0"

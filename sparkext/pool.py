@@ -132,8 +132,16 @@ class Pool:
     all queries that are known when it starts.
     """
 
-    def __init__(self, spark: SparkSession, first: BoundQuery) -> None:
+    def __init__(self, spark: SparkSession, first: BoundQuery, optimizer: str | None = None) -> None:
+        """An empty pool.
+
+        Args:
+            spark: Its session.
+            first: A query that it takes.
+            optimizer: That plans it; the one of the session if left out.
+        """
         self._spark = spark
+        self._optimizer = optimizer
         self._source = first.source
         self._keyed = _keyed(first)
         self._shape = (len(first.groups), len(first.partitions))
@@ -212,7 +220,7 @@ class Pool:
 
     def _settings(self) -> Settings:
         return Settings(
-            optimizer=settings.choice(self._spark, settings.OPTIMIZER),
+            optimizer=self._optimizer or settings.choice(self._spark, settings.OPTIMIZER),
             cost_model=settings.choice(self._spark, settings.COST_MODEL),
             statistics=tuple(sorted(settings.given_statistics(self._spark).items())),
             sample_rows=settings.sample_rows(self._spark),

@@ -27,7 +27,14 @@ _LOG10_OF_SCALE = f"{math.log10(2**SCALE_BITS)!r}D"
 def query_result(
     pool: DataFrame, fields: tuple[Field, ...], place: QueryResult, query: BoundQuery, ansi: bool
 ) -> DataFrame:
-    """The rows of ``query``: group columns, window bounds, measures.
+    """The rows of ``query``: group columns, window bounds, measures; see `aggregate_rows`."""
+    return _with_measures(aggregate_rows(pool, fields, place, query, ansi), query)
+
+
+def aggregate_rows(
+    pool: DataFrame, fields: tuple[Field, ...], place: QueryResult, query: BoundQuery, ansi: bool
+) -> DataFrame:
+    """The rows of ``query`` before its measures: group columns, window bounds, aggregates.
 
     Args:
         pool: Results of its pool.
@@ -48,7 +55,7 @@ def query_result(
     for index, (aggregate, value) in enumerate(zip(query.query.aggregates, place.values, strict=True)):
         held = [names[field] for field in value]
         columns.append(f"{_value(aggregate, held, _overflow(query, index, bounds, ansi))} AS {aggregate_name(index)}")
-    return _with_measures(pool.where(f"bank = {place.bank} AND ({found})").selectExpr(*columns), query)
+    return pool.where(f"bank = {place.bank} AND ({found})").selectExpr(*columns)
 
 
 def stand_in(spark: SparkSession, query: BoundQuery) -> DataFrame:

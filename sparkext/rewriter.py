@@ -79,7 +79,8 @@ def _with_stand_ins(workload: Workload, sql: str, tokens: list[Token], spans: Se
         for at, (span, clause, view) in enumerate(zip(spans, clauses, views, strict=True), 1):
             before = [token for token in tokens if span.start <= token.start < span.keyword]
             source_at = (span.start, before[-1].end)
-            use = Use(sql, clause, _source_query(edits, span, source_at), source_at, before[-1].name)
+            text = sql[span.keyword : span.end]
+            use = Use(sql, clause, text, _source_query(edits, span, source_at), source_at, before[-1].name)
             number = views[:at].count(view) if views.count(view) > 1 else None
             registered.append(workload.register(use, view, number))
             edits.replace(span.start, span.end, _in_place_of(sql[span.start : span.end], registered[-1]))

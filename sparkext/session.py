@@ -1,4 +1,4 @@
-"""Switching the extension on."""
+"""Switching the extension on and off."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def enable(spark: SparkSession) -> SparkSession:
             errorClass="NOT_IMPLEMENTED", messageParameters={"feature": "sparkext with Spark Connect"}
         )
     if spark in _enabled:
+        _parser(_enabled[spark]).is_on = True
         return _enabled[spark]
     context = spark.sparkContext
     gateway = context._gateway
@@ -50,6 +51,19 @@ def enable(spark: SparkSession) -> SparkSession:
     _enabled[spark] = _enabled[session] = session
     _make_current(session)
     return session
+
+
+def disable(spark: SparkSession) -> None:
+    """Switch the extension off in a session, until it is enabled again.
+
+    The temporary views that hold trend queries are dropped, with all that has been kept for them; everything
+    else stays. From then on statements are read by Spark's own parser alone.
+
+    Args:
+        spark: What `enable` was given, or returned. Nothing happens to a session that is not enabled.
+    """
+    if spark in _enabled:
+        _parser(_enabled[spark]).switch_off()
 
 
 def explain_sharing(spark: SparkSession, only: str | None = None) -> SharingPicture:
@@ -69,6 +83,10 @@ def explain_sharing(spark: SparkSession, only: str | None = None) -> SharingPict
 def parsers(context: SparkContext) -> list[TrendParser]:
     """Parsers of the sessions of an application that is enabled."""
     return list(_builders[context].parsers)
+
+
+def _parser(session: SparkSession) -> TrendParser:
+    return next(parser for parser in parsers(session.sparkContext) if parser.session.equals(session._jsparkSession))
 
 
 def _use_this_python(context: SparkContext) -> None:

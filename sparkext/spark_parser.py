@@ -33,15 +33,20 @@ class TrendParser:
         self._delegate = delegate
         self._made = threading.Lock()
         self._workload: Workload | None = None
+        self.is_on = True
 
     def parsePlan(self, sql: str) -> Any:  # noqa: N802
         """A statement, as Spark before 4.1 and some commands pass it on."""
+        if not self.is_on:
+            return self._plainly("parsePlan", sql)
         with self._entered(sql) as nested:
             text = self._query(sql) if nested else self._statement(fill_in(sql, None)[0])
             return self._delegate.parsePlan(text)
 
     def parsePlanWithParameters(self, sql: str, context: Any) -> Any:  # noqa: N802
         """A statement with parameters, possibly none."""
+        if not self.is_on:
+            return self._plainly("parsePlanWithParameters", sql, context)
         with self._entered(sql) as nested:
             if nested:
                 return self._delegate.parsePlanWithParameters(self._query(sql), context)
@@ -50,6 +55,8 @@ class TrendParser:
 
     def parseQuery(self, sql: str) -> Any:  # noqa: N802
         """The text of a view that a statement refers to."""
+        if not self.is_on:
+            return self._plainly("parseQuery", sql)
         with self._entered(sql):
             try:
                 text = self._query(sql)
@@ -64,10 +71,20 @@ class TrendParser:
             raise AttributeError(name)
 
         def delegated(*args: Any) -> Any:
-            with self._entered(str(args[0]) if args else ""):
-                return getattr(self._delegate, name)(*args)
+            return self._plainly(name, *args)
 
         return delegated
+
+    def _plainly(self, method: str, *args: Any) -> Any:
+        """What Spark's own parser says."""
+        with self._entered(str(args[0]) if args else ""):
+            return getattr(self._delegate, method)(*args)
+
+    def switch_off(self) -> None:
+        """Drop all trend views with their results, and leave statements to Spark's own parser until `is_on` again."""
+        if self._workload is not None:
+            self._workload.drop_views()
+        self.is_on = False
 
     @property
     def session(self) -> Any:

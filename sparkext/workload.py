@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from planner.errors import PlanningError
+from sparkext import debug, settings
 from sparkext.binding import BoundQuery, bind
 from sparkext.clause import Clause
 from sparkext.pool import Pool, Run
@@ -50,6 +51,7 @@ class Use:
     Attributes:
         sql: The statement.
         clause: Parsed from it.
+        text: Of the clause.
         source: A complete query for the relation before the clause.
         source_at: Where that relation stands in the statement.
         relation: Its name or alias, if it has one.
@@ -57,6 +59,7 @@ class Use:
 
     sql: str
     clause: Clause
+    text: str
     source: str
     source_at: tuple[int, int]
     relation: str | None
@@ -74,6 +77,7 @@ class TrendQuery:
         pool: That computes it.
         shown: The run that the stand-in relation shows; None while nothing is planned.
         ansi: Whether the stand-in relation fails on overflow.
+        checked: The run whose results have been found to be right, in debug mode.
     """
 
     view: View | None
@@ -83,6 +87,7 @@ class TrendQuery:
     pool: Pool
     shown: Run | None = None
     ansi: bool | None = None
+    checked: Run | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +152,12 @@ class Workload:
             for relation in relations:
                 self._forget(self._queries[relation])
 
-    def plan(self, relations: Iterable[str]) -> list[Run]:
+    def plan(self, relations: Iterable[str], is_read: bool = True) -> list[Run]:
         """Make the stand-in relations show results that follow their sources as they are now.
+
+        Args:
+            relations: Their names.
+            is_read: Whether something is to read them.
 
         Returns:
             The runs that were planned for it.
@@ -166,6 +175,8 @@ class Workload:
                     run = self._make_run(query)
                     made.append(run)
                 self._show(query, run)
+                if is_read and settings.choice(self.spark, settings.DEBUG) == "true":
+                    self._check(query, run)
             return made
 
     def queries(self) -> list[TrendQuery]:
@@ -178,7 +189,7 @@ class Workload:
             self.collect()
             for relation, query in list(self._queries.items()):
                 try:
-                    self.plan([relation])
+                    self.plan([relation], is_read=False)
                 except PlanningError as error:
                     if error.condition in ("TREND_CANCELLED", "TREND_UNKNOWN_SETTING", "TREND_WORKLOAD_TOO_LARGE"):
                         raise
@@ -209,6 +220,16 @@ class Workload:
     def holds_queries(self) -> bool:
         """Whether there are any."""
         return bool(self._queries)
+
+    def drop_views(self) -> None:
+        """Drop all views that hold trend queries, and forget the queries."""
+        with self._lock:
+            for view in {query.view for query in self._queries.values() if query.view is not None}:
+                if view.is_global:
+                    self.spark.catalog.dropGlobalTempView(view.name)
+                else:
+                    self.spark.catalog.dropTempView(view.name)
+            self.release()
 
     def release(self) -> None:
         """Forget all queries and their results, as their session is no more."""
@@ -257,6 +278,16 @@ class Workload:
         query.shown = None
         return True
 
+    def _check(self, query: TrendQuery, run: Run) -> None:
+        """Hold what a run says of a query against the query by itself, once."""
+        if query.checked is run:
+            return
+        others = [
+            other for other in self._queries.values() if other is not query and run.place(other.bound) is not None
+        ]
+        debug.check(self.spark, _written(query), list(map(_written, others)), run)
+        query.checked = run
+
     def _make_run(self, query: TrendQuery) -> Run:
         self.collect()
         live = self._live(query.pool)
@@ -293,3 +324,8 @@ class Workload:
     def _forget(self, query: TrendQuery) -> None:
         del self._queries[query.relation]
         self.spark.catalog.dropTempView(query.relation)
+
+
+def _written(query: TrendQuery) -> debug.Written:
+    use = query.use
+    return debug.Written(use.sql, use.clause, use.text, use.relation, query.bound)

@@ -107,8 +107,9 @@ class Stub:
         """Count what is given up."""
         self.abandoned += len(relations)
 
-    def plan(self, _relations: Sequence[str]) -> None:
+    def plan(self, _relations: Sequence[str]) -> list[Any]:
         """There is nothing to plan."""
+        return []
 
     def queries(self) -> list[Any]:
         """No views are made."""

@@ -30,6 +30,7 @@ from planner.kernel_plan import (
     class_words,
     field_columns,
 )
+from planner.panes import PANES_FROM
 from planner.prefixes import share_equal_prefixes, share_nothing
 from planner.query import Function, Query
 from planner.sharing import QSet, SharingPlan, TransitionPlan
@@ -53,6 +54,7 @@ def pool_results(
     events: Sequence[Event],
     planner: Planner = share_equal_prefixes,
     random: Random | None = None,
+    panes_from: float = PANES_FROM,
 ) -> list[Results]:
     """Per query of the pool, its results.
 
@@ -62,9 +64,10 @@ def pool_results(
         planner: What is shared.
         random: When given, batches are cut at random places, outputs are flushed at random times and
             rows of no class stay in; else there is one batch.
+        panes_from: From how many open windows on these are computed by panes; 0 for as often as possible.
     """
     machine = template(queries)
-    plan = compile_plan(machine, planner(machine))
+    plan = compile_plan(machine, planner(machine), panes_from)
     keep = random is not None and random.random() < 0.3
     partials = pool_partials(plan, sorted_rows(kernel_rows(plan, events, keep)), random)
     return [query_results(query, result, partials) for query, result in zip(queries, plan.results, strict=True)]

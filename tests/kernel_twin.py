@@ -2,8 +2,9 @@
 
 Each window of each key is computed by itself, with Python ints and Fractions, and what each event added to
 each cell is kept, so that guards and comparisons are asked of every pair of events. Forms are evaluated at
-every time, so that they are units whenever the next events come. Nothing is shared with `udfs`: no lanes, no
-pending totals, no order keys, no scales, no buckets, no trees, no form that outlasts a time.
+every time, so that they are units whenever the next events come; of panes, only the constant 1 is looked at.
+Nothing is shared with `udfs`: no lanes, no pending totals, no order keys, no scales, no buckets, no trees, no
+form that outlasts a time, no pane.
 """
 
 from __future__ import annotations
@@ -149,13 +150,14 @@ class _Twin:
         self._plan = plan
         self._encodings = [self._encoding(number) for number in range(len(plan.cells))]
         self._units = {unit for region in plan.regions for unit in region.units}
+        self._ones = {cell for panes in plan.panes for cell, row in panes.units if row == 0}
         self._viewed = {e.view: e.cell for region in plan.regions for e in region.evaluations if e.view is not None}
 
     def window(self, window: int, rows: list[KernelRow]) -> _Window:
         """One window after ``rows``, which are all in it."""
         cells = self._plan.cells
         past = _Window(
-            totals=[_nothing(cell.arithmetic) for cell in cells],
+            totals=[1 if n in self._ones else _nothing(cell.arithmetic) for n, cell in enumerate(cells)],
             added=[[] for _ in cells],
             spans=[set() for _ in self._plan.guard_states],
             broken=[set() for _ in range(self._plan.guards)],

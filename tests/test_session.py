@@ -11,13 +11,49 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 import sparkext
-from tests.sql_cases import stream, trends, values
+from tests.sql_cases import fails, stream, trends, values
 
 ROOT = Path(__file__).parent.parent
 
 
 def test_enable_is_idempotent(spark: SparkSession) -> None:
     assert sparkext.enable(spark) is spark
+
+
+def test_switching_off_and_on_again(spark: SparkSession) -> None:
+    """Off, the session is Spark's own: no trend views, nothing kept, and the clause is a syntax error."""
+    stream(spark, {"x": "a1 b2"})
+    spark.sql(f"CREATE TEMP VIEW v AS {trends('A B')}")
+    spark.sql(f"CREATE TEMP VIEW w AS {trends('A')}")
+    assert values(spark.table("v")) == [("x", 1)]
+    manager = spark._jsparkSession.sharedState().cacheManager()
+    assert manager.numCachedEntries() == 1
+    sparkext.disable(spark)
+    sparkext.disable(spark)
+    try:
+        assert manager.numCachedEntries() == 0
+        assert [table.name for table in spark.catalog.listTables()] == ["e"]
+        fails(spark, trends("A B"), "PARSE_SYNTAX_ERROR")
+        assert values(spark.sql("SELECT count(*) FROM e WHERE ty = :ty", {"ty": "A"})) == [(1,)]
+    finally:
+        assert sparkext.enable(spark) is spark
+    assert values(spark.sql(trends("A B"))) == [("x", 1)]
+
+
+def test_tables_that_the_user_keeps_are_not_touched(spark: SparkSession) -> None:
+    """Neither when results are dropped, nor when a view that reads the table goes, nor when all is switched off."""
+    stream(spark, {"x": "a1 b2"})
+    spark.sql("CACHE TABLE e")
+    for number in range(2):
+        spark.sql(f"CREATE TEMP VIEW v{number} AS {trends('A B', f'COUNT(*) + {number} AS n')}")
+    assert values(spark.table("v1")) == [("x", 2)]
+    spark.sql("REFRESH SHARING")
+    assert spark.catalog.isCached("e")
+    spark.sql("DROP VIEW v0")
+    sparkext.disable(spark)
+    sparkext.enable(spark)
+    assert spark.catalog.isCached("e")
+    spark.sql("UNCACHE TABLE e")
 
 
 def test_spark_gives_the_enabled_session_to_whoever_asks(spark: SparkSession) -> None:

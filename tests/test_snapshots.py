@@ -162,6 +162,38 @@ def test_long_bursts(length: int, window: Window | None) -> None:
     compare(pool, events, over("R"))
 
 
+def test_totals_that_are_made_in_different_ways() -> None:
+    """From R to U one query takes snapshots anew, one takes values, one passes forms on; to T all do."""
+    pool = [query(f"P Q R (T | U) {end}", *ALL) for end in ("", "B", "C")]
+    source = template(pool)
+    at = {str(state): number for number, state in enumerate(source.states)}
+    chosen: dict[tuple[str, str], list[tuple[tuple[int, ...], str | None]]] = {
+        ("P", "Q"): [((0, 1, 2), None)],
+        ("Q", "R"): [((0, 1, 2), "Q")],
+        ("R", "T"): [((0, 1, 2), "Q")],
+        ("R", "U"): [((0,), "R"), ((1,), None), ((2,), "Q")],
+    }
+
+    def planner(_: Template) -> SharingPlan:
+        names = {number: name for name, number in at.items()}
+        plans = []
+        for t in source.transitions:
+            alone: list[tuple[tuple[int, ...], str | None]] = [((query,), None) for query in t.queries]
+            asked = chosen.get((names[t.source], names[t.target]), alone)
+            sets = tuple(QSet(mine, None if name is None else at[name]) for mine, name in asked)
+            plans.append(TransitionPlan(t.source, t.target, sets))
+        plan = SharingPlan("by hand", tuple(plans))
+        assert not list(invalid(source, plan))
+        return plan
+
+    random = Random(1)
+    for kinds in ("PQRTUBC", "PPQRQRTURTUBTUC", "PQQRTURQRUTUBRTUC"):
+        events = [event(pool, kind, time, random.choice((None, 1, 3))) for time, kind in enumerate(kinds)]
+        expected = [enumerate_results(one, events, MEANINGS) for one in pool]
+        for one, other in zip(expected, pool_results(pool, events, planner), strict=True):
+            assert difference(one, other) is None
+
+
 def test_numbers_far_beyond_a_double() -> None:
     aggregates = (Aggregate(Function.LOG10_COUNT), Aggregate(Function.AVG, "P", V))
     pool = [query(text, *aggregates) for text in ("A R P+ D", "B R P+ D")]

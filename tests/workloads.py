@@ -360,7 +360,8 @@ def _classes(random: Random, types: tuple[str, ...]) -> dict[str, EventClass]:
 def _window(random: Random) -> Window | None:
     within, slide = random.randint(4, 30), random.randint(1, 9)
     overlapping, gaps = Window(within, slide), Window(random.randint(1, slide), slide)
-    return random.choice((None, None, Window(within, within), overlapping, overlapping, gaps))
+    many = Window(random.randint(10, 60), random.choice((1, 1, 2)))
+    return random.choice((None, None, Window(within, within), overlapping, overlapping, gaps, many))
 
 
 def _aggregate(random: Random, names: tuple[str, ...]) -> Aggregate:

@@ -4,6 +4,10 @@ They are kept beside the source. Where the package's directory cannot be written
 installation, they go to a directory of the user's own below the temporary directory (`udfs.unpacked`).
 Numba looks at the file of a function alone to see whether what it kept is still right, but a kernel also
 holds what it calls: so each state of the sources has a directory of its own.
+
+Kernels are compiled without numba's runtime, ``_nrt``: they count no references, since whoever calls one holds all
+its arrays, and each count is an atomic instruction that takes longer than most of what a kernel does in between.
+Such a kernel cannot make arrays; numba refuses to compile one that does.
 """
 
 from __future__ import annotations
@@ -48,11 +52,14 @@ def _kept(compiler: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Any]
     return decorate
 
 
-kernel = _kept(njit(cache=True))
+kernel = _kept(njit(cache=True, _nrt=False))
 """For functions that Python calls."""
 
-inner = _kept(njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True))
+allocating = _kept(njit(cache=True, _nrt=True))
+"""For functions that make arrays."""
+
+inner = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True))
 """For functions that compiled ones call: without the code by which Python would, which takes long to compile."""
 
-inlined = _kept(njit(cache=True, inline="always"))
+inlined = _kept(njit(cache=True, _nrt=False, inline="always"))
 """For small functions in the innermost loops."""

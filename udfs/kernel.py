@@ -28,9 +28,10 @@ from udfs.guards import (
 from udfs.lookback import forget_past, insert_into_trees, look_back, record
 from udfs.numbers import add_exact, add_scaled, is_before, scaled
 from udfs.program import EXACT, NUMBER
-from udfs.rebase import feed, is_due, make_ready, rebase_all, settle_forms
+from udfs.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
+from udfs.rows import rows_at_once
 from udfs.totals import HUGE, NARROW, NO_HIGH, NO_LOW, TINY, add, is_some
-from udfs.windows import close_all, enter, rows_at_once
+from udfs.windows import close_all, enter
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _BIT_PLACES = np.array(
@@ -39,7 +40,7 @@ _BIT_PLACES = np.array(
 
 
 @kernel
-def advance(program, state, guards, past, regions, output, batch, row, combine):  # type: ignore[no-untyped-def]
+def advance(program, state, guards, past, regions, panes, output, batch, row, combine):  # type: ignore[no-untyped-def]
     """Process the events of ``batch`` from ``row`` on.
 
     Args:
@@ -48,6 +49,7 @@ def advance(program, state, guards, past, regions, output, batch, row, combine):
         guards: `udfs.program.Guards`; changed. None when nothing is forbidden, and then compiled without.
         past: `udfs.program.Past`; changed. None when no step depends on the event before.
         regions: `udfs.regions.Regions`; changed. None when nothing is a linear form.
+        panes: `udfs.panes.Panes`; changed.
         output: `udfs.program.Output`; rows are added.
         batch: `udfs.batches.Batch`.
         row: Where to start.
@@ -65,7 +67,7 @@ def advance(program, state, guards, past, regions, output, batch, row, combine):
     valid, numbers, key_high, key_low = batch.valid, batch.numbers, batch.key_high, batch.key_low
     rows = len(times)
     room = len(output.group) - rows_at_once(program.windows, program.bank_ends)
-    matched = np.empty(classes.shape[1] * CLASSES_PER_WORD, np.int64)
+    matched = state.matched
 
     while row < rows:
         if cursor[3] > room:
@@ -73,12 +75,20 @@ def advance(program, state, guards, past, regions, output, batch, row, combine):
         time = times[row]
         first = new_key[row] != 0
         if first or time != cursor[1]:
-            _settle(program, state, guards, past, regions)
+            waiting = cursor[2] != 0
+            if guards is not None:
+                waiting |= guards.pending[0] != 0
+            if past is not None:
+                waiting |= past.unseen[0] != 0
+            if regions is not None:
+                waiting |= regions.unsettled[0] != 0
+            if waiting:
+                _settle(program, state, guards, past, regions)
             if first or time >= cursor[5]:
                 if regions is not None:
                     rebase_all(program, state, regions)
                 if first and cursor[0]:
-                    close_all(program, state, guards, output, combine)
+                    close_all(program, state, guards, panes, output, combine)
                 if first:
                     cursor[6] = cursor[7] = 0
                     if guards is not None:
@@ -86,7 +96,9 @@ def advance(program, state, guards, past, regions, output, batch, row, combine):
                     if past is not None:
                         forget_past(past)
                 cursor[4] += np.int64(new_group[row])
-                enter(program, state, guards, output, time, combine, first)
+                enter(program, state, guards, panes, output, time, combine, first)
+                if regions is not None:
+                    forget_views(regions)
                 cursor[0] = 1
             cursor[1] = time
 
@@ -241,12 +253,12 @@ def advance(program, state, guards, past, regions, output, batch, row, combine):
 
 
 @kernel
-def end_key(program, state, guards, past, regions, output, combine):  # type: ignore[no-untyped-def]
+def end_key(program, state, guards, past, regions, panes, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all windows of the key under way."""
     _settle(program, state, guards, past, regions)
     if regions is not None:
         rebase_all(program, state, regions)
-    close_all(program, state, guards, output, combine)
+    close_all(program, state, guards, panes, output, combine)
     state.cursor[0] = 0
 
 

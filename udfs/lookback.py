@@ -5,7 +5,7 @@ What events added is recorded; then it is found again by rank in Fenwick trees, 
 
 from __future__ import annotations
 
-from udfs.compiled import inner, kernel
+from udfs.compiled import inlined, inner, kernel
 from udfs.guards import holds
 from udfs.numbers import add_exact, add_scaled, is_before
 from udfs.program import EXACT, EXTREME, NUMBER
@@ -16,8 +16,8 @@ from udfs.totals import HUGE, NARROW, add_from, is_some
 @inner
 def forget_past(past):  # type: ignore[no-untyped-def]
     """Start with a new key, of which there are no events to look back to."""
-    past.rows[:, 2] = past.rows[:, 3]
-    past.rows[:, 4] = past.rows[:, 3]
+    for history in range(len(past.rows)):
+        past.rows[history, 2] = past.rows[history, 4] = past.rows[history, 3]
 
 
 @inner
@@ -42,6 +42,9 @@ def _add_tree(program, state, past, row, u, link):  # type: ignore[no-untyped-de
     lanes = program.trees[tree, 1]
     base = past.node_at[tree] + (past.ranks[comparison, row, 3] - 1) * lanes
     last = past.ranks[comparison, row, 4]
+    if program.windows[window, 0] == 0 and kind != EXTREME:
+        _add_nodes(kind, at, base, last, state.cursor, high, low, number, node_high, node_low, node_number)
+        return
     for lane in range(opened[3], opened[4]):
         index = opened[0] + lane
         first, node = base + index % lanes, last
@@ -71,6 +74,30 @@ def _add_tree(program, state, past, row, u, link):  # type: ignore[no-untyped-de
                 ):
                     high[at + lane], low[at + lane] = node_high[there], node_low[there]
                 node &= node - 1
+
+
+@inlined
+def _add_nodes(kind, at, base, node, cursor, high, low, number, node_high, node_low, node_number):  # type: ignore[no-untyped-def]
+    """Add nodes of the only window there is; those that nothing was added to hold nothing."""
+    if kind == EXACT:
+        sum_high, sum_low = high[at], low[at]
+        if cursor[6]:
+            while node > 0:
+                sum_high, sum_low = add_exact(sum_high, sum_low, node_high[base + node], node_low[base + node])
+                node &= node - 1
+        else:
+            while node > 0:
+                sum_low += node_low[base + node]
+                node &= node - 1
+        high[at], low[at] = sum_high, sum_low
+        cursor[6] |= sum_high != 0 or sum_low < 0 or sum_low >= NARROW
+    else:
+        total, scale = number[at], low[at]
+        while node > 0:
+            total, scale = add_scaled(total, scale, node_number[base + node], node_low[base + node])
+            node &= node - 1
+        number[at], low[at] = total, scale
+        cursor[7] |= scale != 0 or not abs(total) < HUGE
 
 
 @inner
@@ -180,6 +207,18 @@ def _insert(program, past, h, feed, place):  # type: ignore[no-untyped-def]
     values = past.value_at[h] + (place - past.rows[h, 0]) * lanes * program.histories[h, 2] + program.feeds[feed, 1]
     base, size = past.ranks[comparison, source, 0], past.ranks[comparison, source, 2]
     if base < 0:
+        return
+    if program.windows[program.histories[h, 0], 0] == 0 and kind != EXTREME:
+        first = past.node_at[tree] + base - 1
+        more_high, more_low, more_number = past.values.high[values], past.values.low[values], past.values.number[values]
+        node = past.ranks[comparison, source, 1] + 1
+        while node <= size:
+            there = first + node
+            if kind == EXACT:
+                high[there], low[there] = add_exact(high[there], low[there], more_high, more_low)
+            else:
+                number[there], low[there] = add_scaled(number[there], low[there], more_number, more_low)
+            node += node & -node
         return
     for lane in range(past.windows[place]):
         index = past.first[place] + lane

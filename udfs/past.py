@@ -50,12 +50,16 @@ class PastRoom:
         """The batch with the events that it may reach back to after its own; ``past`` is made for it."""
         live = self._live(batch, state)
         old = self.past
-        sources = np.unique(np.concatenate([old.source[places] for places in live]))
-        batch = self._extended(batch, sources)
-        rows = len(batch.time)
+        known = 0 if self._last is None else self._last.valid.shape[1]
+        carried = np.zeros(known, np.bool_)
+        for places in live:
+            carried[old.source[places]] = True
+        batch = self._extended(batch, np.flatnonzero(carried))
+        # Where the rows carried over are now.
+        moved = len(batch.time) - 1 + np.cumsum(carried)
         past = self._room(batch, live)
         for history, places in enumerate(live):
-            self._copy(history, places, rows + np.searchsorted(sources, old.source[places]), old, past)
+            self._copy(history, places, moved[old.source[places]], old, past)
         insert_into_trees(self._program, past, True)
         self._last, self.past = batch, past
         return batch
@@ -159,6 +163,11 @@ class PastRoom:
         new.source[there] = sources
         width = int(self._program.histories[history, 1] * self._program.histories[history, 2])
         value_begin = int(new.value_at[history])
+        if len(places) and places[-1] - places[0] + 1 == len(places):
+            first, size = int(old.value_at[history] + (places[0] - old.rows[history, 0]) * width), width * len(places)
+            for word in (0, 1):
+                new.values[word][value_begin : value_begin + size] = old.values[word][first : first + size]
+            return
         first = old.value_at[history] + (places - old.rows[history, 0]) * width
         lanes = (first[:, None] + np.arange(width)).ravel()
         for word in (0, 1):

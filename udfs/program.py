@@ -35,8 +35,8 @@ class Program(NamedTuple):
 
     Attributes:
         windows: Per window: within (0: unbounded), slide, lanes of a cell, number of its first cell and
-            of the cell after its last, offset of its first cell. Then the same per region, of which the
-            lanes are its columns. Shape (windows + regions, 6).
+            of the cell after its last, offset of its first cell, most that are open at once. Then the same per
+            region, of which the lanes are its columns. Shape (windows + regions, 7).
         blanks: Per cell, ordered by window, the two words of an empty total. Shape (cells, 2).
         updates: One row per cell: arithmetic, window, offset, start, begin and end in ``sources``,
             offset and arithmetic of the count (-1: contributes nothing), column (-1: none), weighted,
@@ -178,6 +178,7 @@ class State(NamedTuple):
             the output, ordinal of the output group, first time at which windows open or close,
             whether counts of this key may need both words, whether its numbers may need scales.
             Shape (8,).
+        matched: Classes that the event at hand is of; scratch. Shape (classes,).
     """
 
     totals: Totals
@@ -187,6 +188,7 @@ class State(NamedTuple):
     dirty: Ints
     is_dirty: Flags
     cursor: Ints
+    matched: Ints
 
 
 class Guards(NamedTuple):
@@ -293,7 +295,7 @@ def assemble(plan: KernelPlan) -> Program:
     histories = links.histories
     feeds, feed_ends = histories.feeds()
     return Program(
-        windows=_table(windows, 6),
+        windows=_table(windows, 7),
         blanks=_table(blanks, 2),
         updates=_table(updates, 15),
         update_ends=np.array(update_ends, np.int64),
@@ -365,10 +367,12 @@ def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list
     windows: list[list[int]] = []
     blanks: list[tuple[int, int]] = []
     size = 0
-    kept_for = [*map(_lanes, plan.windows), *([0, 1, region.columns] for region in plan.regions)]
-    for number, (within, slide, lanes) in enumerate(kept_for):
+    rows = {panes.window: panes.rows for panes in plan.panes}
+    kept_for = [_lanes(window, rows.get(number, 0)) for number, window in enumerate(plan.windows)]
+    kept_for += ((0, 1, region.columns, 1) for region in plan.regions)
+    for number, (within, slide, lanes, live) in enumerate(kept_for):
         mine = [place for place, cell in enumerate(cells) if cell.window == number]
-        windows.append([within, slide, lanes, len(blanks), len(blanks) + len(mine), size])
+        windows.append([within, slide, lanes, len(blanks), len(blanks) + len(mine), size, live])
         for place in mine:
             offsets[place] = size
             size += lanes
@@ -381,8 +385,11 @@ def cell_offsets(plan: KernelPlan) -> list[int]:
     return _blocks(plan, _stores(plan))[0]
 
 
-def _lanes(window: Window | None) -> list[int]:
-    return [0, 1, 1] if window is None else [window.within, window.slide, 2 * window.live]
+def _lanes(window: Window | None, rows: int) -> tuple[int, int, int, int]:
+    """The first columns of ``Program.windows``, and the last; with ``rows`` of pane matrices, if it has any."""
+    if window is None:
+        return 0, 1, 1, 1
+    return window.within, window.slide, 2 * rows if rows else 2 * window.live, window.live
 
 
 class _Links:
@@ -457,6 +464,7 @@ def new_state(program: Program) -> State:
         dirty=np.zeros(cells, np.int64),
         is_dirty=np.zeros(cells, np.uint8),
         cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0], np.int64),
+        matched=np.zeros(len(program.update_ends) - 1, np.int64),
     )
 
 

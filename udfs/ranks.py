@@ -7,6 +7,7 @@ table is the case without an order: all events of a tree have rank 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def ranks(comparison: Comparison, batch: Batch, keys: Ints, before: NDArray[np.b
         stands &= batch.valid[prev_column] != 0
         here += [batch.key_high[here_column], batch.key_low[here_column]]
         prev += [batch.key_high[prev_column], batch.key_low[prev_column]]
-    here_tree, prev_tree = _common_numbers(here, prev)
+    here_tree, prev_tree = _common_numbers(here, prev) if comparison.equal else (keys, keys)
     wanted = np.zeros(len(keys), np.int64)
     order = np.zeros(len(keys), np.int64)
     if comparison.order is not None:
@@ -45,18 +46,31 @@ def ranks(comparison: Comparison, batch: Batch, keys: Ints, before: NDArray[np.b
         asks &= wanted >= 0
         stands &= order >= 0
     places = int(max(wanted.max(initial=0), order.max(initial=0))) + 1
-    known, rank = np.unique((prev_tree * places + order)[stands], return_inverse=True)
-    result = np.full((len(keys), 5), -1, np.int64)
-    tree = prev_tree[stands]
-    first = np.searchsorted(known, tree * places)
-    result[stands, 0] = first
-    result[stands, 1] = rank - first
-    result[stands, 2] = np.searchsorted(known, (tree + 1) * places) - first
-    tree = here_tree[asks]
-    first = np.searchsorted(known, tree * places)
-    result[asks, 3] = first
-    result[asks, 4] = np.searchsorted(known, tree * places + wanted[asks], side="right") - first
-    return result, len(known)
+    trees = int(max(here_tree.max(initial=0), prev_tree.max(initial=0))) + 1
+    below, nodes = _below((prev_tree * places + order)[stands], trees * places)
+    result = np.empty((len(keys), 5), np.int64)
+    first = below(prev_tree * places)
+    result[:, 0] = np.where(stands, first, -1)
+    result[:, 1] = np.where(stands, below(prev_tree * places + order) - first, -1)
+    result[:, 2] = np.where(stands, below((prev_tree + 1) * places) - first, -1)
+    first = below(here_tree * places)
+    result[:, 3] = np.where(asks, first, -1)
+    result[:, 4] = np.where(asks, below(here_tree * places + wanted + 1) - first, -1)
+    return result, nodes
+
+
+def _below(values: Ints, most: int) -> tuple[Callable[[Ints], Ints], int]:
+    """How many different ones of ``values`` are below others, and how many there are; all are from 0 up to ``most``.
+
+    Where they are dense a table tells, else a search.
+    """
+    if most <= 8 * len(values) + 1024:
+        table = np.zeros(most + 2, np.int64)
+        table[values + 1] = 1
+        np.cumsum(table, out=table)
+        return lambda wanted: table[np.maximum(wanted, 0)], int(table[-1])
+    known = np.unique(values)
+    return lambda wanted: np.searchsorted(known, wanted), len(known)
 
 
 def _places(order: Order, batch: Batch) -> tuple[Ints, Ints]:
@@ -66,7 +80,10 @@ def _places(order: Order, batch: Batch) -> tuple[Ints, Ints]:
     """
     here = [batch.key_high[order.here], batch.key_low[order.here].view(np.uint64)]
     prev = [batch.key_high[order.prev], batch.key_low[order.prev].view(np.uint64)]
-    wanted, place = _common_numbers(here, prev)
+    if order.here == order.prev:
+        wanted = place = _numbers(here)
+    else:
+        wanted, place = _common_numbers(here, prev)
     if not order.before_is_less:
         last = max(int(wanted.max(initial=0)), int(place.max(initial=0)))
         wanted, place = last - wanted, last - place
@@ -78,12 +95,19 @@ def _places(order: Order, batch: Batch) -> tuple[Ints, Ints]:
 
 def _common_numbers(one: list[NDArray[Any]], other: list[NDArray[Any]]) -> tuple[Ints, Ints]:
     """Numbers of the rows of two tables such that equal rows have equal numbers and order is kept."""
-    columns = [np.concatenate(pair) for pair in zip(one, other, strict=True)]
-    by_value = np.lexsort(columns[::-1])
+    numbers = _numbers([np.concatenate(pair) for pair in zip(one, other, strict=True)])
+    return numbers[: len(one[0])], numbers[len(one[0]) :]
+
+
+def _numbers(columns: list[NDArray[Any]]) -> Ints:
+    """Numbers of the rows of a table such that equal rows have equal numbers and order is kept."""
+    columns = [column for column in columns if len(column) and (column != column[0]).any()] or columns[:1]
+    # One column is sorted much faster than several.
+    by_value = np.argsort(columns[0]) if len(columns) == 1 else np.lexsort(columns[::-1])
     changes = np.zeros(len(by_value), np.bool_)
     for column in columns:
         values = column[by_value]
         changes[1:] |= values[1:] != values[:-1]
     numbers = np.empty(len(by_value), np.int64)
     numbers[by_value] = np.cumsum(changes)
-    return numbers[: len(one[0])], numbers[len(one[0]) :]
+    return numbers

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from udfs.compiled import inlined, inner
-from udfs.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
+from udfs.numbers import is_before
 from udfs.program import EXACT, EXTREME, NUMBER
-from udfs.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, is_some
+from udfs.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_product, is_some
 
 _DIRTY, _WAITING, _MOVED, _LATER, _CHANGES = 0, 1, 2, 3, 4
 # Numba would compile for each of them by itself if they were Python's.
@@ -87,6 +87,12 @@ def rebase_all(program, state, regions):  # type: ignore[no-untyped-def]
     for region in range(len(regions.now)):
         if regions.now[region, _DIRTY]:
             _rebase(program, state, regions, region)
+
+
+@inlined
+def forget_views(regions):  # type: ignore[no-untyped-def]
+    """Let all views be made anew: windows by panes have started over."""
+    regions.seen[:] = -1
 
 
 @inner
@@ -194,7 +200,7 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
                         for lane in range(lane_begin, lane_end):
                             event_number[at + lane] += factor * (number[base + lane] if base >= 0 else 1.0)
                 elif kind != EXTREME:
-                    _add_product(
+                    add_product(
                         kind,
                         lane_begin,
                         lane_end,
@@ -246,20 +252,3 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
         at, window = evaluations[numbers[place], 2], evaluations[numbers[place], 1]
         for there in range(at + opened[window, 3], at + opened[window, 4]):
             high[there], low[there] = event_high[there], event_low[there]
-
-
-@inlined
-def _add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high, by_low, by_number, high, low, number):  # type: ignore[no-untyped-def]
-    """Add a coefficient times the totals at ``base`` (-1: 1) to the lanes of a cell, which begin at ``at``."""
-    for lane in range(begin, end if by_high | by_low else begin):
-        there, of = at + lane, base + lane
-        if kind == EXACT:
-            more_high, more_low = by_high, by_low
-            if base >= 0:
-                more_high, more_low = multiply_exact(by_high, by_low, high[of], low[of])
-            to_high[there], to_low[there] = add_exact(to_high[there], to_low[there], more_high, more_low)
-        elif base < 0:
-            to_number[there], to_low[there] = add_scaled(to_number[there], to_low[there], by_number, by_low)
-        elif number[of] != 0.0:  # nothing times what is not finite is nothing
-            more, scale = scaled(by_number * number[of], by_low + low[of])
-            to_number[there], to_low[there] = add_scaled(to_number[there], to_low[there], more, scale)

@@ -12,6 +12,7 @@ from udfs.batches import Batch, BatchReader
 from udfs.counters import Counters
 from udfs.kernel import advance, end_key
 from udfs.order_keys import decode
+from udfs.panes import new_panes
 from udfs.past import PastRoom
 from udfs.program import Floats, assemble, field_places, new_guards, new_output, new_state
 from udfs.regions import new_regions
@@ -55,6 +56,7 @@ class PoolRun:
         self._guards = new_guards(self._program) if plan.guard_states else None
         self._room = PastRoom(plan, self._program) if plan.comparisons else None
         self._regions = new_regions(plan, self._state) if plan.regions else None
+        self._panes = new_panes(plan, self._program)
         self._places, words, floats = field_places(plan.fields)
         self._output = new_output(plan, min(1 << 16, output_bytes // (8 * (words + floats + 3))))
         self._groups: list[pa.RecordBatch] = []
@@ -77,15 +79,17 @@ class PoolRun:
         if self._state.cursor[0]:
             if self._state.cursor[3] * 2 > len(self._output.group):
                 yield self._flush()
-            past = None if self._room is None else self._room.past
-            end_key(self._program, self._state, self._guards, past, self._regions, self._output, self._combine)
+            end_key(*self._parts(), self._combine)
         if self._state.cursor[3]:
             yield self._flush()
 
     def _advance(self, batch: Batch, row: int) -> int:
+        return int(advance(*self._parts(), batch, row, self._combine))
+
+    def _parts(self) -> tuple[object, ...]:
+        """What a kernel works on."""
         past = None if self._room is None else self._room.past
-        run = (self._program, self._state, self._guards, past, self._regions, self._output, batch, row, self._combine)
-        return int(advance(*run))
+        return self._program, self._state, self._guards, past, self._regions, self._panes, self._output
 
     def _sized(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches that are not empty, put together where that saves work."""

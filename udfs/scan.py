@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from udfs.codes import CODES
-from udfs.compiled import inlined, inner, kernel
+from udfs.compiled import allocating, inlined, inner
 from udfs.numbers import is_before
 
 CHUNK = 1024
@@ -40,7 +40,7 @@ _EQUALITIES = (_EQUAL_WHOLE, _SAME_WHOLE)
 _LEAST = np.int64(np.iinfo(np.int64).min)
 
 
-@kernel
+@allocating
 def find_matches(code, batch, row, sources, begin, end, found):  # type: ignore[no-untyped-def]
     """Places ``begin``..``end`` at which the condition is true of the event in ``row`` and the one there.
 

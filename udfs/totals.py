@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from udfs.compiled import inlined
-from udfs.numbers import add_exact, add_scaled, is_before
+from udfs.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
 from udfs.program import EXACT, NO_KEY, NUMBER
 
 NO_HIGH, NO_LOW = np.int64(NO_KEY[0]), np.int64(NO_KEY[1])
@@ -56,12 +56,28 @@ def add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_lo
 
 
 @inlined
-def write(kind, at, totals, words, floats, word, place):  # type: ignore[no-untyped-def]
+def add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high, by_low, by_number, high, low, number):  # type: ignore[no-untyped-def]
+    """Add a coefficient times the totals at ``base`` (-1: 1) to the lanes of a cell, which begin at ``at``."""
+    for lane in range(begin, end if by_high | by_low else begin):
+        there, of = at + lane, base + lane
+        if kind == EXACT:
+            more_high, more_low = by_high, by_low
+            if base >= 0:
+                more_high, more_low = multiply_exact(by_high, by_low, high[of], low[of])
+            to_high[there], to_low[there] = add_exact(to_high[there], to_low[there], more_high, more_low)
+        elif base < 0:
+            to_number[there], to_low[there] = add_scaled(to_number[there], to_low[there], by_number, by_low)
+        elif number[of] != 0.0:  # nothing times what is not finite is nothing
+            more, scale = scaled(by_number * number[of], by_low + low[of])
+            to_number[there], to_low[there] = add_scaled(to_number[there], to_low[there], more, scale)
+
+
+@inlined
+def write(kind, at, high, low, number, words, floats, row, word, place):  # type: ignore[no-untyped-def]
     """Add one total to a field of an output row."""
-    high, low, number = totals.high[at], totals.low[at], totals.number[at]
     if kind == EXACT:
-        words[word], words[word + 1] = add_exact(words[word], words[word + 1], high, low)
+        words[row, word], words[row, word + 1] = add_exact(words[row, word], words[row, word + 1], high[at], low[at])
     elif kind == NUMBER:
-        floats[place], words[word] = add_scaled(floats[place], words[word], number, low)
-    elif is_before(high, low, words[word], words[word + 1]):
-        words[word], words[word + 1] = high, low
+        floats[row, place], words[row, word] = add_scaled(floats[row, place], words[row, word], number[at], low[at])
+    elif is_before(high[at], low[at], words[row, word], words[row, word + 1]):
+        words[row, word], words[row, word + 1] = high[at], low[at]

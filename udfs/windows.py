@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from udfs.compiled import inner
+from udfs.compiled import inlined, inner
 from udfs.guards import holds
+from udfs.pane_products import begin_panes, turn_panes
 from udfs.program import EXACT, NUMBER
+from udfs.rows import new_row
 from udfs.totals import write
 
 
-@inner
-def rows_at_once(windows, bank_ends):  # type: ignore[no-untyped-def]
-    """The most rows that one event can cause to be written."""
-    total = 0
-    for window in range(len(bank_ends) - 1):
-        total += (windows[window, 2] + 1) // 2 * (bank_ends[window + 1] - bank_ends[window])
-    return total
-
-
-@inner
-def enter(program, state, guards, output, time, combine, first):  # type: ignore[no-untyped-def]
+@inlined
+def enter(program, state, guards, panes, output, time, combine, first):  # type: ignore[no-untyped-def]
     """Close the windows that end at or before ``time`` and open those that it is in."""
     steady = np.iinfo(np.int64).max
     for w in range(len(program.bank_ends) - 1):
@@ -34,6 +27,15 @@ def enter(program, state, guards, output, time, combine, first):  # type: ignore
             steady = min(steady, (newest + 1) * slide)
             if oldest <= newest:
                 steady = min(steady, oldest * slide + within)
+        if panes.of[w] >= 0:
+            if first:
+                opened[1], opened[2] = oldest, oldest - 1
+                opened[4] = lanes
+                begin_panes(program, state, panes, w)
+            else:
+                turn_panes(program, state, panes, output, w, oldest, newest, combine)
+            opened[2] = max(opened[2], newest)
+            continue
         if first:
             opened[0] = oldest
             opened[1] = oldest
@@ -69,10 +71,14 @@ def _shift(window, blanks, opened, high, low, oldest):  # type: ignore[no-untype
 
 
 @inner
-def close_all(program, state, guards, output, combine):  # type: ignore[no-untyped-def]
+def close_all(program, state, guards, panes, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all open windows."""
     for window in range(len(program.bank_ends) - 1):
-        _close(program, state, guards, output, window, state.open[window, 2] + 1, combine)
+        last = state.open[window, 2]
+        if panes.of[window] >= 0:
+            turn_panes(program, state, panes, output, window, last + 1, last, combine)
+        else:
+            _close(program, state, guards, output, window, last + 1, combine)
 
 
 @inner
@@ -80,7 +86,7 @@ def _close(program, state, guards, output, w, until, combine):  # type: ignore[n
     """Write out and clear the open windows of ``w`` below ``until``."""
     windows, blanks, banks = program.windows, program.blanks, program.banks
     slots, slot_sources = program.slots, program.slot_sources
-    high, low = state.totals.high, state.totals.low
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
     words, floats, opened = output.words, output.floats, state.open[w]
     lanes = windows[w, 2]
     for index in range(opened[1], min(opened[2], until - 1) + 1):
@@ -89,11 +95,11 @@ def _close(program, state, guards, output, w, until, combine):  # type: ignore[n
             begin, end = banks[bank, 1], banks[bank, 2]
             if not _has_trend(program, state.totals, guards, begin, end, lane, lanes):
                 continue
-            row = _row(program.blank_row, state.cursor, output, banks[bank, 0], index, combine)
+            row = new_row(program.blank_row, state.cursor, output, banks[bank, 0], index, combine)
             for slot in range(begin, end):
                 kind, word, place = slots[slot, 0], slots[slot, 3], slots[slot, 4]
                 for source in range(slots[slot, 1], slots[slot, 2]):
-                    write(kind, slot_sources[source] + lane, state.totals, words[row], floats[row], word, place)
+                    write(kind, slot_sources[source] + lane, high, low, number, words, floats, row, word, place)
                 if guards is not None:
                     for link in range(slots[slot, 5], slots[slot, 6]):
                         store = program.links[link, 0]
@@ -101,7 +107,7 @@ def _close(program, state, guards, output, w, until, combine):  # type: ignore[n
                             if not holds(program, guards, link, guards.bucket_times[store, bucket]):
                                 continue
                             at = program.stores[store, 0] + bucket * lanes + lane
-                            write(kind, at, state.totals, words[row], floats[row], word, place)
+                            write(kind, at, high, low, number, words, floats, row, word, place)
         at = windows[w, 5] + lane
         for cell in range(windows[w, 3], windows[w, 4]):
             high[at] = blanks[cell, 0]
@@ -132,26 +138,3 @@ def _has_trend(program, totals, guards, begin, end, lane, lanes):  # type: ignor
         if found:
             return True
     return False
-
-
-@inner
-def _row(blank_row, cursor, output, bank, index, combine):  # type: ignore[no-untyped-def]
-    """The output row of a group, bank and window: the one there is when combining, else a new one."""
-    group = cursor[4]
-    row = cursor[3]
-    if combine:
-        mask = len(output.table) - 1
-        slot = (index * 7046029254386353131 + (group * 64 + bank) * 1442695040888963407) & mask
-        while output.table[slot] >= 0:
-            other = output.table[slot]
-            if output.window[other] == index and output.group[other] == group and output.bank[other] == bank:
-                return other
-            slot = (slot + 1) & mask
-        output.table[slot] = row
-    output.group[row] = group
-    output.bank[row] = bank
-    output.window[row] = index
-    output.words[row, :] = blank_row
-    output.floats[row, :] = 0.0
-    cursor[3] = row + 1
-    return row

@@ -2,7 +2,8 @@
 
 What costs time in the kernel (`udfs.kernel`), and how often it happens:
 
-- An event of a state where a query has values adds them lane by lane, one lane per live window.
+- An event of a state where a query has values adds them lane by lane: one lane per live window, or where there are
+  many, two per row of the matrix of a pane.
 - An event of a state where a Q-set has a form adds coefficients, one per state that the form is over, and
   makes a note that the form has changed.
 - Forms are evaluated for all states of a region at once when a snapshot is taken, and when windows open or
@@ -24,6 +25,7 @@ from planner.gloria.costs import Charge, Leaving
 from planner.gloria.problem import Problem
 from planner.guards import ALWAYS
 from planner.kernel_plan import Access
+from planner.panes import pane_rows, told_apart
 from planner.prefixes import equal_prefixes
 
 
@@ -119,7 +121,8 @@ class _Kernel:
     """What the kernel will have to do for the queries of a problem.
 
     Attributes:
-        lanes: Per query, how many windows are live at a time.
+        lanes: Per query, how many there are of each total: one for each window that is live at a time, or two for
+            each row of a pane matrix.
         slides: Per query, how often a window opens or closes within the longest window.
         needed: Per query what is kept at its states: as many running totals at each.
     """
@@ -128,7 +131,10 @@ class _Kernel:
         self._problem = problem
         queries = problem.template.queries
         longest = max((query.window.within for query in queries if query.window), default=0)
-        self.lanes = [query.window.within / query.window.slide if query.window else 1.0 for query in queries]
+        self._blocks = equal_prefixes(problem.template)
+        panes = pane_rows(problem.template, told_apart(self._blocks))
+        live = [query.window.within / query.window.slide if query.window else 1.0 for query in queries]
+        self.lanes = [n if pane is None else 2.0 * pane.rows for n, pane in zip(live, panes, strict=True)]
         self.slides = [longest / query.window.slide if query.window else 0.0 for query in queries]
         self.needed: list[tuple[object, ...]] = []
         for query in queries:
@@ -137,7 +143,6 @@ class _Kernel:
             self.needed.append(
                 tuple(dict.fromkeys((c.arithmetic, classes.get(c.variable or ""), c.column) for c in kept))
             )
-        self._blocks = equal_prefixes(problem.template)
         self._at = [{place: state for state, place in enumerate(places)} for places in problem.template.places]
         self._between: dict[tuple[int, int, int], frozenset[int]] = {}
 

@@ -1,0 +1,207 @@
+"""Debug mode: every query is also computed by itself, and must give what its pool gives.
+
+``SET spark.sparkext.debug = true`` switches it on. A difference raises an error with a script that shows it:
+few events and few queries, found by leaving out what is not needed for the results to differ.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+
+from planner.errors import PlanningError
+from sparkext.binding import BoundQuery, bind
+from sparkext.clause import Clause
+from sparkext.pool import Pool, Run
+from sparkext.results import aggregate_rows
+from sparkext.sql_text import identifier, string
+
+MOST_EVENTS = 2000
+"""Of a group, for a script to be looked for."""
+
+MOST_TRIES = 60
+"""Most pools that are run to make a script smaller."""
+
+TOLERANCE = 1e-9
+"""Relative difference of doubles that the order of additions may make."""
+
+_MOMENTS = {"timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX", "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS"}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A query as a user has written it.
+
+    Attributes:
+        sql: The statement.
+        clause: Parsed from it.
+        text: Of the clause.
+        relation: Name or alias of its source, if it has one.
+        bound: Resolved against its source.
+    """
+
+    sql: str
+    clause: Clause
+    text: str
+    relation: str | None
+    bound: BoundQuery
+
+    def over(self, source: DataFrame) -> Written:
+        """The same query over another relation."""
+        bound = bind(self.sql, self.clause, source, self.relation, self.bound.query.name)
+        return Written(self.sql, self.clause, self.text, self.relation, bound)
+
+
+def check(spark: SparkSession, query: Written, others: Sequence[Written], run: Run) -> None:
+    """Hold the result of a query against that of the query by itself.
+
+    Args:
+        spark: The session.
+        query: The query.
+        others: All other queries of its run.
+        run: That computes them.
+
+    Raises:
+        PlanningError: ``TREND_RESULTS_DIFFER``.
+    """
+    difference = _difference(spark, query, run)
+    if difference is None:
+        return
+    raise PlanningError(
+        "TREND_RESULTS_DIFFER",
+        0,
+        0,
+        name=query.bound.query.name,
+        difference=_shown(query.bound, difference),
+        script=_script(spark, query, others, difference),
+    )
+
+
+def _difference(spark: SparkSession, query: Written, run: Run) -> Row | None:
+    """A row of which pool and query by itself say different things; None when there is none."""
+    alone = Pool(spark, query.bound, optimizer="none").make(query.bound, [query.bound], f"sparkext: debug {run.name}")
+    pooled_rows, own_rows = _rows(run, query.bound), _rows(alone, query.bound)
+    keys = [name for name in pooled_rows.columns if not name.startswith("__agg")]
+    values = [(field.name, field.dataType.typeName()) for field in pooled_rows.schema if field.name not in keys]
+
+    def renamed(rows: DataFrame, side: str) -> DataFrame:
+        places = [F.col(identifier(name)).alias(f"{side}_key_{at}") for at, name in enumerate(keys)]
+        return rows.select(
+            *places, *(F.col(name).alias(f"{side}{name}") for name, _ in values), F.lit(True).alias(f"{side}_is_there")
+        )
+
+    same_key = [F.col(f"pooled_key_{at}").eqNullSafe(F.col(f"alone_key_{at}")) for at in range(len(keys))]
+    joined = renamed(pooled_rows, "pooled").join(
+        renamed(own_rows, "alone"), reduce(Column.__and__, same_key, F.lit(True)), "full_outer"
+    )
+    wrong = [~F.col("pooled_is_there").eqNullSafe(F.col("alone_is_there"))]
+    wrong += [~_equal(F.col(f"pooled{name}"), F.col(f"alone{name}"), kind) for name, kind in values]
+    found = joined.where(reduce(Column.__or__, wrong)).head(1)
+    return found[0] if found else None
+
+
+def _rows(run: Run, query: BoundQuery) -> DataFrame:
+    place = run.place(query)
+    assert place is not None
+    return aggregate_rows(run.results, run.plan.fields, run.plan.results[place], query, ansi=False)
+
+
+def _equal(one: Column, other: Column, kind: str) -> Column:
+    same = one.eqNullSafe(other)
+    if kind not in ("double", "float"):
+        return same
+    size = F.greatest(F.abs(one), F.abs(other), F.lit(1.0))
+    return F.coalesce(same | (F.abs(one - other) <= TOLERANCE * size), F.lit(False))
+
+
+def _shown(query: BoundQuery, row: Row) -> str:
+    """A difference in words."""
+    values = row.asDict()
+    names = [key.name for key in query.groups] + (["window_start", "window_end"] if query.query.window else [])
+    there = "pooled" if values["pooled_is_there"] else "alone"
+    keys = [f"{name} = {values[f'{there}_key_{at}']}" for at, name in enumerate(names)]
+    parts = [f"for {', '.join(keys)}"] if keys else []
+    for side, who in (("pooled", "the pool"), ("alone", "the query by itself")):
+        if values[f"{side}_is_there"]:
+            given = [
+                f"{aggregate} = {values[f'{side}__agg{at}']}" for at, aggregate in enumerate(query.query.aggregates)
+            ]
+            parts.append(f"{who} has {', '.join(given)}")
+        else:
+            parts.append(f"{who} has no row")
+    return ", ".join(parts)
+
+
+def _script(spark: SparkSession, query: Written, others: Sequence[Written], row: Row) -> str:
+    """Statements with which somebody else can see the difference."""
+    values = row.asDict()
+    there = "pooled" if values["pooled_is_there"] else "alone"
+    source = query.bound.source
+    # The keys' values are compared as Spark reads them, whatever their types are.
+    of_group = [
+        F.expr(key.text).eqNullSafe(F.lit(values[f"{there}_key_{at}"])) for at, key in enumerate(query.bound.groups)
+    ]
+    events = source.where(reduce(Column.__and__, of_group, F.lit(True)))
+    lines = [row[0] for row in events.select(F.to_json(F.struct("*"), _MOMENTS)).limit(MOST_EVENTS + 1).collect()]
+    shrinking = _Shrinking(spark, source, query)
+    if len(lines) > MOST_EVENTS or not shrinking.differ(lines, others):
+        return "No small script was found: the difference needs more than the events of this group."
+    return shrinking.smallest(lines, others)
+
+
+class _Shrinking:
+    """Leaves out queries and events as long as the results differ."""
+
+    def __init__(self, spark: SparkSession, source: DataFrame, query: Written) -> None:
+        self._spark = spark
+        self._schema = source.schema.simpleString()
+        self._query = query
+        self._tries = 0
+
+    def differ(self, lines: Sequence[str], others: Sequence[Written]) -> bool:
+        """Whether the results differ with these events and other queries."""
+        self._tries += 1
+        source = self._spark.sql(self._relation(lines))
+        query = self._query.over(source)
+        live = [query.bound, *(other.over(source).bound for other in others)]
+        run = Pool(self._spark, query.bound).make(query.bound, live, "sparkext: debug")
+        try:
+            return _difference(self._spark, query, run) is not None
+        finally:
+            run.release()
+
+    def smallest(self, lines: list[str], others: Sequence[Written]) -> str:
+        """The script with as few queries and events as can be found in `MOST_TRIES`."""
+        for other in others:
+            if self._may_try() and self.differ(lines, [other]):
+                others = [other]
+                break
+        size = len(lines)
+        while size > 1:
+            size = (size + 1) // 2
+            at = 0
+            while at < len(lines) and self._may_try():
+                fewer = lines[:at] + lines[at + size :]
+                if fewer and self.differ(fewer, others):
+                    lines = fewer
+                else:
+                    at += size
+        written = [f"CREATE OR REPLACE TEMP VIEW events AS\n{self._relation(lines)};"]
+        for number, query in enumerate([self._query, *others], 1):
+            alias = identifier(query.relation) if query.relation else ""
+            written.append(f"CREATE OR REPLACE TEMP VIEW q{number} AS\nSELECT * FROM events {alias} {query.text};")
+        return "\n".join([*written, "SET spark.sparkext.debug = true;", "SELECT * FROM q1;"])
+
+    def _may_try(self) -> bool:
+        return self._tries < MOST_TRIES
+
+    def _relation(self, lines: Sequence[str]) -> str:
+        document = string(json.dumps([json.loads(line) for line in lines]))
+        options = ", ".join(f"'{name}', {string(form)}" for name, form in _MOMENTS.items())
+        schema = string(f"ARRAY<{self._schema}>")
+        return f"SELECT inline(from_json({document}, {schema}, map({options})))"

@@ -1,0 +1,105 @@
+"""Panes of a kernel plan as flat arrays, and the arrays that hold what has happened in them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from planner.kernel_plan import Arithmetic, KernelPlan
+from udfs.program import Flags, Ints, Program, Totals, cell_offsets, totals_of
+
+
+class Panes(NamedTuple):
+    """Matrices of panes, and what is known of the windows that they are for.
+
+    The lanes of a cell, two per row of a matrix, hold first what all events since the windows of `front` were
+    evaluated do to totals, then what those of the pane under way do. A pane's matrix has a column per evaluated
+    cell, and is kept less the unit matrix. Only panes with events in them are kept, each with the newest window
+    that holds it. An entry of ``front`` is what windows held at that time; it is for the windows after those of
+    the entry before it, up to its own.
+
+    Attributes:
+        of: Per window, its row in ``windows``; -1 when its cells have a lane per open window.
+        windows: Per window by panes: rows of a matrix, places for entries, begin and end in ``evaluations``, begin
+            and end in ``units``, begin of its front, its panes, the product of panes and its scratch in
+            ``memory``, of its entries in ``newest``, of its panes' in ``touched``, whether it has cells that are
+            not in ``evaluations``. Shape (windows by panes, 13).
+        evaluations: Arithmetic, offset of the cell's lane 0, begin and end in ``products``, row in which it is 1 in
+            the unit matrix (-1: none). Ordered by window. Shape (evaluations, 5).
+        products: Evaluation of the coefficient, counted from the first of the window, its row, evaluation of the
+            total (-1: the constant 1), arithmetic of the factor that is a count, if the other is an extreme, and
+            whether that is the total. Shape (products, 5).
+        units: Offset of a lane that is 1 when a pane begins, and its arithmetic. Shape (units, 2).
+        slot_evaluations: Per item of ``Program.slot_sources``, its evaluation, counted likewise.
+        memory: Totals of the front, then of matrices, cell by cell.
+        newest: Per entry of a front, then per pane, the index of the newest window that holds it.
+        touched: Per pane and evaluation, whether the pane changes it.
+        now: Per window by panes: begin and end of the entries of the front in use, number of panes since.
+            Shape (windows by panes, 3).
+    """
+
+    of: Ints
+    windows: Ints
+    evaluations: Ints
+    products: Ints
+    units: Ints
+    slot_evaluations: Ints
+    memory: Totals
+    newest: Ints
+    touched: Flags
+    now: Ints
+
+
+def new_panes(plan: KernelPlan, program: Program) -> Panes:
+    """Panes before the first event. Their units are set when a key begins."""
+    offsets = cell_offsets(plan)
+    of = np.full(len(plan.windows), -1, np.int64)
+    windows: list[list[int]] = []
+    evaluations: list[list[int]] = []
+    products: list[list[int]] = []
+    units: list[list[int]] = []
+    place_of: dict[int, int] = {}
+    memory = newest = touched = 0
+    for number, panes in enumerate(plan.panes):
+        of[panes.window] = number
+        row_of = dict(panes.units)
+        held = dict.fromkeys([*(e.cell for e in panes.evaluations), *(cell for cell, row in panes.units if row == 0)])
+        place = {offsets[cell]: n for n, cell in enumerate(held)}
+        place_of |= place
+        first, first_unit = len(evaluations), len(units)
+        made = {e.cell: e.products for e in panes.evaluations}
+        for cell in held:
+            begin = len(products)
+            for product in made.get(cell, ()):
+                of_total = plan.cells[product.form].arithmetic is Arithmetic.EXTREME
+                count = product.base if of_total else product.form
+                kind = Arithmetic.EXACT if count is None else plan.cells[count].arithmetic
+                base = -1 if product.base is None else place[offsets[product.base]]
+                form = place[offsets[product.form]]
+                products.append([form, product.column, base, kind.value, int(of_total)])
+            row = [plan.cells[cell].arithmetic.value, offsets[cell], begin, len(products), row_of.get(cell, -1)]
+            evaluations.append(row)
+        for half in (0, panes.rows):
+            units += ([offsets[cell] + half + row, plan.cells[cell].arithmetic.value] for cell, row in panes.units)
+        places, size = int(program.windows[panes.window, 6]) + 2, len(held)
+        begin, end = program.bank_ends[panes.window], program.bank_ends[panes.window + 1]
+        slots = sum(int(program.banks[bank, 2] - program.banks[bank, 1]) for bank in range(begin, end))
+        sizes = (places * size, places * size * panes.rows, size * panes.rows, panes.rows + slots)
+        begins = np.cumsum([memory, *sizes])
+        others = int(program.windows[panes.window, 4] - program.windows[panes.window, 3]) > size
+        ends = (first, len(evaluations), first_unit, len(units))
+        windows.append([panes.rows, places, *ends, *begins[:4].tolist(), newest, touched, int(others)])
+        memory, newest, touched = int(begins[-1]), newest + 2 * places, touched + places * size
+    return Panes(
+        of=of,
+        windows=np.array(windows, np.int64).reshape(-1, 13),
+        evaluations=np.array(evaluations, np.int64).reshape(-1, 5),
+        products=np.array(products, np.int64).reshape(-1, 5),
+        units=np.array(units, np.int64).reshape(-1, 2),
+        slot_evaluations=np.array([place_of.get(int(source), -1) for source in program.slot_sources], np.int64),
+        memory=totals_of(np.zeros(memory, np.int64), np.zeros(memory, np.int64)),
+        newest=np.zeros(newest, np.int64),
+        touched=np.zeros(touched, np.uint8),
+        now=np.zeros((len(plan.panes), 3), np.int64),
+    )
