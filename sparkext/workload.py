@@ -201,7 +201,8 @@ class Workload:
         with self._lock:
             names = _abandoned.get(str(self.spark._jsparkSession.sessionUUID()))
             while names:
-                self.spark.catalog.dropTempView(names.popleft())
+                # Not as users drop views: that has Spark parse what they hold, here, in another thread.
+                self.spark._jsparkSession.sessionState().catalog().dropTempView(names.popleft())
             for query in list(self._queries.values()):
                 self._forget_unused(query)
             for pool in list(self._pools):
@@ -224,12 +225,14 @@ class Workload:
     def drop_views(self) -> None:
         """Drop all views that hold trend queries, and forget the queries."""
         with self._lock:
-            for view in {query.view for query in self._queries.values() if query.view is not None}:
-                if view.is_global:
-                    self.spark.catalog.dropGlobalTempView(view.name)
-                else:
-                    self.spark.catalog.dropTempView(view.name)
-            self.release()
+            views = {query.view for query in self._queries.values() if query.view is not None}
+        # Without the lock: Spark parses what the views hold, in another thread.
+        for view in views:
+            if view.is_global:
+                self.spark.catalog.dropGlobalTempView(view.name)
+            else:
+                self.spark.catalog.dropTempView(view.name)
+        self.release()
 
     def release(self) -> None:
         """Forget all queries and their results, as their session is no more."""
