@@ -1,7 +1,7 @@
 # `make help` lists the targets. VENV says where the virtual environment is, PYTHON which Python makes it.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format wheel notebook clean
+.PHONY: help demo test cluster-test lint format wheel notebook clean
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -13,6 +13,9 @@ demo: $(VENV)/.demo ## Trend queries over the flights that left New York in 2013
 
 test: $(VENV)/.dev ## All tests; `make test ARGS="-m 'not spark'"` for those without Spark
 	@$(WITH_JAVA) $(BIN)/python -m pytest $(ARGS)
+
+cluster-test: $(VENV)/.dev ## Programs on a Spark cluster of this machine, of which executors are killed
+	@$(WITH_JAVA) $(BIN)/python -m pytest -m cluster tests/cluster $(ARGS)
 
 lint: $(VENV)/.dev ## ruff and mypy --strict
 	$(BIN)/ruff check .
@@ -35,7 +38,7 @@ clean: ## Remove what the other targets made, but for the virtual environment
 	rm -rf build dist data spark-warehouse metastore_db derby.log .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # One file per set of packages says that it is installed and newer than pyproject.toml.
 $(VENV)/.demo: EXTRAS = demo

@@ -20,13 +20,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
+from importlib.resources import files
 
 from planner.attribute import Attribute
 from planner.guards import ALWAYS, Condition
 from planner.query import EventClass, Window
 
-SOURCE = Path(__file__)
+SOURCE = files("planner") / "kernel_plan.py"
 """This file: compiled kernels hold its constants, so they are made anew when it changes."""
 
 COUNT_LIMIT = 10**38

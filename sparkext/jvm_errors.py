@@ -9,7 +9,7 @@ it stands for declares.
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from importlib.resources import as_file, files
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -17,7 +17,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 
 from planner.errors import PlanningError
 
-CONDITIONS = Path(__file__).with_name("error-conditions.json")
+CONDITIONS = files("sparkext") / "error-conditions.json"
 _CALL = re.compile(r"^\tat (.*)$", re.MULTILINE)
 _PROXY = re.compile(r"\$Proxy\d+\.")
 _SQLSTATE = re.compile(r" SQLSTATE: \w{5}$")
@@ -25,8 +25,9 @@ _SQLSTATE = re.compile(r" SQLSTATE: \w{5}$")
 
 def install_conditions(jvm: Any) -> None:
     """Add sparkext's error conditions to those that this JVM knows."""
-    url = jvm.java.io.File(str(CONDITIONS)).toURI().toURL()
-    ours = jvm.org.apache.spark.ErrorClassesJsonReader(jvm.PythonUtils.toSeq([url]))
+    with as_file(CONDITIONS) as file:
+        url = jvm.java.io.File(str(file)).toURI().toURL()
+        ours = jvm.org.apache.spark.ErrorClassesJsonReader(jvm.PythonUtils.toSeq([url]))
     helper = jvm.java.lang.Class.forName("org.apache.spark.SparkThrowableHelper$")
     reader_field = helper.getDeclaredField("errorReader")
     reader_field.setAccessible(True)

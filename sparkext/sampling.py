@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from py4j.protocol import Py4JError
@@ -19,6 +19,7 @@ from planner.statistics import Seen
 from sparkext.binding import BoundQuery
 from sparkext.event_time import numbered
 from sparkext.pipeline import class_columns, key_text, sql_texts
+from udfs.counters import Added
 from udfs.order_keys import as_int64
 from udfs.program import Floats
 
@@ -92,11 +93,16 @@ def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: i
 
 
 class Counted:
-    """Adds up what the tasks of a run report."""
+    """Adds up what the tasks of a run report.
+
+    A task that Spark repeats, since its executor was lost, may be counted again with all of its events and keys.
+    What is made of the numbers, events in a group and window, hardly changes by that.
+    """
 
     def __init__(self, spark: SparkSession, classes: Sequence[EventClass]) -> None:
         self._classes = tuple(classes)
-        self._total = spark.sparkContext.accumulator(np.zeros(len(classes) + 2), _Sum())
+        how = cast("AccumulatorParam[Any]", Added())
+        self._total = spark.sparkContext.accumulator(np.zeros(len(classes) + 2), how)
 
     @property
     def report(self) -> Callable[[Floats], object]:
@@ -110,16 +116,6 @@ class Counted:
             return None
         counts = {event: int(number) for event, number in zip(self._classes, events, strict=True)}
         return Seen(counts, int(keys), int(span), "counted")
-
-
-class _Sum(AccumulatorParam[Any]):
-    """Adds arrays."""
-
-    def zero(self, value: Any) -> Any:
-        return np.zeros_like(value)
-
-    def addInPlace(self, value1: Any, value2: Any) -> Any:  # noqa: N802 - Spark calls it so
-        return value1 + value2
 
 
 def _is_cheap(source: DataFrame) -> bool:

@@ -66,6 +66,11 @@ SWITCHES = frozenset(
 """Options of ``spark-submit`` that are not."""
 
 _ASKS_ABOUT_SPARK = frozenset(("--help", "-h", "--usage-error", "--version"))
+_SHIPS_PYTHON = frozenset(("--py-files",))
+_ONE_PLACE_FOR_FILES = "spark.sql.artifact.isolation.enabled=false"
+"""Spark's programs give each session a directory of its own on executors, where Python then looks for what has
+been shipped, and where it is not."""
+
 _VERBOSE = frozenset(("--verbose", "-v"))
 
 
@@ -137,6 +142,8 @@ def spark_submit(program: Program, options: Sequence[str]) -> list[str]:
         *("--conf", "spark.api.mode=classic"),
         *("--conf", f"spark.pyspark.driver.python={sys.executable}"),
     ]
+    if names & _SHIPS_PYTHON:
+        defaults += ["--conf", _ONE_PLACE_FOR_FILES]
     verbose = ["--verbose"] if names & _VERBOSE else []
     given = [part for option in ours for part in option]
     return [*defaults, *given, str(SCRIPT), program.name, *verbose, "--", *theirs]

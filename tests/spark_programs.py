@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -35,3 +38,22 @@ def variables() -> dict[str, str]:
     """The environment for it."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TERM": "xterm", "SPARK_LOCAL_IP": "127.0.0.1"}
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        return int(made.getsockname()[1])
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 120, every: float = 0.2) -> None:
+    """Wait for something, and look for it ``every`` so many seconds.
+
+    Raises:
+        AssertionError: It did not come true in time.
+    """
+    until = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < until, "it did not come true"
+        time.sleep(every)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from pathlib import Path
 
+from tests.pages import blocks
 from tests.spark_programs import ROOT, variables
 
 PAGE = ROOT / "docs" / "sql_clients.md"
@@ -19,20 +19,9 @@ CHECKED = {
 """Languages of the blocks below each heading that some test checks."""
 
 
-def blocks() -> dict[str, list[tuple[str, str]]]:
-    """Language and text of each block, by the heading that it stands below."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for section in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
-        heading, _, text = section.partition("\n")
-        inside = re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-        if inside:
-            found[heading] = inside
-    return found
-
-
 def block(heading: str, place: int) -> str:
     """The text of one block."""
-    return blocks()[heading][place][1]
+    return blocks(PAGE)[heading][place][1]
 
 
 def shell(where: Path) -> dict[str, str]:

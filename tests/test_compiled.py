@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import numba
 import pytest
 
-from udfs import compiled
+from udfs import compiled, unpacked
+
+ROOT = Path(__file__).parent.parent
+
+SAY_WHERE = """
+import udfs, udfs.compiled, udfs.numbers, planner
+from numba.core.registry import CPUDispatcher
+some = next(value for value in vars(udfs.numbers).values() if isinstance(value, CPUDispatcher))
+print(planner.__file__, udfs.numbers.__file__, udfs.compiled.SOURCES, some._cache.cache_path)
+"""
+"""Where modules come from in a process, and where numba keeps what it compiles of them."""
 
 
 @pytest.fixture
@@ -49,13 +63,52 @@ def test_in_the_place_that_the_user_has_named(no_cache_chosen: Path, monkeypatch
     assert chosen.parent == no_cache_chosen / "chosen"
 
 
-def test_each_state_of_the_sources_has_a_directory_of_its_own(tmp_path: Path) -> None:
-    source = tmp_path / "kernel.py"
-    digests = []
-    for text in ("a", "b", "a"):
-        source.write_text(text)
-        digests.append(compiled._digest([source]))
-    assert digests[0] == digests[2] != digests[1]
+def test_each_state_of_the_sources_has_a_directory_of_its_own() -> None:
+    first, second, third = (unpacked.digest([text, b"c"]) for text in (b"a", b"b", b"a"))
+    assert first == third != second
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """The packages in an archive, as users ship them."""
+    made = tmp_path / "sparkext.zip"
+    with ZipFile(made, "w") as file:
+        for package in ("planner", "udfs"):
+            for source in sorted((ROOT / package).rglob("*.py")):
+                file.write(source, source.relative_to(ROOT))
+    return made
+
+
+def said(archive: Path, temporary: Path) -> list[str]:
+    """Words that `SAY_WHERE` prints when ``archive`` is all that it has of sparkext.
+
+    Without ``site`` it cannot use the installation that the tests run in, which is an editable one.
+    """
+    path = os.pathsep.join([str(archive), str(Path(numba.__file__).parent.parent)])
+    variables = {"PATH": os.environ["PATH"], "PYTHONPATH": path, "TMPDIR": str(temporary)}
+    command = [sys.executable, "-S", "-c", SAY_WHERE]
+    return subprocess.run(
+        command, env=variables, cwd=temporary, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.split()
+
+
+def test_taken_out_of_an_archive(archive: Path) -> None:
+    """To the same place from wherever the archive is, and again when some of it has been cleaned away."""
+    elsewhere = archive.parent / "executor" / archive.name
+    elsewhere.parent.mkdir()
+    shutil.copyfile(archive, elsewhere)
+    found = []
+    for place in (archive, elsewhere):
+        planner, numbers, sources, cache = said(place, archive.parent)
+        assert planner == str(place / "planner" / "__init__.py")
+        found.append((numbers, sources, cache))
+        Path(numbers).unlink()
+    assert found[0] == found[1]
+    numbers, sources, cache = found[0]
+    own = archive.parent / f"sparkext-kernels-{os.getuid()}"
+    assert Path(numbers).parent.parent == own
+    assert Path(cache).is_relative_to(own)
+    assert sources == compiled.SOURCES
 
 
 def test_numba_keeps_what_is_not_ours_where_it_did() -> None:

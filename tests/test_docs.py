@@ -9,16 +9,22 @@ import json
 import logging
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkNotImplementedError
 from pyspark.sql import SparkSession
 
+import sparkext
 from sparkext.jvm_errors import CONDITIONS
 from tests import sql_clients_page
+from tests.cluster import page as cluster_page
+from tests.pages import blocks
 from tests.sql_cases import settings, stream, trends, values
 
 ROOT = Path(__file__).parent.parent
@@ -104,7 +110,7 @@ def raised_while_running() -> Iterator[tuple[str, str]]:
 
 def test_all_blocks_about_sql_clients_are_checked() -> None:
     """By the tests of the programs."""
-    found = {heading: [kind for kind, _ in inside] for heading, inside in sql_clients_page.blocks().items()}
+    found = {heading: [kind for kind, _ in inside] for heading, inside in blocks(sql_clients_page.PAGE).items()}
     assert found == sql_clients_page.CHECKED
 
 
@@ -121,6 +127,44 @@ def test_logging_as_the_page_says(spark: SparkSession, capfd: pytest.CaptureFixt
         logger.removeHandler(handler)
         logger.setLevel(before)
     assert "planned sparkext: pool 1, 1 query\n  Queries\n    (1) " in capfd.readouterr().err
+
+
+def test_all_blocks_about_clusters_are_checked() -> None:
+    """By the tests of the cluster, and here."""
+    found = {heading: [kind for kind, _ in inside] for heading, inside in blocks(cluster_page.PAGE).items()}
+    assert found == cluster_page.CHECKED
+
+
+def test_executors_get_the_packages_that_sparkext_asks_for() -> None:
+    """But for Spark, which brings its own, and for the parser of the driver."""
+    asked = re.search(r"^dependencies = \[\n(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL)
+    assert asked is not None
+    wanted = [name for name in re.findall(r'"(.*)"', asked[1]) if not name.startswith(("pyspark", "sqlglot"))]
+    assert re.findall(r'"(.*?)"', cluster_page.block("What each machine needs")) == wanted
+
+
+def test_what_troubleshooting_quotes(spark: SparkSession, plain: SparkSession, tmp_path: Path) -> None:
+    """Is what is said."""
+    quoted = blocks(ROOT / "docs" / "troubleshooting.md")
+    (_, syntax), (_, connect) = quoted.pop("Spark does not know MATCH_TREND")
+    with pytest.raises(AnalysisException) as not_enabled:
+        plain.sql("SELECT n FROM t MATCH_TREND (PARTITION BY k ORDER BY at MEASURES COUNT(*) AS n PATTERN (A B))")
+    assert syntax.strip() in str(not_enabled.value)
+    with pytest.raises(PySparkNotImplementedError) as not_classic:
+        sparkext.enable(cast("SparkSession", object()))
+    assert str(not_classic.value) == connect.strip()
+
+    ((_, hidden),) = quoted.pop("Modules called planner or udfs")
+    (tmp_path / "udfs.py").touch()
+    (tmp_path / "program.py").write_text("import sparkext\n")
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    program = [sys.executable, str(tmp_path / "program.py")]
+    ran = subprocess.run(program, capture_output=True, text=True, cwd=tmp_path, env=variables)
+    assert hidden.replace("/home/me", str(tmp_path)) in ran.stderr
+
+    ((_, command),) = quoted.pop("Results are not up to date")
+    assert spark.sql(command).count() == 1
+    assert not quoted
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]))

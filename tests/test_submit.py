@@ -32,6 +32,13 @@ def test_the_program_is_given_what_is_its_own() -> None:
     assert command[at - 3 : at] == ["--verbose", "--name", "mine"], "what the user says comes last, so that it counts"
 
 
+def test_what_is_shipped_is_found_by_the_sessions_of_the_program() -> None:
+    isolation = "spark.sql.artifact.isolation.enabled=false"
+    assert isolation in spark_submit(THRIFT_SERVER, ["--py-files", "sparkext.zip"])
+    assert isolation in spark_submit(THRIFT_SERVER, ["--py-files=sparkext.zip"])
+    assert isolation not in spark_submit(THRIFT_SERVER, ["--jars", "some.jar"])
+
+
 def test_questions_are_answered_by_spark() -> None:
     assert spark_submit(THRIFT_SERVER, ["--help"]) == ["--class", THRIFT_SERVER.main_class, "--help"]
 

@@ -7,10 +7,8 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -18,7 +16,7 @@ from urllib.request import urlopen
 import pytest
 from pyspark.find_spark_home import _find_spark_home
 
-from tests.spark_programs import CLAUSE, ENDLESS, EVENTS, IN_MEMORY, command, variables
+from tests.spark_programs import CLAUSE, ENDLESS, EVENTS, IN_MEMORY, command, eventually, free_port, variables
 from tests.sql_clients_page import block, shell
 from tests.terminal import Terminal
 
@@ -68,24 +66,6 @@ class Server:
     def close(self) -> None:
         self.process.terminate()
         self.process.wait(60)
-
-
-def free_port() -> int:
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return int(made.getsockname()[1])
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 120) -> None:
-    """Wait for something.
-
-    Raises:
-        AssertionError: It did not come true in time.
-    """
-    until = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < until, "it did not come true"
-        time.sleep(0.2)
 
 
 class Client(Terminal):

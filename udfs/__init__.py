@@ -1,7 +1,18 @@
 """What runs on executors: kernels over Arrow batches.
 
-The package imports numpy, pyarrow, numba and the dataclasses of `planner.kernel_plan`, nothing else.
+The package imports numpy, pyarrow, numba and the dataclasses of `planner.kernel_plan`, nothing else. Where it is
+in an archive, as with ``spark-submit --py-files``, its modules are taken out of it, so that numba can keep what it
+compiles.
 """
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from udfs.unpacked import unpack
 
 PART_OF = "sparkext"
 """Tells this package from a module of the same name that a user may have."""
+
+if not Path(__file__).is_file():
+    __path__ = [str(unpack())]

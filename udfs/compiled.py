@@ -1,9 +1,9 @@
 """How kernels are compiled, and where they are kept, so that a machine compiles each of them once.
 
 They are kept beside the source. Where the package's directory cannot be written to, as in a system-wide
-installation, they go to a directory of the user's own below the temporary directory. Numba looks at the
-file of a function alone to see whether what it kept is still right, but a kernel also holds what it calls:
-so each state of the sources has a directory of its own.
+installation, they go to a directory of the user's own below the temporary directory (`udfs.unpacked`).
+Numba looks at the file of a function alone to see whether what it kept is still right, but a kernel also
+holds what it calls: so each state of the sources has a directory of its own.
 
 Kernels are compiled without numba's runtime, ``_nrt``: they count no references, since whoever calls one holds all
 its arrays, and each count is an atomic instruction that takes longer than most of what a kernel does in between.
@@ -12,9 +12,7 @@ Such a kernel cannot make arrays; numba refuses to compile one that does.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,28 +21,18 @@ import numba
 from numba import njit
 
 from planner.kernel_plan import SOURCE
+from udfs.unpacked import digest, lasting_directory
 
 
 def cache_directory() -> Path | None:
     """Where kernels are kept: in the place that the user has named for numba, else in one that can be written to."""
     package = Path(__file__).parent
-    if numba.config.CACHE_DIR:
-        base = Path(numba.config.CACHE_DIR)
-    elif os.access(package, os.W_OK):
-        base = package / "__pycache__"
-    else:
-        base = Path(tempfile.gettempdir()) / f"sparkext-kernels-{os.getuid()}"
-        base.mkdir(mode=0o700, exist_ok=True)
-        if base.stat().st_uid != os.getuid() or base.stat().st_mode & 0o022:
-            return None
-    return base / f"kernels-{SOURCES}"
+    beside = not numba.config.CACHE_DIR and os.access(package, os.W_OK)
+    base = package / "__pycache__" if beside else lasting_directory()
+    return None if base is None else base / f"kernels-{SOURCES}"
 
 
-def _digest(files: list[Path]) -> str:
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
-
-
-SOURCES = _digest([*sorted(Path(__file__).parent.glob("*.py")), SOURCE])
+SOURCES = digest(file.read_bytes() for file in (*sorted(Path(__file__).parent.glob("*.py")), SOURCE))
 """What the sources of the kernels are now."""
 
 _DIRECTORY = cache_directory()

@@ -34,3 +34,15 @@ class Counters:
     def totals(self) -> Floats:
         """Events of each class, keys, and time, in units of the time column. Shape (classes + 2,)."""
         return np.array([*self._classes, self._keys, self._span], np.float64)
+
+
+class Added:
+    """How Spark is to add up what the tasks have counted: a `pyspark.AccumulatorParam` in all but name."""
+
+    def zero(self, value: Floats) -> Floats:
+        """Nothing, in the shape of ``value``."""
+        return np.zeros_like(value)
+
+    def addInPlace(self, value1: Floats, value2: Floats) -> Floats:  # noqa: N802 - Spark calls it so
+        """The sum."""
+        return value1 + value2

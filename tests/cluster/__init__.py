@@ -1,0 +1,1 @@
+"""A user's program on a standalone Spark cluster of this machine."""

@@ -1,0 +1,22 @@
+"""The code blocks of docs/cluster.md, which the tests of the cluster run."""
+
+from __future__ import annotations
+
+from tests.pages import blocks
+from tests.spark_programs import ROOT
+
+PAGE = ROOT / "docs" / "cluster.md"
+CHECKED = {
+    "What each machine needs": ["sh"],
+    "Shipping sparkext": ["sh"],
+    "In a program": ["python"],
+    "With spark-submit": ["python", "sh", "text", "sh"],
+    "A packed environment": ["sh"],
+}
+"""Languages of the blocks below each heading. All but those of the first and the last are run, and of the first
+it is checked that it names the packages that sparkext depends on."""
+
+
+def block(heading: str, place: int = 0) -> str:
+    """The text of one block."""
+    return blocks(PAGE)[heading][place][1]
