@@ -178,7 +178,7 @@ def test_a_client_that_is_killed_leaves_nothing_behind(server: Server, client: C
     eventually(lambda: not running())
     eventually(lambda: len(server.kept()) == 1)
     assert client.rows("SELECT n FROM pairs;\n") == ["3"]
-    eventually(lambda: server.log.read_text().count("a session was closed") == 1)
+    eventually(lambda: "a session was closed" in server.log.read_text())
 
 
 def test_a_client_that_leaves_releases_its_pools(server: Server, client: Client) -> None:
