@@ -13,7 +13,7 @@ import platform
 import time
 from dataclasses import asdict, replace
 from functools import lru_cache
-from math import log2
+from math import inf, log2
 from pathlib import Path
 
 import numpy as np
@@ -75,29 +75,31 @@ def calibrate() -> tuple[Constants, Path]:
 
 def measure(events: int = 200_000) -> Constants:
     """Measure the constants, in nanoseconds, with streams of so many events."""
-    few, many = (_per_event(_alone(queries, 1), "B", events) for queries in (1, 33))
-    lane = max((_per_event(_alone(1, _LANES), "B", events) - few) / (_LANES - 1) / 2, 0.01)
+    few, many = (_per_event(alone(queries, 1), "B", events) for queries in (1, 33))
+    lane = max((_per_event(alone(1, _LANES), "B", events) - few) / (_LANES - 1) / 2, 0.01)
     update = max((many - few) / 32 - 2 * lane, 0.1)
     # Every other event changes the base: a lane is added there, and two products make the total that is evaluated.
-    narrow, broad = (_per_event(_in_forms(lanes), "AB", events // 4) for lanes in (1, _LANES))
+    narrow, broad = (_per_event(in_forms(lanes), "AB", events // 4) for lanes in (1, _LANES))
     multiply = max((broad - narrow) / (_LANES - 1) - lane, 0.05)
+    form = max(_per_event(in_forms(1), "B", events) - few, 0.0)
     tree = _per_event(_rising(Operation.LESS), "A", events // 4) / log2(events // 4)
     scan = _per_event(_rising(Operation.EQUAL), "A", events // 40) / (events / 80)
-    return Constants(*(round(value, 3) for value in (update, lane, multiply, tree, scan)))
+    return Constants(*(round(value, 3) for value in (update, lane, multiply, tree, scan, form)))
 
 
-def _alone(queries: int, lanes: int) -> KernelPlan:
+def alone(queries: int, lanes: int) -> KernelPlan:
+    """A plan of so many queries ``A B`` by themselves, with a lane for each of so many open windows."""
     machine = template([_query("A B", lanes)] * queries)
-    return compile_plan(machine, share_nothing(machine))
+    return compile_plan(machine, share_nothing(machine), inf)
 
 
-def _in_forms(lanes: int) -> KernelPlan:
+def in_forms(lanes: int) -> KernelPlan:
+    """A plan of one query ``A B`` that takes snapshots at A, with a lane for each of so many open windows."""
     machine = template([_query("A B", lanes)])
     (transition,) = machine.transitions
     qset = QSet((0,), transition.source)
-    return compile_plan(
-        machine, SharingPlan("calibration", (TransitionPlan(transition.source, transition.target, (qset,)),))
-    )
+    plan = SharingPlan("calibration", (TransitionPlan(transition.source, transition.target, (qset,)),))
+    return compile_plan(machine, plan, inf)
 
 
 def _rising(operation: Operation) -> KernelPlan:
