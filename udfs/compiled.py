@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba import njit
 
 from planner.kernel_plan import SOURCE
@@ -61,5 +62,12 @@ allocating = _kept(njit(cache=True, _nrt=True))
 inner = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True))
 """For functions that compiled ones call: without the code by which Python would, which takes long to compile."""
 
+unfolded = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True))
+"""For functions that are called at few places but often, with many arrays: each array in a call is seven arguments."""
+
 inlined = _kept(njit(cache=True, _nrt=False, inline="always"))
 """For small functions in the innermost loops."""
+
+place = np.uint64
+"""What the innermost loops make of indices: of those that may be negative numba asks each time whether they count from
+the end, and does not use vector instructions. Sums of places and other integers are none: numba makes them floats."""

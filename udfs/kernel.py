@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from planner.kernel_plan import CLASSES_PER_WORD
-from udfs.compiled import inner, kernel
+from udfs.compiled import inner, kernel, place
 from udfs.guards import (
     add_buckets,
     add_to_bucket,
@@ -106,8 +106,8 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
         for word in range(classes.shape[1]):
             bits = classes[row, word]
             while bits:
-                place = np.uint64(bits & -bits) * _DE_BRUIJN >> np.uint64(58)
-                matched[found] = word * CLASSES_PER_WORD + _BIT_PLACES[place]
+                bit = np.uint64(bits & -bits) * _DE_BRUIJN >> np.uint64(58)
+                matched[found] = word * CLASSES_PER_WORD + _BIT_PLACES[bit]
                 found += 1
                 bits &= bits - 1
 
@@ -117,12 +117,12 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
 
         # What the event adds to each cell of its classes, from totals of earlier events only.
         for m in range(found):
-            for u in range(update_ends[matched[m]], update_ends[matched[m] + 1]):
-                kind, window, at = updates[u, 0], updates[u, 1], updates[u, 2]
-                begin, end = updates[u, 4], updates[u, 5]
-                count, column = updates[u, 6], updates[u, 8]
-                counts = count >= 0 and (column < 0 or valid[column, row] != 0)
-                lane_begin, lane_end = opened[window, 3], opened[window, 4]
+            for u in range(place(update_ends[matched[m]]), place(update_ends[matched[m] + 1])):
+                kind, window, at = updates[u, 0], place(updates[u, 1]), place(updates[u, 2])
+                begin, end = place(updates[u, 4]), place(updates[u, 5])
+                count, column = place(updates[u, 6]), updates[u, 8]
+                counts = updates[u, 6] >= 0 and (column < 0 or valid[column, row] != 0)
+                lane_begin, lane_end = place(opened[window, 3]), place(opened[window, 4])
                 start = updates[u, 3]
                 if updates[u, 11] >= 0:
                     start &= classes[row, updates[u, 11] // CLASSES_PER_WORD] >> updates[u, 11] % CLASSES_PER_WORD
@@ -134,7 +134,7 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
                     for lane in range(lane_begin, lane_end):
                         sum_low = start
                         for s in range(begin, end):
-                            sum_low += low[sources[s] + lane]
+                            sum_low += low[place(sources[s]) + lane]
                         if counts:
                             sum_low += event_low[count + lane]
                         event_high[at + lane] = 0
@@ -145,7 +145,7 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
                     for lane in range(lane_begin, lane_end):
                         sum_high, sum_low = np.int64(0), start
                         for s in range(begin, end):
-                            there = sources[s] + lane
+                            there = place(sources[s]) + lane
                             sum_high, sum_low = add_exact(sum_high, sum_low, high[there], low[there])
                         if counts:
                             there = count + lane
@@ -163,7 +163,7 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
                         for lane in range(lane_begin, lane_end):
                             total = start_number
                             for s in range(begin, end):
-                                total += number[sources[s] + lane]
+                                total += number[place(sources[s]) + lane]
                             if counts:
                                 total += value * event_number[count + lane]
                             event_number[at + lane] = total
@@ -176,7 +176,7 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
                         for lane in range(lane_begin, lane_end):
                             total, scale = start_number, np.int64(0)
                             for s in range(begin, end):
-                                there = sources[s] + lane
+                                there = place(sources[s]) + lane
                                 total, scale = add_scaled(total, scale, number[there], low[there])
                             there = count + lane
                             if counts and event_number[there] != 0.0:
@@ -188,7 +188,7 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
                     for lane in range(lane_begin, lane_end):
                         least_high, least_low = NO_HIGH, NO_LOW
                         for s in range(begin, end):
-                            there = sources[s] + lane
+                            there = place(sources[s]) + lane
                             if is_before(high[there], low[there], least_high, least_low):
                                 least_high, least_low = high[there], low[there]
                         there = count + lane
@@ -223,8 +223,8 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
             if alone and past.unseen[0]:
                 insert_into_trees(program, past, False)
         for m in range(found):
-            for u in range(update_ends[matched[m]], update_ends[matched[m] + 1]):
-                kind, window, at = updates[u, 0], updates[u, 1], updates[u, 2]
+            for u in range(place(update_ends[matched[m]]), place(update_ends[matched[m] + 1])):
+                kind, window, at = updates[u, 0], place(updates[u, 1]), updates[u, 2]
                 begin, end = at + opened[window, 3], at + opened[window, 4]
                 if alone:
                     add(kind, begin, end, cursor, high, low, number, event_high, event_low, event_number)

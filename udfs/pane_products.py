@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from udfs.compiled import inlined, inner
+from udfs.compiled import inlined, inner, place
 from udfs.numbers import LIMIT_HIGH, add_exact, add_scaled, is_before, multiply_exact, scaled
 from udfs.program import EXACT, EXTREME, NUMBER
 from udfs.rows import new_row
@@ -219,8 +219,8 @@ def _write_windows(program, state, panes, output, w, index, end, combine):  # ty
         for closed in range(index, end if some else index):
             row = new_row(program.blank_row, state.cursor, output, banks[bank, 0], closed, combine)
             for slot in range(first, banks[bank, 2]):
-                kind, word, place = slots[slot, 0], slots[slot, 3], slots[slot, 4]
-                write(kind, sums + slot - first, high, low, number, output.words, output.floats, row, word, place)
+                kind, word, number_at = slots[slot, 0], place(slots[slot, 3]), place(slots[slot, 4])
+                write(kind, sums + slot - first, high, low, number, output.words, output.floats, row, word, number_at)
 
 
 @inlined

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from udfs.compiled import inlined, inner
+from udfs.compiled import inlined, inner, place, unfolded
 from udfs.numbers import is_before
 from udfs.program import EXACT, EXTREME, NUMBER
 from udfs.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_product, is_some
@@ -28,13 +28,13 @@ def is_due(regions, matched, found):  # type: ignore[no-untyped-def]
     return due
 
 
-@inner
+@unfolded
 def make_ready(program, state, regions, matched, found):  # type: ignore[no-untyped-def]
     """Rebase regions whose base an event is about to change, and make the views that it reads."""
     now = regions.now
     for m in range(found):
-        for place in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
-            region = regions.moves[place]
+        for n in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
+            region = regions.moves[n]
             if now[region, _DIRTY]:
                 _rebase(program, state, regions, region)
             now[region, _MOVED] = 1
@@ -49,11 +49,17 @@ def feed(regions, matched, found, alone):  # type: ignore[no-untyped-def]
     """Note that an event adds to forms; returns whether it may add to totals at once."""
     now = regions.now
     for m in range(found):
-        for place in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
-            alone &= now[regions.feeds[place], _MOVED] == 0
+        for n in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
+            alone &= now[regions.feeds[n], _MOVED] == 0
+    if alone and regions.unsettled[0]:
+        for m in range(found):
+            for n in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
+                now[regions.moves[n], _MOVED] = 0
+                now[regions.moves[n], _CHANGES] += 1
+        regions.unsettled[0] = 0
     for m in range(found):
-        for place in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
-            region = regions.feeds[place]
+        for n in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
+            region = regions.feeds[n]
             if alone:
                 now[region, _DIRTY] = 1
                 now[region, _CHANGES] += 1
@@ -95,7 +101,7 @@ def forget_views(regions):  # type: ignore[no-untyped-def]
     regions.seen[:] = -1
 
 
-@inner
+@unfolded
 def reset_forms(program, totals, regions, region):  # type: ignore[no-untyped-def]
     """Let the forms of a region start over."""
     _clear(program, region, totals)
@@ -106,19 +112,19 @@ def reset_forms(program, totals, regions, region):  # type: ignore[no-untyped-de
             totals.number[regions.units[unit, 0]] = 1.0
 
 
-@inner
+@unfolded
 def _clear(program, region, totals):  # type: ignore[no-untyped-def]
     """Empty all forms of a region."""
     window = program.windows[len(program.bank_ends) - 1 + region]
-    at = window[5]
-    for cell in range(window[3], window[4]):
-        for lane in range(at, at + window[2]):
+    at, columns = place(window[5]), place(window[2])
+    for cell in range(place(window[3]), place(window[4])):
+        for lane in range(at, at + columns):
             totals.high[lane] = program.blanks[cell, 0]
             totals.low[lane] = program.blanks[cell, 1]
-        at += window[2]
+        at += columns
 
 
-@inner
+@unfolded
 def _rebase(program, state, regions, region):  # type: ignore[no-untyped-def]
     """Evaluate all totals of a region, and let its forms start over."""
     if regions.now[region, _WAITING]:
@@ -170,42 +176,48 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
     of_high, of_low, of_number = high, low, number
     if mode == _PENDING:
         of_high, of_low, of_number = later_high, later_low, later_number
-    for place in range(first, last):
-        e = numbers[place]
-        kind, window, at = evaluations[e, 0], evaluations[e, 1], evaluations[e, 2]
+    for n in range(place(first), place(last)):
+        e = place(numbers[n])
+        kind, window, at = evaluations[e, 0], place(evaluations[e, 1]), place(evaluations[e, 2])
         if mode == _VIEWS:
             changes = regions.now[evaluations[e, 6], _CHANGES]
             if regions.seen[e] == changes:
                 continue
             regions.seen[e] = changes
-        lane_begin, lane_end = opened[window, 3], opened[window, 4]
+        lane_begin, lane_end = place(opened[window, 3]), place(opened[window, 4])
         begin, end = at + lane_begin, at + lane_end
         while True:
             for there in range(begin, end):
                 event_high[there] = NO_HIGH if kind == EXTREME else 0
                 event_low[there] = NO_LOW if kind == EXTREME else 0
-            for p in range(evaluations[e, 4], evaluations[e, 5]):
-                form, base = products[p, 0], products[p, 1]
+            for p in range(place(evaluations[e, 4]), place(evaluations[e, 5])):
+                form, base, constant = place(products[p, 0]), place(products[p, 1]), products[p, 1] < 0
                 if kind == EXACT and not cursor[6]:
                     # The sums as doubles, which wait where the high words will be, tell whether one word holds them.
                     count = of_low[form]
-                    if count != 0:
+                    if constant:
+                        for there in range(begin, end):
+                            event_number[there] += np.float64(count)
+                            event_low[there] += count
+                    elif count != 0:
                         for lane in range(lane_begin, lane_end):
-                            total = low[base + lane] if base >= 0 else np.int64(1)
-                            event_number[at + lane] += np.float64(count) * np.float64(total)
-                            event_low[at + lane] += count * total
+                            event_number[at + lane] += np.float64(count) * np.float64(low[base + lane])
+                            event_low[at + lane] += count * low[base + lane]
                 elif kind == NUMBER and not cursor[7]:
                     factor = of_number[form]
-                    if factor != 0.0:
+                    if constant:
+                        for there in range(begin, end):
+                            event_number[there] += factor
+                    elif factor != 0.0:
                         for lane in range(lane_begin, lane_end):
-                            event_number[at + lane] += factor * (number[base + lane] if base >= 0 else 1.0)
+                            event_number[at + lane] += factor * number[base + lane]
                 elif kind != EXTREME:
                     add_product(
                         kind,
                         lane_begin,
                         lane_end,
                         at,
-                        base,
+                        products[p, 1],
                         event_high,
                         event_low,
                         event_number,
@@ -220,7 +232,7 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
                     for lane in range(lane_begin, lane_end):
                         there, of = at + lane, base + lane
                         if is_before(of_high[form], of_low[form], event_high[there], event_low[there]) and (
-                            base < 0 or is_some(products[p, 2], high[of], low[of], number[of])
+                            constant or is_some(products[p, 2], high[of], low[of], number[of])
                         ):
                             event_high[there], event_low[there] = of_high[form], of_low[form]
                 elif is_some(products[p, 2], of_high[form], of_low[form], of_number[form]):
@@ -244,11 +256,11 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
         if mode == _PENDING:
             add(kind, begin, end, cursor, later_high, later_low, later_number, event_high, event_low, event_number)
         elif mode == _VIEWS:
-            by = evaluations[e, 3] - at
+            by = place(evaluations[e, 3]) - at
             for there in range(begin, end):
                 high[there + by], low[there + by] = event_high[there], event_low[there]
     # A total may be in the base of others: all are evaluated before any changes.
-    for place in range(first, last if mode == _TOTALS else first):
-        at, window = evaluations[numbers[place], 2], evaluations[numbers[place], 1]
-        for there in range(at + opened[window, 3], at + opened[window, 4]):
+    for n in range(place(first), place(last if mode == _TOTALS else first)):
+        at, window = evaluations[numbers[n], 2], evaluations[numbers[n], 1]
+        for there in range(place(at + opened[window, 3]), place(at + opened[window, 4])):
             high[there], low[there] = event_high[there], event_low[there]

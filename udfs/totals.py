@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from udfs.compiled import inlined
+from udfs.compiled import inlined, place
 from udfs.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
 from udfs.program import EXACT, NO_KEY, NUMBER
 
@@ -31,26 +31,27 @@ def add(kind, begin, end, cursor, high, low, number, more_high, more_low, more_n
 @inlined
 def add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
     """Add lanes to the lanes at ``begin``..``end`` of other totals, which are ``by`` places before them."""
+    by = place(by)
     if kind == EXACT and not cursor[6]:
         most = np.int64(0)
-        for at in range(begin, end):
+        for at in range(place(begin), place(end)):
             low[at] += more_low[at + by]
             most = max(most, low[at])
         cursor[6] |= most >= NARROW
     elif kind == EXACT:
-        for at in range(begin, end):
+        for at in range(place(begin), place(end)):
             high[at], low[at] = add_exact(high[at], low[at], more_high[at + by], more_low[at + by])
     elif kind == NUMBER and not cursor[7]:
         largest = 0.0
-        for at in range(begin, end):
+        for at in range(place(begin), place(end)):
             number[at] += more_number[at + by]
             largest = max(largest, abs(number[at]))
         cursor[7] |= largest >= HUGE
     elif kind == NUMBER:
-        for at in range(begin, end):
+        for at in range(place(begin), place(end)):
             number[at], low[at] = add_scaled(number[at], low[at], more_number[at + by], more_low[at + by])
     else:
-        for at in range(begin, end):
+        for at in range(place(begin), place(end)):
             if is_before(more_high[at + by], more_low[at + by], high[at], low[at]):
                 high[at], low[at] = more_high[at + by], more_low[at + by]
 
@@ -58,8 +59,8 @@ def add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_lo
 @inlined
 def add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high, by_low, by_number, high, low, number):  # type: ignore[no-untyped-def]
     """Add a coefficient times the totals at ``base`` (-1: 1) to the lanes of a cell, which begin at ``at``."""
-    for lane in range(begin, end if by_high | by_low else begin):
-        there, of = at + lane, base + lane
+    for lane in range(place(begin), place(end if by_high | by_low else begin)):
+        there, of = place(at) + lane, place(base) + lane
         if kind == EXACT:
             more_high, more_low = by_high, by_low
             if base >= 0:
@@ -73,11 +74,15 @@ def add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high,
 
 
 @inlined
-def write(kind, at, high, low, number, words, floats, row, word, place):  # type: ignore[no-untyped-def]
+def write(kind, at, high, low, number, words, floats, row, word, number_at):  # type: ignore[no-untyped-def]
     """Add one total to a field of an output row."""
     if kind == EXACT:
-        words[row, word], words[row, word + 1] = add_exact(words[row, word], words[row, word + 1], high[at], low[at])
+        words[row, word], words[row, word + place(1)] = add_exact(
+            words[row, word], words[row, word + place(1)], high[at], low[at]
+        )
     elif kind == NUMBER:
-        floats[row, place], words[row, word] = add_scaled(floats[row, place], words[row, word], number[at], low[at])
-    elif is_before(high[at], low[at], words[row, word], words[row, word + 1]):
-        words[row, word], words[row, word + 1] = high[at], low[at]
+        floats[row, number_at], words[row, word] = add_scaled(
+            floats[row, number_at], words[row, word], number[at], low[at]
+        )
+    elif is_before(high[at], low[at], words[row, word], words[row, word + place(1)]):
+        words[row, word], words[row, word + place(1)] = high[at], low[at]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from udfs.compiled import inlined, inner
+from udfs.compiled import inlined, inner, place
 from udfs.guards import holds
 from udfs.pane_products import begin_panes, turn_panes
 from udfs.program import EXACT, NUMBER
@@ -55,11 +55,10 @@ def enter(program, state, guards, panes, output, time, combine, first):  # type:
 @inner
 def _shift(window, blanks, opened, high, low, oldest):  # type: ignore[no-untyped-def]
     """Move the open windows so that ``oldest`` is in lane 0."""
-    lanes = window[2]
-    by = oldest - opened[0]
-    used = max(np.int64(0), opened[2] - oldest + 1)
-    at = window[5]
-    for cell in range(window[3], window[4]):
+    lanes, by = place(window[2]), place(oldest - opened[0])
+    used = place(max(np.int64(0), opened[2] - oldest + 1))
+    at = place(window[5])
+    for cell in range(place(window[3]), place(window[4])):
         for lane in range(at, at + used):
             high[lane] = high[lane + by]
             low[lane] = low[lane + by]
@@ -90,29 +89,30 @@ def _close(program, state, guards, output, w, until, combine):  # type: ignore[n
     words, floats, opened = output.words, output.floats, state.open[w]
     lanes = windows[w, 2]
     for index in range(opened[1], min(opened[2], until - 1) + 1):
-        lane = index - opened[0]
+        lane = place(index - opened[0])
         for bank in range(program.bank_ends[w], program.bank_ends[w + 1]):
-            begin, end = banks[bank, 1], banks[bank, 2]
+            begin, end = place(banks[bank, 1]), place(banks[bank, 2])
             if not _has_trend(program, state.totals, guards, begin, end, lane, lanes):
                 continue
             row = new_row(program.blank_row, state.cursor, output, banks[bank, 0], index, combine)
             for slot in range(begin, end):
-                kind, word, place = slots[slot, 0], slots[slot, 3], slots[slot, 4]
-                for source in range(slots[slot, 1], slots[slot, 2]):
-                    write(kind, slot_sources[source] + lane, high, low, number, words, floats, row, word, place)
+                kind, word, number_at = slots[slot, 0], place(slots[slot, 3]), place(slots[slot, 4])
+                for source in range(place(slots[slot, 1]), place(slots[slot, 2])):
+                    at = place(slot_sources[source]) + lane
+                    write(kind, at, high, low, number, words, floats, row, word, number_at)
                 if guards is not None:
                     for link in range(slots[slot, 5], slots[slot, 6]):
                         store = program.links[link, 0]
                         for bucket in range(guards.buckets[store]):
                             if not holds(program, guards, link, guards.bucket_times[store, bucket]):
                                 continue
-                            at = program.stores[store, 0] + bucket * lanes + lane
-                            write(kind, at, high, low, number, words, floats, row, word, place)
-        at = windows[w, 5] + lane
-        for cell in range(windows[w, 3], windows[w, 4]):
+                            at = place(program.stores[store, 0] + bucket * lanes) + lane
+                            write(kind, at, high, low, number, words, floats, row, word, number_at)
+        at = place(windows[w, 5]) + lane
+        for cell in range(place(windows[w, 3]), place(windows[w, 4])):
             high[at] = blanks[cell, 0]
             low[at] = blanks[cell, 1]
-            at += lanes
+            at += place(lanes)
     opened[1] = max(opened[1], until)
 
 
@@ -123,15 +123,15 @@ def _has_trend(program, totals, guards, begin, end, lane, lanes):  # type: ignor
     found = False
     for slot in range(begin, end):
         kind = slots[slot, 0]
-        for source in range(slots[slot, 1], slots[slot, 2]):
-            at = program.slot_sources[source] + lane
+        for source in range(place(slots[slot, 1]), place(slots[slot, 2])):
+            at = place(program.slot_sources[source]) + lane
             found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
             found |= kind == NUMBER and totals.number[at] != 0.0
         if guards is not None:
             for link in range(slots[slot, 5], slots[slot, 6]):
                 store = program.links[link, 0]
                 for bucket in range(guards.buckets[store]):
-                    at = program.stores[store, 0] + bucket * lanes + lane
+                    at = place(program.stores[store, 0] + bucket * lanes) + lane
                     if holds(program, guards, link, guards.bucket_times[store, bucket]):
                         found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
                         found |= kind == NUMBER and totals.number[at] != 0.0
