@@ -78,13 +78,14 @@ def measure(events: int = 200_000) -> Constants:
     few, many = (_per_event(alone(queries, 1), "B", events) for queries in (1, 33))
     lane = max((_per_event(alone(1, _LANES), "B", events) - few) / (_LANES - 1) / 2, 0.01)
     update = max((many - few) / 32 - 2 * lane, 0.1)
-    # Every other event changes the base: a lane is added there, and two products make the total that is evaluated.
-    narrow, broad = (_per_event(in_forms(lanes), "AB", events // 4) for lanes in (1, _LANES))
-    multiply = max((broad - narrow) / (_LANES - 1) - lane, 0.05)
-    form = max(_per_event(in_forms(1), "B", events) - few, 0.0)
+    # Every other event begins with a total and changes the base, so that a sum of two products is evaluated.
+    begins, broad, several = (_per_event(in_forms(*of), "AB", events // 4) for of in ((1, 1), (1, _LANES), (9, 1)))
+    multiply = max((2 * (broad - begins) / (_LANES - 1) - lane) / 2, 0.05)
+    evaluate = max(2 * (several - begins) / 8 - update - lane - 2 * multiply, 0.0)
+    form = max(_per_event(in_forms(1, 1), "B", events) - few, 0.0)
     tree = _per_event(_rising(Operation.LESS), "A", events // 4) / log2(events // 4)
     scan = _per_event(_rising(Operation.EQUAL), "A", events // 40) / (events / 80)
-    return Constants(*(round(value, 3) for value in (update, lane, multiply, tree, scan, form)))
+    return Constants(*(round(value, 3) for value in (update, lane, multiply, tree, scan, form, evaluate)))
 
 
 def alone(queries: int, lanes: int) -> KernelPlan:
@@ -93,11 +94,12 @@ def alone(queries: int, lanes: int) -> KernelPlan:
     return compile_plan(machine, share_nothing(machine), inf)
 
 
-def in_forms(lanes: int) -> KernelPlan:
-    """A plan of one query ``A B`` that takes snapshots at A, with a lane for each of so many open windows."""
-    machine = template([_query("A B", lanes)])
+def in_forms(queries: int, lanes: int) -> KernelPlan:
+    """A plan of queries ``A B`` that all take snapshots at A, with a lane for each of so many open windows."""
+    longer = (_query("A B", lanes, _WITHIN + number * lanes) for number in range(queries))
+    machine = template(list(longer))
     (transition,) = machine.transitions
-    qset = QSet((0,), transition.source)
+    qset = QSet(tuple(range(queries)), transition.source)
     plan = SharingPlan("calibration", (TransitionPlan(transition.source, transition.target, (qset,)),))
     return compile_plan(machine, plan, inf)
 
@@ -112,10 +114,10 @@ def _rising(operation: Operation) -> KernelPlan:
     return compile_plan(machine, share_nothing(machine))
 
 
-def _query(text: str, lanes: int) -> Query:
+def _query(text: str, lanes: int, within: int = _WITHIN) -> Query:
     pattern = parse_pattern(lexemes(text, 0), 0, len(text))
     classes = tuple((name, _class(name)) for name in variables(pattern))
-    return Query("calibration", pattern, classes, (Aggregate(Function.COUNT),), Window(_WITHIN, _WITHIN // lanes))
+    return Query("calibration", pattern, classes, (Aggregate(Function.COUNT),), Window(within, within // lanes))
 
 
 def _class(name: str) -> EventClass:

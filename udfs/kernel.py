@@ -30,7 +30,7 @@ from udfs.numbers import add_exact, add_scaled, is_before, scaled
 from udfs.program import EXACT, NUMBER
 from udfs.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
 from udfs.rows import rows_at_once
-from udfs.totals import HUGE, NARROW, NO_HIGH, NO_LOW, TINY, add, is_some
+from udfs.totals import HUGE, MANY, NARROW, NO_HIGH, NO_LOW, TINY, add, add_lanes, is_some, largest, sum_up
 from udfs.windows import close_all, enter
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
@@ -129,7 +129,14 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
                 guarded_start = start and updates[u, 12] >= 0
                 if guarded_start:
                     start = np.int64(0)
-                if kind == EXACT and not cursor[6]:
+                many = lane_end - lane_begin >= MANY
+                if kind == EXACT and not cursor[6] and many:
+                    event_high[at + lane_begin : at + lane_end] = 0
+                    sum_up(event_low, low, sources, at, begin, end, lane_begin, lane_end, start)
+                    if counts:
+                        add_lanes(event_low, at, event_low, count, lane_begin, lane_end, 1)
+                    cursor[6] |= largest(event_low, at, lane_begin, lane_end) >= NARROW
+                elif kind == EXACT and not cursor[6]:
                     most = np.int64(0)
                     for lane in range(lane_begin, lane_end):
                         sum_low = start
@@ -158,8 +165,14 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
                     if counts and updates[u, 9]:
                         value = numbers[column, row]
                         cursor[7] |= not (value == 0.0 or TINY <= abs(value) < HUGE)
-                    if not cursor[7]:
-                        largest = 0.0
+                    if not cursor[7] and many:
+                        event_low[at + lane_begin : at + lane_end] = 0
+                        sum_up(event_number, number, sources, at, begin, end, lane_begin, lane_end, start_number)
+                        if counts:
+                            add_lanes(event_number, at, event_number, count, lane_begin, lane_end, value)
+                        cursor[7] |= largest(event_number, at, lane_begin, lane_end) >= HUGE
+                    elif not cursor[7]:
+                        most_number = 0.0
                         for lane in range(lane_begin, lane_end):
                             total = start_number
                             for s in range(begin, end):
@@ -168,8 +181,8 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
                                 total += value * event_number[count + lane]
                             event_number[at + lane] = total
                             event_low[at + lane] = 0
-                            largest = max(largest, abs(total))
-                        cursor[7] |= largest >= HUGE
+                            most_number = max(most_number, abs(total))
+                        cursor[7] |= most_number >= HUGE
                     else:
                         if counts and updates[u, 9]:
                             value, value_scale = scaled(value, np.int64(0))
@@ -277,8 +290,8 @@ def _settle(program, state, guards, past, regions):  # type: ignore[no-untyped-d
     if regions is not None:
         if regions.unsettled[0]:
             settle_forms(program, state, regions)
-    for place in range(state.cursor[2]):
-        u = state.dirty[place]
+    for d in range(state.cursor[2]):
+        u = state.dirty[d]
         state.is_dirty[u] = 0
         window, at = updates[u, 1], updates[u, 2]
         begin, end = at + state.open[window, 3], at + state.open[window, 4]

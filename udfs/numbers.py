@@ -28,10 +28,10 @@ NOT_FINITE = np.int64(1 << 40)
 
 
 @intrinsic
-def _high_word(typing: Any, one: types.Type, other: types.Type) -> Any:
+def _high_word(_typing: Any, _one: types.Type, _other: types.Type) -> Any:
     """High word of the product of two uint64, which is one instruction of the machine and has no name in numba."""
 
-    def generate(context: Any, builder: ir.IRBuilder, signature: Any, words: tuple[ir.Value, ir.Value]) -> ir.Value:
+    def generate(_context: Any, builder: ir.IRBuilder, _signature: Any, words: tuple[ir.Value, ir.Value]) -> ir.Value:
         word, wide = ir.IntType(64), ir.IntType(128)
         product = builder.mul(*(builder.zext(value, wide) for value in words))
         return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), word)

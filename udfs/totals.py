@@ -16,6 +16,35 @@ TINY, HUGE = 2.0**-200, 2.0**200
 over a thousand such counts, `MAX_STATES`, still fits in a word, and a product of two such numbers in a double."""
 
 
+MANY = 8
+"""From so many lanes on, vector instructions are worth a loop for each of the totals that are added."""
+
+
+@inlined
+def sum_up(to, totals, sources, at, begin, end, first, last, start):  # type: ignore[no-untyped-def]
+    """Make each lane from ``first`` to ``last`` of the cell at ``at`` the sum of ``start`` and those of sources."""
+    for lane in range(first, last):
+        to[at + lane] = start
+    for s in range(begin, end):
+        add_lanes(to, at, totals, place(sources[s]), first, last, 1)
+
+
+@inlined
+def add_lanes(to, at, totals, of, first, last, factor):  # type: ignore[no-untyped-def]
+    """Add a multiple of the lanes of the cell at ``of`` to those of the cell at ``at``."""
+    for lane in range(first, last):
+        to[at + lane] += factor * totals[of + lane]
+
+
+@inlined
+def largest(totals, at, first, last):  # type: ignore[no-untyped-def]
+    """The greatest size in the lanes of a cell."""
+    size = abs(totals[at + first])
+    for lane in range(first, last):
+        size = max(size, abs(totals[at + lane]))
+    return size
+
+
 @inlined
 def is_some(kind, high, low, number):  # type: ignore[no-untyped-def]
     """Whether a count of trends is not zero."""

@@ -40,6 +40,7 @@ class Constants:
         tree: One step through a tree, per lane.
         scan: To look at one event before.
         form: What an event that adds to a form costs beside its updates.
+        evaluate: To begin with evaluating one total.
     """
 
     update: float = 50.0
@@ -48,6 +49,7 @@ class Constants:
     tree: float = 180.0
     scan: float = 50.0
     form: float = 25.0
+    evaluate: float = 50.0
 
 
 class MeasuredCosts:
@@ -84,7 +86,7 @@ class MeasuredCosts:
         for component in kernel.needed[query]:
             yield ("coefficients", component), events * (c.update + 2 * columns * c.lane)
             asked = problem.events[snapshot] + kernel.slides[query]
-            row = kernel.lanes[query] * columns * c.multiply
+            row = c.evaluate + kernel.lanes[query] * columns * c.multiply
             yield ("rows", kernel.block(query, link.target), component), _mixed(asked, events) * row
 
     def evaluation(self, problem: Problem, query: int, state: int, snapshot: int, leaving: Leaving) -> Iterable[Charge]:
@@ -92,7 +94,7 @@ class MeasuredCosts:
         kernel, c = self._kernel(problem), self.constants
         between = kernel.between(query, snapshot, state)
         changing = sum(problem.events[other] for other in between)
-        row = kernel.lanes[query] * (len(between) + 1) * c.multiply
+        row = c.evaluate + kernel.lanes[query] * (len(between) + 1) * c.multiply
         cost = 0.0
         if leaving.alone:
             targets = {problem.transitions[number].target for number in leaving.alone}
