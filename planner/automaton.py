@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from planner.guards import Condition
@@ -43,3 +43,14 @@ class Automaton:
             for target in after:
                 before[target].append(state)
         return tuple(tuple(sorted(states)) for states in before)
+
+
+def closure(origins: Iterable[int], onwards: Callable[[int], Iterable[int]]) -> tuple[int, ...]:
+    """The states that can be reached from some, which are among them; ascending."""
+    reached = set(origins)
+    todo = list(reached)
+    while todo:
+        fresh = set(onwards(todo.pop())) - reached
+        reached |= fresh
+        todo += fresh
+    return tuple(sorted(reached))

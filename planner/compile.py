@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias, TypeVar
 
 from planner.access import compile_comparison
-from planner.automaton import Automaton
+from planner.automaton import Automaton, closure
 from planner.components import SCALED_TRENDS, TRENDS, Component, components, needed
 from planner.guards import ALWAYS, Condition
 from planner.kernel_plan import (
@@ -92,10 +92,10 @@ def compile_plan(template: Template, plan: SharingPlan, panes_from: float = PANE
 
 
 def _nodes(template: Template, shared: Regions, query: int, component: Component) -> Iterator[_Node]:
-    """The nodes of a component of a query."""
+    """The nodes of a component of a query: where it may be other than zero, from where it is contributed onwards."""
     machine, forms = template.automata[query], shared.forms[query]
     origins = {s for s, label in enumerate(machine.labels) if component.variable in (None, label)}
-    totals = _closure(origins, dict(enumerate(machine.follows)))
+    totals = closure(origins, machine.follows.__getitem__)
     for state in totals:
         yield _Node(query, state, component)
         if state in forms and forms[state].kept_apart:
@@ -104,19 +104,8 @@ def _nodes(template: Template, shared: Regions, query: int, component: Component
     for state, form in forms.items():
         for source in form.sources:
             onwards[source].append(state)
-    for state in _closure(origins & forms.keys(), onwards):
+    for state in closure(origins & forms.keys(), onwards.__getitem__):
         yield _Node(query, state, component, _Held.FORM)
-
-
-def _closure(origins: set[int], onwards: Mapping[int, Iterable[int]]) -> tuple[int, ...]:
-    """States at which a component may be other than zero: from where it is contributed, onwards."""
-    reached = set(origins)
-    todo = list(reached)
-    while todo:
-        fresh = set(onwards[todo.pop()]) - reached
-        reached |= fresh
-        todo.extend(fresh)
-    return tuple(sorted(reached))
 
 
 _Sources: TypeAlias = tuple[tuple[Condition, int], ...]
@@ -180,12 +169,11 @@ class _Compiler:
         for place, block in enumerate(blocks):
             representatives.setdefault(block, place)
         more = _MoreCells(len(representatives))
-        cells = [
-            self._cell(nodes[place], tuple((nodes[s], step) for step, s in before[place]), cell_of, more)
-            for place in representatives.values()
-        ]
-        found = self._regions([nodes[place] for place in representatives.values()], cell_of, more)
-        panes = self._all_panes([nodes[place] for place in representatives.values()], cell_of, more)
+        chosen = [nodes[place] for place in representatives.values()]
+        steps = (tuple((nodes[s], step) for step, s in before[place]) for place in representatives.values())
+        cells = [self._cell(node, of, cell_of, more) for node, of in zip(chosen, steps, strict=True)]
+        found = self._regions(chosen, cell_of, more)
+        panes = self._all_panes(chosen, cell_of, more)
         guard_states = self._guard_states()
         fields, banks, results = self._banks(cell_of)
         return KernelPlan(

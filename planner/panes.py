@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.automaton import closure
 from planner.guards import ALWAYS
 from planner.query import Window
 from planner.template import Template
@@ -68,12 +69,13 @@ def pane_rows(
         events = {template.states[place].event for number in queries for place in template.places[number]}
         if window.live < least * len(events):
             continue
-        rows = _rows(template, merged, queries)
+        comes_after = {number: _before(template, number) for number in queries}
+        rows = _rows(template, merged, comes_after)
         count = 1 + max(rows.values(), default=0)
         if window.live >= least * len(events) * count:
             for number in queries:
                 of = {state: rows[block] for state, block in enumerate(merged[number]) if block in rows}
-                before = tuple(tuple(s for s in states if s in of) for states in _before(template, number))
+                before = tuple(tuple(s for s in states if s in of) for states in comes_after[number])
                 found[number] = PaneRows(count, of, before)
     return tuple(found)
 
@@ -88,27 +90,21 @@ def _is_linear(template: Template, number: int) -> bool:
     )
 
 
-def _before(template: Template, number: int) -> list[list[int]]:
+def _before(template: Template, number: int) -> list[tuple[int, ...]]:
     """Per state of a query, all states that it comes after, and itself; ascending."""
     predecessors = template.automata[number].predecessors()
-    found: list[list[int]] = []
-    for state in range(len(predecessors)):
-        reached, todo = {state}, [state]
-        while todo:
-            fresh = set(predecessors[todo.pop()]) - reached
-            reached |= fresh
-            todo += fresh
-        found.append(sorted(reached))
-    return found
+    return [closure([state], predecessors.__getitem__) for state in range(len(predecessors))]
 
 
-def _rows(template: Template, merged: tuple[tuple[int, ...], ...], queries: list[int]) -> dict[int, int]:
+def _rows(
+    template: Template, merged: tuple[tuple[int, ...], ...], comes_after: dict[int, list[tuple[int, ...]]]
+) -> dict[int, int]:
     """The row, from 1 on, of each block of states that others come after."""
     after: dict[int, set[int]] = {}
     onwards: set[int] = set()
-    for query in queries:
+    for query, states in comes_after.items():
         blocks = merged[query]
-        for state, before in enumerate(_before(template, query)):
+        for state, before in enumerate(states):
             for source in before:
                 after.setdefault(blocks[source], set()).add(blocks[state])
         onwards |= {blocks[s] for s, follows in enumerate(template.automata[query].follows) if follows}

@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from planner.gloria.costs import PartCosts, part_costs
 from planner.gloria.graph import Graph, Node
 from planner.sharing import QSet, SharingPlan, TransitionPlan
-from sparkext.plan_costs import PartCosts, part_costs
 from sparkext.report import PassReport, PoolReport, duration, node_text, report, source_text
 from sparkext.workload import TrendQuery
 

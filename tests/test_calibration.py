@@ -23,11 +23,21 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     found = calibration.constants()
     assert found != Constants()
     shown = capsys.readouterr().out
-    for name in ("update", "lane", "multiply", "tree", "scan"):
+    for name in ("update", "lane", "multiply", "tree", "scan"):  # the others may be lost in noise
         value = getattr(found, name)
         assert value > 0
         assert f"{value:.3f} ns" in shown
     assert str(file) in shown
+
+
+def test_lanes_are_those_of_windows() -> None:
+    """What is measured with many open windows has a lane for each, and no panes."""
+    for plan in (calibration.alone(3, 256), calibration.in_forms(3, 256)):
+        assert not plan.panes
+        assert all(window is not None and window.live == 256 for window in plan.windows)
+    assert not calibration.alone(3, 256).regions
+    (region,) = calibration.in_forms(3, 256).regions
+    assert len(region.evaluations) == 3
 
 
 @pytest.mark.parametrize("key", ["kernel", "machine"])

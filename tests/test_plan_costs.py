@@ -6,10 +6,9 @@ from random import Random
 
 import pytest
 
-from planner.gloria.costs import plan_cost
+from planner.gloria.costs import part_costs, plan_cost
 from planner.optimizers import optimize
 from planner.sharing import QSet
-from sparkext.plan_costs import part_costs
 from tests.optimizer_workloads import MODELS, problem, random_problem
 
 

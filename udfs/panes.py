@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.kernel_plan import Arithmetic, KernelPlan
-from udfs.program import Flags, Ints, Program, Totals, cell_offsets, totals_of
+from planner.kernel_plan import KernelPlan
+from udfs.program import Flags, Ints, Program, Totals, cell_offsets, counted, totals_of
 
 
 class Panes(NamedTuple):
@@ -72,12 +72,8 @@ def new_panes(plan: KernelPlan, program: Program) -> Panes:
         for cell in held:
             begin = len(products)
             for product in made.get(cell, ()):
-                of_total = plan.cells[product.form].arithmetic is Arithmetic.EXTREME
-                count = product.base if of_total else product.form
-                kind = Arithmetic.EXACT if count is None else plan.cells[count].arithmetic
                 base = -1 if product.base is None else place[offsets[product.base]]
-                form = place[offsets[product.form]]
-                products.append([form, product.column, base, kind.value, int(of_total)])
+                products.append([place[offsets[product.form]], product.column, base, *counted(plan, product)])
             row = [plan.cells[cell].arithmetic.value, offsets[cell], begin, len(products), row_of.get(cell, -1)]
             evaluations.append(row)
         for half in (0, panes.rows):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.guards import ALWAYS, Condition
-from planner.kernel_plan import Arithmetic, Cell, Field, KernelPlan, Link
+from planner.kernel_plan import Arithmetic, Cell, Field, KernelPlan, Link, Product
 from planner.query import Window
 from udfs.histories import NO_HISTORY, Histories, is_in_tree, tree_links
 
@@ -449,6 +449,14 @@ def _guard_states(plan: KernelPlan) -> tuple[list[list[int]], list[int], list[in
                 sources += state.sources
         ends.append(len(rows))
     return rows, ends, sources
+
+
+def counted(plan: KernelPlan, product: Product) -> tuple[int, int]:
+    """Of a product with an extreme, the arithmetic of the factor that is a count, and whether that is the total."""
+    of_total = plan.cells[product.form].arithmetic is Arithmetic.EXTREME
+    count = product.base if of_total else product.form
+    kind = Arithmetic.EXACT if count is None else plan.cells[count].arithmetic
+    return kind.value, int(of_total)
 
 
 def new_state(program: Program) -> State:

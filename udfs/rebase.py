@@ -230,16 +230,16 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
                     )
                 elif products[p, 3]:
                     for lane in range(lane_begin, lane_end):
-                        there, of = at + lane, base + lane
-                        if is_before(of_high[form], of_low[form], event_high[there], event_low[there]) and (
+                        to, of = at + lane, base + lane
+                        if is_before(of_high[form], of_low[form], event_high[to], event_low[to]) and (
                             constant or is_some(products[p, 2], high[of], low[of], number[of])
                         ):
-                            event_high[there], event_low[there] = of_high[form], of_low[form]
+                            event_high[to], event_low[to] = of_high[form], of_low[form]
                 elif is_some(products[p, 2], of_high[form], of_low[form], of_number[form]):
                     for lane in range(lane_begin, lane_end):
-                        there, of = at + lane, base + lane
-                        if is_before(high[of], low[of], event_high[there], event_low[there]):
-                            event_high[there], event_low[there] = high[of], low[of]
+                        to, of = at + lane, base + lane
+                        if is_before(high[of], low[of], event_high[to], event_low[to]):
+                            event_high[to], event_low[to] = high[of], low[of]
             wide = cursor[6] if kind == EXACT else cursor[7]
             if kind == EXTREME or wide:
                 break

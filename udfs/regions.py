@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.kernel_plan import NO_EVENT, Arithmetic, KernelPlan, Product
-from udfs.program import EXACT, Flags, Ints, State, cell_offsets
+from planner.kernel_plan import NO_EVENT, KernelPlan, Product
+from udfs.program import EXACT, Flags, Ints, State, cell_offsets, counted
 
 
 class Regions(NamedTuple):
@@ -113,11 +113,8 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
 
 
 def _product(plan: KernelPlan, product: Product, offsets: Sequence[int]) -> list[int]:
-    of_total = plan.cells[product.form].arithmetic is Arithmetic.EXTREME
-    count = product.base if of_total else product.form
-    kind = Arithmetic.EXACT if count is None else plan.cells[count].arithmetic
     base = -1 if product.base is None else offsets[product.base]
-    return [offsets[product.form] + product.column, base, kind.value, int(of_total)]
+    return [offsets[product.form] + product.column, base, *counted(plan, product)]
 
 
 def _flat(rows: Iterable[Collection[int]]) -> Ints:

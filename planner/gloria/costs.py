@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from planner.gloria.labels import ALONE, Labels, forms
 from planner.gloria.problem import Problem
-from planner.sharing import SharingPlan
+from planner.sharing import QSet, SharingPlan
 
 Charge: TypeAlias = tuple[Hashable, float]
 """Something that costs, and how much. Who has the same to pay for pays once."""
@@ -180,15 +180,49 @@ class Pricer:
         return Bundle(tuple(own.items()), tuple(common.items()), sum(own.values()))
 
 
+@dataclass(frozen=True, slots=True)
+class PartCosts:
+    """The parts of a plan, whose sum is its cost.
+
+    Attributes:
+        qsets: By source, target and Q-set, what goes over the transition for it.
+        states: Per state of the template, the starts there and turning forms into values.
+    """
+
+    qsets: dict[tuple[int, int, QSet], float]
+    states: tuple[float, ...]
+
+
 def plan_cost(problem: Problem, model: CostModel, plan: SharingPlan) -> float:
     """Cost of a plan, from the plan alone: starts, then Q-set by Q-set, then state by state."""
-    paid: dict[Hashable, float] = {}
+    paid = {key: cost for _, key, cost in _charges(problem, model, plan)}
+    return sum(paid.values())
+
+
+def part_costs(problem: Problem, model: CostModel, plan: SharingPlan) -> PartCosts:
+    """The parts of what `plan_cost` adds up; who has the same to pay for pays once."""
+    at: list[dict[Hashable, float]] = [{} for _ in problem.template.states]
+    over: dict[tuple[int, int, QSet], dict[Hashable, float]] = {
+        (planned.source, planned.target, qset): {} for planned in plan.transitions for qset in planned.qsets
+    }
+    for part, key, cost in _charges(problem, model, plan):
+        (at[part] if isinstance(part, int) else over[part])[key] = cost
+    return PartCosts(
+        {part: sum(paid.values()) for part, paid in over.items()}, tuple(sum(paid.values()) for paid in at)
+    )
+
+
+def _charges(
+    problem: Problem, model: CostModel, plan: SharingPlan
+) -> Iterator[tuple[int | tuple[int, int, QSet], Hashable, float]]:
+    """All charges of a plan, each with the state, or the transition and Q-set, that it is for."""
     for state, queries in enumerate(problem.template.starts):
         for query in queries:
-            paid.update(model.start(problem, query, state))
+            yield from ((state, *charge) for charge in model.start(problem, query, state))
     labels: list[dict[int, int | None]] = [{} for _ in problem.template.queries]
     for number, planned in enumerate(plan.transitions):
         for qset in planned.qsets:
+            part = (planned.source, planned.target, qset)
             for query in qset.queries:
                 labels[query][number] = qset.snapshot
                 charged = (
@@ -196,11 +230,10 @@ def plan_cost(problem: Problem, model: CostModel, plan: SharingPlan) -> float:
                     if qset.snapshot is None
                     else model.shared(problem, query, number, qset.snapshot)
                 )
-                paid.update(((number, qset.queries, key), cost) for key, cost in charged)
+                yield from ((part, (number, qset.queries, key), cost) for key, cost in charged)
     for query, arrivals in enumerate(problem.arrivals):
         for state, arriving in arrivals.items():
             over = {snapshot for number in arriving if (snapshot := labels[query][number]) is not None}
             if over and (left := leaving(problem, query, state, labels[query])):
                 for snapshot in over:
-                    paid.update(model.evaluation(problem, query, state, snapshot, left))
-    return sum(paid.values())
+                    yield from ((state, *charge) for charge in model.evaluation(problem, query, state, snapshot, left))

@@ -54,7 +54,6 @@ class Node:
         pruned_by: The node that is better; None while nothing is.
         labels: Per query the state of the snapshots of its Q-set.
         qset_of: Per query its Q-set.
-        sharing: The queries that have one with snapshots, ascending.
         masks: Per state of snapshots, and None, the queries of its Q-sets as bits.
     """
 
@@ -69,7 +68,6 @@ class Node:
     pruned_by: Node | None = None
     labels: dict[int, int | None] = field(init=False)
     qset_of: dict[int, QSet] = field(init=False)
-    sharing: list[int] = field(init=False)
     masks: dict[int | None, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,7 +78,6 @@ class Node:
         self.qsets = qsets
         self.qset_of = {query: qset for qset in qsets for query in qset.queries}
         self.labels = {query: qset.snapshot for query, qset in self.qset_of.items()}
-        self.sharing = sorted([query for query, snapshot in self.labels.items() if snapshot is not None])
         self.masks = {}
         for qset in qsets:
             self.masks[qset.snapshot] = self.masks.get(qset.snapshot, 0) | bits(qset.queries)
@@ -225,7 +222,7 @@ class Graph:
         pool = self.pools[node.pool]
         return sum(self.propagation(number, node, pool.queries) for number in pool.transitions) + self._sum(
             charge
-            for query in node.sharing
+            for query in self._numbers(bits(pool.queries) & ~node.masks.get(ALONE, 0))
             for state in self._states(pool)
             for charge in self._around(node, query, state)
         )

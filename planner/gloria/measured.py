@@ -43,13 +43,13 @@ class Constants:
         evaluate: To begin with evaluating one total.
     """
 
-    update: float = 50.0
-    lane: float = 1.6
-    multiply: float = 2.1
-    tree: float = 180.0
-    scan: float = 50.0
-    form: float = 25.0
-    evaluate: float = 50.0
+    update: float = 16.0
+    lane: float = 0.6
+    multiply: float = 2.0
+    tree: float = 42.0
+    scan: float = 12.5
+    form: float = 8.0
+    evaluate: float = 56.0
 
 
 class MeasuredCosts:
