@@ -378,16 +378,24 @@ class KernelPlan:
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How the rows of a pool's events are laid out, by position: the columns that results are grouped
-    by, further columns that tell partitions apart, the time, words of `CLASSES_PER_WORD` class bits,
-    and one column per ``KernelPlan.columns``.
+    by, further columns that tell partitions apart, the number of the chunk if keys are cut into chunks of
+    time, the time, words of `CLASSES_PER_WORD` class bits, and one column per ``KernelPlan.columns``.
 
     Attributes:
         group_keys: Number of columns that results are grouped by.
         other_keys: Number of further key columns; when there are any, rows of one group are combined.
+        chunk: Length of a chunk, a multiple of the slides of all windows: chunk k answers for the windows that
+            start from k times this on and before k + 1 times it. None when keys are not cut.
     """
 
     group_keys: int
     other_keys: int
+    chunk: int | None = None
+
+    @property
+    def keys(self) -> int:
+        """Number of columns that tell apart what is computed by itself."""
+        return self.group_keys + self.other_keys + (self.chunk is not None)
 
 
 CLASSES_PER_WORD = 63

@@ -34,12 +34,14 @@ class Seen:
         span: Time from the first event of a combination to its last, summed over all of them, in units of
             the time column.
         origin: Where it has been seen.
+        largest: Share of the events that are of the combination of keys with most; 0 when that is not known.
     """
 
     events: Mapping[EventClass, int]
     keys: int
     span: int
     origin: str
+    largest: float = 0.0
 
     def expected(self, event: EventClass, within: int | None) -> Expected | None:
         """Events of a class in windows of length ``within``; None when there is nothing to tell it from."""

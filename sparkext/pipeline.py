@@ -27,6 +27,7 @@ from planner.kernel_plan import (
 from planner.query import EventClass
 from sparkext import settings
 from sparkext.binding import BoundQuery, Key
+from sparkext.chunks import chunk_length, chunks_of
 from sparkext.combine import combine_groups
 from sparkext.event_time import numbered
 from sparkext.sql_text import string
@@ -41,6 +42,7 @@ TASKS_PER_CORE = 4
 50 ms whatever it does, and the sort spills to disk when it must, so few are better than many."""
 
 _TIME = "time"
+_CHUNK = "chunk"
 _UNKNOWN_SIZE = 1 << 62
 
 
@@ -50,18 +52,31 @@ def group_column(place: int) -> str:
 
 
 def run_pool(
-    spark: SparkSession, queries: Sequence[BoundQuery], plan: KernelPlan, report: Callable[[Floats], object]
+    spark: SparkSession, queries: Sequence[BoundQuery], plan: KernelPlan, cut: bool, report: Callable[[Floats], object]
 ) -> DataFrame:
     """Results of all ``queries``, which are of one pool, as `KernelPlan.results` says.
 
     The columns are the group keys, ``bank``, ``window`` and the fields of the plan. Nothing is run yet. When it is,
     each task gives ``report`` what it has counted.
+
+    Args:
+        spark: Their session.
+        queries: The queries.
+        plan: What the kernel computes.
+        cut: Whether keys are to be cut into chunks of time, if that is possible.
+        report: What a task reports to.
     """
     first = queries[0]
     texts = sql_texts(queries)
-    layout = Layout(len(first.groups), len(first.partitions))
+    chunk = chunk_length(plan.windows, first.time_kind, first.time_type) if cut else None
+    layout = Layout(len(first.groups), len(first.partitions), chunk)
     events, keys = _events(first, texts, plan)
     tasks = _tasks(spark, first.source)
+    if chunk is not None:
+        within = max(window.within for window in plan.windows if window is not None)
+        number = f"explode({chunks_of(_TIME, chunk, within, first.time_kind)}) AS {_CHUNK}"
+        events = events.selectExpr(*keys, number, *events.columns[len(keys) :])
+        keys = [*keys, _CHUNK]
     if keys:
         events = events.repartition(tasks, *keys).sortWithinPartitions(*keys, _TIME)
     else:
@@ -192,13 +207,17 @@ def _is_of_some(classes: set[int], words: Sequence[str]) -> str:
     return " OR ".join(f"({word}) & {mask}L <> 0" for word, mask in zip(words, masks, strict=True) if mask)
 
 
+def source_bytes(source: DataFrame) -> int:
+    """Size of a source as Spark knows it; 2^62 and more when it does not."""
+    return int(str(source._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+
+
 def _tasks(spark: SparkSession, source: DataFrame) -> int:
     """Number of tasks: as the user says, else by the size of the source, at least one per core."""
     wanted = settings.partitions(spark)
     if wanted is not None:
         return wanted
-    size = int(str(source._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
-    cores = spark.sparkContext.defaultParallelism
+    size, cores = source_bytes(source), spark.sparkContext.defaultParallelism
     if size >= _UNKNOWN_SIZE:
         return TASKS_PER_CORE * cores
     return max(cores, -(-size // BYTES_PER_TASK))

@@ -25,7 +25,7 @@ from planner.template import Template, template
 from sparkext import jobs, settings
 from sparkext.binding import BoundQuery, Computation
 from sparkext.calibration import constants
-from sparkext.pipeline import run_pool
+from sparkext.pipeline import run_pool, source_bytes
 from sparkext.sampling import Counted, sample
 from sparkext.source import names_alike
 
@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 
 KEPT = StorageLevel.MEMORY_AND_DISK
 """How the results of a pool are kept."""
+
+LARGE_BYTES = 128 << 20
+"""Size of a source from which on it matters whether one key has most of it."""
 
 MANY_LANES = 16
 """Live windows of a query from which on its own forms may pay."""
@@ -46,6 +49,7 @@ class Settings:
     cost_model: str
     statistics: tuple[tuple[str, float], ...]
     sample_rows: int
+    chunks: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,6 +228,7 @@ class Pool:
             cost_model=settings.choice(self._spark, settings.COST_MODEL),
             statistics=tuple(sorted(settings.given_statistics(self._spark).items())),
             sample_rows=settings.sample_rows(self._spark),
+            chunks=settings.choice(self._spark, settings.CHUNKS),
         )
 
     def _plan(self, queries: Sequence[BoundQuery], keep: bool, moved: Migration | None, name: str) -> Run:
@@ -242,11 +247,18 @@ class Pool:
             len(plan.cells),
         )
         counted = Counted(self._spark, plan.classes)
-        results = run_pool(self._spark, distinct, plan, counted.report)
+        results = run_pool(self._spark, distinct, plan, self._is_cut(wanted), counted.report)
         if keep:
             jobs.keep(results, name, KEPT)
         places = {query.computation: place for place, query in enumerate(distinct)}
         return Run(name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, places)
+
+    def _is_cut(self, wanted: Settings) -> bool:
+        """Whether keys are cut into chunks of time: as the user says, else if one may have more than a core's share."""
+        if wanted.chunks != "auto":
+            return wanted.chunks == "on"
+        cores = self._spark.sparkContext.defaultParallelism
+        return not any(self._shape) or any(seen.largest * cores > 1 for seen in self._sampled[-1:])
 
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: Settings) -> Optimized:
         problem = Problem(machine, tuple(expected[state.event].events for state in machine.states))
@@ -265,7 +277,7 @@ class Pool:
         seen = [*reversed(self._counted), *reversed(self._sampled)]
         expected = expectations(classes, within, given, seen)
         unknown = [event for event, found in expected.items() if found.origin == "assumed"]
-        if unknown and _has_choice(queries, machine):
+        if unknown and (_has_choice(queries, machine) or source_bytes(self._source) >= LARGE_BYTES):
             found = sample(queries, classes, wanted.sample_rows)
             if found is not None:
                 self._sampled.append(found)

@@ -89,7 +89,9 @@ def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: i
         event: int(np.count_nonzero(bits[place // CLASSES_PER_WORD] & (1 << place % CLASSES_PER_WORD)))
         for place, event in enumerate(classes)
     }
-    return Seen(events, int(np.count_nonzero(new_key)) + 1, int(span), f"sample of {read.num_rows} rows")
+    most = int(np.diff(np.flatnonzero([True, *new_key, True])).max())
+    keys_seen = int(np.count_nonzero(new_key)) + 1
+    return Seen(events, keys_seen, int(span), f"sample of {read.num_rows} rows", most / read.num_rows)
 
 
 class Counted:

@@ -11,13 +11,20 @@ from planner.errors import PlanningError
 from planner.optimizers import MODELS, OPTIMIZERS
 
 CACHE = "spark.sparkext.cache"
+CHUNKS = "spark.sparkext.chunks"
 COST_MODEL = "spark.sparkext.costModel"
 DEBUG = "spark.sparkext.debug"
 OPTIMIZER = "spark.sparkext.optimizer"
 PARTITIONS = "spark.sparkext.partitions"
 STATISTICS = "spark.sparkext.statistics"
 SAMPLE_ROWS = "spark.sparkext.statistics.sampleRows"
-_CHOICES = {CACHE: ("auto", "off"), DEBUG: ("false", "true"), COST_MODEL: MODELS, OPTIMIZER: tuple(OPTIMIZERS)}
+_CHOICES = {
+    CACHE: ("auto", "off"),
+    CHUNKS: ("auto", "on", "off"),
+    COST_MODEL: MODELS,
+    DEBUG: ("false", "true"),
+    OPTIMIZER: tuple(OPTIMIZERS),
+}
 _SAMPLED = 10_000
 
 

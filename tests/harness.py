@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from math import lcm
 from random import Random
 from typing import Any, TypeAlias
 
@@ -74,11 +76,25 @@ def pool_results(
 
 
 def pool_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Random | None = None) -> Partials:
-    """The kernel's results for sorted rows, added up."""
+    """The kernel's results for sorted rows, added up; if ``random`` is given, keys may be cut into chunks of time."""
     if not rows:
         return {}
     layout = Layout(len(rows[0].group), len(rows[0].other))
+    bounded = [window for window in plan.windows if window is not None]
+    if random is not None and random.random() < 0.3 and len(bounded) == len(plan.windows):
+        slides, longest = lcm(*(window.slide for window in bounded)), max(window.within for window in bounded)
+        layout = replace(layout, chunk=slides * (-(-longest // slides) + random.choice((0, 0, 1, 5))))
+        rows = in_chunks(rows, layout.chunk or 1, longest)
     return combined(plan, layout, run(plan, layout, source_batch(plan, rows), random))
+
+
+def in_chunks(rows: Iterable[KernelRow], length: int, within: int) -> list[KernelRow]:
+    """Rows once for each chunk of time in which a window of theirs may start, of which there are one or two."""
+    return sorted_rows(
+        replace(row, other=(*row.other, chunk))
+        for row in rows
+        for chunk in range((row.time - within + 1) // length, row.time // length + 1)
+    )
 
 
 def split_randomly(random: Random) -> Planner:

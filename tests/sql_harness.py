@@ -58,6 +58,7 @@ def pool_rows(spark: SparkSession, drawn: Workload, prefix: str, order: random.R
     """Per query the rows that its view has: asked for one view after another in random order, or all at once."""
     spark.conf.set("spark.sparkext.optimizer", order.choice(("gloria", "gloria", "greedy", "none")))
     spark.conf.set("spark.sparkext.costModel", order.choice(("measured", "paper")))
+    spark.conf.set("spark.sparkext.chunks", order.choice(("auto", "on", "off")))
     names = register(spark, drawn, prefix)
     places = list(range(len(names)))
     order.shuffle(places)

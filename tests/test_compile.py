@@ -251,7 +251,8 @@ def check_regions(plan: KernelPlan) -> None:
                 extremes = sum(factor.arithmetic is Arithmetic.EXTREME for factor in factors)
                 assert extremes == (total.arithmetic is Arithmetic.EXTREME)
     evaluated = {cell for r in plan.regions for e in r.evaluations for cell in (e.cell, e.view)}
-    units = {form for of in (*plan.regions, *plan.panes) for form, _ in of.units}
+    units = {form for region in plan.regions for form, _ in region.units}
+    units |= {cell for panes in plan.panes for cell, _ in panes.units}
     assert all(c.event != NO_EVENT or n in evaluated | units for n, c in enumerate(plan.cells))
     kept = {evaluation.cell for region in plan.regions for evaluation in region.evaluations}
     assert not kept & {source for cell in plan.cells for source in cell.sources}, "events read views"

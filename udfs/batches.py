@@ -19,6 +19,7 @@ class Batch(NamedTuple):
 
     Attributes:
         time: Microseconds, days or plain numbers. Shape (rows,).
+        chunk: Number of the chunk of time that an event is looked at for; empty when keys are not cut. Shape (rows,).
         new_key: 1 where an event has another key than the one before. Shape (rows,).
         new_group: 1 where it has another output group. Shape (rows,).
         classes: Bits of the classes an event is of. Shape (rows, words).
@@ -30,6 +31,7 @@ class Batch(NamedTuple):
     """
 
     time: Ints
+    chunk: Ints
     new_key: Flags
     new_group: Flags
     classes: Ints
@@ -51,7 +53,7 @@ class BatchReader:
     def read(self, batch: pa.RecordBatch) -> Batch:
         """The arrays of a batch that is not empty."""
         rows, columns = batch.num_rows, batch.columns
-        groups, keys = self._layout.group_keys, self._layout.group_keys + self._layout.other_keys
+        groups, keys = self._layout.group_keys, self._layout.keys
         new_group = np.zeros(rows, np.bool_)
         new_key = np.zeros(rows, np.bool_)
         for place in range(keys):
@@ -70,6 +72,7 @@ class BatchReader:
         valid, numbers, key_high, key_low = self._attributes(attributes, rows)
         return Batch(
             time=as_int64(columns[keys]),
+            chunk=np.zeros(0, np.int64) if self._layout.chunk is None else as_int64(columns[keys - 1]),
             new_key=new_key.view(np.uint8),
             new_group=new_group.view(np.uint8),
             classes=np.column_stack([as_int64(column) for column in columns[keys + 1 : keys + 1 + words]]),

@@ -31,7 +31,7 @@ from udfs.program import EXACT, NUMBER
 from udfs.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
 from udfs.rows import rows_at_once
 from udfs.totals import HUGE, MANY, NARROW, NO_HIGH, NO_LOW, TINY, add, add_lanes, is_some, largest, sum_up
-from udfs.windows import close_all, enter
+from udfs.windows import close_all, enter, restrict
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _BIT_PLACES = np.array(
@@ -95,6 +95,8 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
                         forget_guards(guards)
                     if past is not None:
                         forget_past(past)
+                if first and cursor[8]:
+                    restrict(program, state, batch.chunk[row])
                 cursor[4] += np.int64(new_group[row])
                 enter(program, state, guards, panes, output, time, combine, first)
                 if regions is not None:

@@ -170,14 +170,14 @@ class State(NamedTuple):
         event: Of the event at hand; scratch.
         pending: Of events at the latest time, which are not before each other.
         open: Per window: index of the window in lane 0, first and last open window, first lane that
-            the latest time is in and the lane after the last. Of regions, all lanes are always in use.
-            Shape (windows + regions, 5).
+            the latest time is in and the lane after the last, first and last window that may open for
+            the key under way. Of regions, all lanes are always in use. Shape (windows + regions, 7).
         dirty: Rows of ``Program.updates`` that have something pending. Shape (cells,).
         is_dirty: Whether a row is in ``dirty``. Shape (cells,).
         cursor: Whether a key is under way, the latest time, number of dirty rows, number of rows in
             the output, ordinal of the output group, first time at which windows open or close,
-            whether counts of this key may need both words, whether its numbers may need scales.
-            Shape (8,).
+            whether counts of this key may need both words, whether its numbers may need scales,
+            length of a chunk of time (0: keys are not cut). Shape (9,).
         matched: Classes that the event at hand is of; scratch. Shape (classes,).
     """
 
@@ -459,11 +459,12 @@ def counted(plan: KernelPlan, product: Product) -> tuple[int, int]:
     return kind.value, int(of_total)
 
 
-def new_state(program: Program) -> State:
-    """The state before the first event."""
+def new_state(program: Program, chunk: int | None = None) -> State:
+    """The state before the first event; ``chunk`` is the length of chunks of time."""
     cells, regions = len(program.updates), len(program.bank_ends) - 1
-    opened = np.zeros((len(program.windows), 5), np.int64)
+    opened = np.zeros((len(program.windows), 7), np.int64)
     opened[regions:, 4] = program.windows[regions:, 2]
+    opened[:, 5:] = np.iinfo(np.int64).min, np.iinfo(np.int64).max
     return State(
         totals=_totals(program),
         event=_totals(program),
@@ -471,7 +472,7 @@ def new_state(program: Program) -> State:
         open=opened,
         dirty=np.zeros(cells, np.int64),
         is_dirty=np.zeros(cells, np.uint8),
-        cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0], np.int64),
+        cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0, chunk or 0], np.int64),
         matched=np.zeros(len(program.update_ends) - 1, np.int64),
     )
 

@@ -52,7 +52,7 @@ class PoolRun:
         self._layout = layout
         self._combine = layout.other_keys > 0
         self._program = assemble(plan)
-        self._state = new_state(self._program)
+        self._state = new_state(self._program, layout.chunk)
         self._guards = new_guards(self._program) if plan.guard_states else None
         self._room = PastRoom(plan, self._program) if plan.comparisons else None
         self._regions = new_regions(plan, self._state) if plan.regions else None

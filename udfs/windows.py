@@ -12,6 +12,14 @@ from udfs.rows import new_row
 from udfs.totals import write
 
 
+@inner
+def restrict(program, state, chunk):  # type: ignore[no-untyped-def]
+    """Let only those windows of the next key open that start in a chunk of time."""
+    for w in range(len(program.bank_ends) - 1):
+        windows = state.cursor[8] // program.windows[w, 1]
+        state.open[w, 5], state.open[w, 6] = chunk * windows, chunk * windows + windows - 1
+
+
 @inlined
 def enter(program, state, guards, panes, output, time, combine, first):  # type: ignore[no-untyped-def]
     """Close the windows that end at or before ``time`` and open those that it is in."""
@@ -25,6 +33,8 @@ def enter(program, state, guards, panes, output, time, combine, first):  # type:
             newest = time // slide
             oldest = newest - (within - 1 - (time - newest * slide)) // slide
             steady = min(steady, (newest + 1) * slide)
+            oldest = max(oldest, opened[5])
+            newest = max(min(newest, opened[6]), oldest - 1)
             if oldest <= newest:
                 steady = min(steady, oldest * slide + within)
         if panes.of[w] >= 0:

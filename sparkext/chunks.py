@@ -1,0 +1,68 @@
+"""Chunks of time: how the events of one key are divided among tasks.
+
+Windows do not depend on each other. So a key with very many events is cut into stretches of time, each of which
+answers for the windows that start in it, and is given all events of those. Events within one window's length of the
+start of a chunk are in the chunk before as well: a chunk is many windows long, so that few are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import lcm
+
+from pyspark.sql.types import DataType, LongType
+
+from planner.query import Window
+from sparkext.event_time import TimeKind
+
+WINDOWS_PER_CHUNK = 8
+"""How many of the longest windows a chunk is long, at least: one event in eight is in two chunks."""
+
+_MOST_WINDOWS = 64
+"""How many it may be long, so that it starts with a window of each kind."""
+
+
+def chunk_length(windows: Sequence[Window | None], kind: TimeKind, type_: DataType) -> int | None:
+    """Length of a chunk, a multiple of every SLIDE, in units of the kernel; None where chunks are not possible.
+
+    They are not where a window is unbounded, where lengths of SLIDE have no common multiple that is short enough,
+    and where windows that start near the ends of the range of the time are numbered by more than 64 bits.
+    """
+    bounded = [window for window in windows if window is not None]
+    if len(bounded) < len(windows) or not bounded:
+        return None
+    if min(window.slide for window in bounded) == 1 and (kind is not TimeKind.DATE and isinstance(type_, LongType)):
+        return None
+    common, longest = lcm(*(window.slide for window in bounded)), max(window.within for window in bounded)
+    length = -(-WINDOWS_PER_CHUNK * longest // common) * common
+    return length if length <= _MOST_WINDOWS * longest and length < 1 << 62 else None
+
+
+def chunks_of(time: str, length: int, within: int, kind: TimeKind) -> str:
+    """SQL for the numbers of the chunks, an array of one or two, that an event's windows start in.
+
+    Args:
+        time: SQL of the event time.
+        length: Of a chunk, at least as long as any window.
+        within: Length of the longest window.
+        kind: Of the event time.
+    """
+    number = _number(time, kind)
+    last = f"({number} DIV {length}L - CASE WHEN {number} % {length}L < 0 THEN 1L ELSE 0L END)"
+    return (
+        f"CASE WHEN pmod({number}, {length}L) >= {within - 1}L THEN array({last}) ELSE array({last} - 1L, {last}) END"
+    )
+
+
+def _number(time: str, kind: TimeKind) -> str:
+    """SQL for an event time as the kernel counts it."""
+    match kind:
+        case TimeKind.TIMESTAMP:
+            return f"unix_micros({time})"
+        case TimeKind.TIMESTAMP_NTZ:
+            since = f"CAST(({time}) - TIMESTAMP_NTZ'1970-01-01 00:00:00' AS INTERVAL SECOND)"
+            return f"CAST(CAST({since} AS DECIMAL(20, 6)) * 1000000 AS BIGINT)"
+        case TimeKind.DATE:
+            return f"CAST(unix_date({time}) AS BIGINT)"
+        case TimeKind.INTEGRAL:
+            return f"CAST({time} AS BIGINT)"

@@ -1,0 +1,109 @@
+"""Chunks of time: keys with many events are computed by several tasks, and nothing is lost or doubled."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType, DateType, IntegerType, LongType, TimestampType
+
+from planner.kernel_plan import Layout
+from planner.query import Window
+from sparkext.chunks import WINDOWS_PER_CHUNK, chunk_length
+from sparkext.event_time import TimeKind
+from tests.harness import combined, in_chunks, run, sorted_rows, source_batch
+from tests.kernel_plans import random_plan, random_rows
+from tests.kernel_twin import twin_results
+from tests.test_kernel import mismatch
+
+
+@pytest.mark.parametrize(
+    ("windows", "kind", "type_", "expected"),
+    [
+        ((Window(10, 10),), TimeKind.INTEGRAL, LongType(), 80),
+        ((Window(10, 4),), TimeKind.INTEGRAL, LongType(), 80),
+        ((Window(10, 3), Window(12, 4)), TimeKind.TIMESTAMP, TimestampType(), 96),
+        ((Window(10, 3), None), TimeKind.TIMESTAMP, TimestampType(), None),
+        ((Window(10, 7), Window(9, 11), Window(10, 13)), TimeKind.TIMESTAMP, TimestampType(), None),
+        ((Window(10, 1),), TimeKind.INTEGRAL, LongType(), None),
+        ((Window(10, 1),), TimeKind.INTEGRAL, IntegerType(), 80),
+        ((Window(10, 1),), TimeKind.DATE, DateType(), 80),
+        ((), TimeKind.DATE, DateType(), None),
+    ],
+)
+def test_length(windows: tuple[Window | None, ...], kind: TimeKind, type_: DataType, expected: int | None) -> None:
+    """A chunk starts with a window of each kind, and is many windows long."""
+    assert chunk_length(windows, kind, type_) == expected
+    for window in windows:
+        if window is not None and expected is not None:
+            assert expected % window.slide == 0
+            assert expected >= WINDOWS_PER_CHUNK * window.within
+
+
+def test_cut_streams_give_the_same() -> None:
+    """Random plans over streams that are cut, in chunks as short as they may be and longer."""
+    cut = 0
+    for seed in range(60):
+        random = Random(seed)
+        plan = random_plan(random, random.choice(((Window(4, 4),), (Window(7, 3),), (Window(10, 1), Window(3, 7)))))
+        rows = sorted_rows(random_rows(random, plan, random.choice((4, 15, 40)), finite=True))
+        if not rows:
+            continue
+        length = {4: 4, 7: 9, 10: 14}[max(w.within for w in plan.windows if w)] * random.choice((1, 2, 5))
+        layout = Layout(len(rows[0].group), len(rows[0].other), length)
+        mine = in_chunks(rows, length, max(window.within for window in plan.windows if window is not None))
+        found = combined(plan, layout, run(plan, layout, source_batch(plan, mine), random))
+        assert mismatch(plan, twin_results(plan, rows), found) is None, seed
+        cut += len(found) > 0 and len({row.other for row in mine}) > len({row.other for row in rows})
+    assert cut > 20
+
+
+TIMES = {
+    "timestamp_micros(t * 60000000)": "WITHIN INTERVAL 50 MINUTES SLIDE INTERVAL 6 MINUTES",
+    "timestamp_micros(t * 60000000)::TIMESTAMP_NTZ": "WITHIN INTERVAL 50 MINUTES SLIDE INTERVAL 6 MINUTES",
+    "date_from_unix_date(t)": "WITHIN INTERVAL 40 DAYS SLIDE INTERVAL 1 DAY",
+    "CAST(t AS INT)": "WITHIN 40 SLIDE 1",
+    "t": "WITHIN 40 SLIDE 2",
+}
+
+
+@pytest.mark.parametrize("time", TIMES)
+@pytest.mark.parametrize("keys", ["", "PARTITION BY k", "PARTITION BY k, g GROUP BY g"])
+def test_in_sql(spark: SparkSession, time: str, keys: str) -> None:
+    """Keys that are cut have the results of whole ones, whatever the time is, also before 1970."""
+    spark.sql(
+        f"""CREATE TEMP VIEW e AS SELECT {time} AS at, t % 3 AS k, t % 2 AS g, t + 0.5D AS v,
+            element_at(array('A', 'B', 'B', 'C'), 1 + CAST(pmod(hash(t), 4) AS INT)) AS kind
+            FROM (SELECT id AS t FROM range(-500, 501))"""
+    )
+    clause = f"""{keys} ORDER BY at TYPE BY kind MEASURES COUNT(*) AS n, SUM(B.v) AS s, MAX(C.v) AS m
+        PATTERN (A B+ NOT A C) {TIMES[time]}"""
+    found = {}
+    for chunks in ("off", "on"):
+        spark.conf.set("spark.sparkext.chunks", chunks)
+        frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
+        found[chunks] = sorted(map(str, frame.collect()))
+        assert ("explode(" in frame._jdf.queryExecution().toString()) == (chunks == "on")
+    assert found["on"] == found["off"]
+    assert len(found["on"]) > 50
+
+
+def test_chosen_where_it_helps(spark: SparkSession) -> None:
+    """By default keys are cut where there are none, or where one has more than a core's share in the sample."""
+    spark.sql("CREATE TEMP VIEW e AS SELECT id AS t, id % 2 AS one, id % 100 AS many, 'A' AS kind FROM range(1000)")
+
+    def is_cut(keys: str, within: str = "WITHIN 20 SLIDE 10") -> bool:
+        clause = f"{keys} ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A A) {within}"
+        frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
+        frame.collect()
+        return "explode(" in frame._jdf.queryExecution().toString()
+
+    assert is_cut("")
+    assert not is_cut("", "WITHIN 20 SLIDE 1"), "windows at the ends of the range of a BIGINT have no number"
+    assert not is_cut("PARTITION BY many")
+    assert not is_cut("PARTITION BY one")
+    spark.conf.set("spark.sparkext.chunks", "on")
+    assert is_cut("PARTITION BY many")
+    spark.conf.set("spark.sparkext.chunks", "off")
+    assert not is_cut("")
