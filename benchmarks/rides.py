@@ -43,6 +43,10 @@ class Rides:
     mix: dict[str, float] = field(default_factory=lambda: dict(MIX))
     seed: int = 7
 
+    def __str__(self) -> str:
+        bursts = f", bursts of {self.burst:g}" if self.burst != 1 else ""
+        return f"{self.events:,} events of {self.drivers:,} drivers, one each {self.seconds_between:g} s{bursts}"
+
     def name(self) -> str:
         """A file name that tells this choice from others."""
         mix = "" if self.mix == MIX else "-" + "".join(f"{k[0]}{share:g}" for k, share in self.mix.items())
