@@ -79,7 +79,7 @@ def _chunk(rides: Rides, first: int, rows: int, current: np.ndarray) -> pa.Table
     time = _START + np.sort(((first + np.arange(rows) + random.random(rows)) * step).astype(np.int64))
     shares = np.array(list(rides.mix.values()))
     fresh = random.choice(len(shares), rows, p=shares / shares.sum())
-    action = _bursts(driver, random.random(rows) < 1 / rides.burst, fresh, current)
+    action = bursts(driver, random.random(rows) < 1 / rides.burst, fresh, current)
     names = pa.array(list(rides.mix))
     return pa.table(
         {
@@ -93,7 +93,7 @@ def _chunk(rides: Rides, first: int, rows: int, current: np.ndarray) -> pa.Table
     )
 
 
-def _bursts(driver: np.ndarray, changes: np.ndarray, fresh: np.ndarray, current: np.ndarray) -> np.ndarray:
+def bursts(driver: np.ndarray, changes: np.ndarray, fresh: np.ndarray, current: np.ndarray) -> np.ndarray:
     """The type of each event: a fresh one where the driver's burst changes, else that of the driver's last event."""
     order = np.argsort(driver, kind="stable")
     by_driver, starts = driver[order], changes[order].copy()
