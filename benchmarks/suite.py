@@ -6,10 +6,17 @@ import time
 from collections.abc import Iterator, Sequence
 
 from benchmarks import (
+    by_hand,
+    falling_runs,
+    flights,
     growth,
+    kernel_costs,
+    kernel_plans,
     memory,
     one_key,
+    optimizer,
     pools,
+    sliding,
     spark_alone,
 )
 from benchmarks.bench import Bench, Benchmark
@@ -21,8 +28,19 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     pools.AGAINST_ONE,
     pools.AGAINST_EACH,
     growth.BENCHMARK,
-    one_key.BENCHMARK,
+    sliding.BENCHMARK,
+    falling_runs.BENCHMARK,
+    by_hand.ONE,
+    by_hand.TWENTY,
+    by_hand.SEQUENCE,
+    flights.BENCHMARK,
     memory.BENCHMARK,
+    one_key.BENCHMARK,
+    kernel_costs.COSTS,
+    kernel_costs.SLIDES,
+    kernel_plans.THOUSAND,
+    kernel_plans.SUITE,
+    optimizer.BENCHMARK,
 )
 
 
