@@ -17,8 +17,10 @@ def run(bench: Bench) -> Result:
     from benchmarks.spark import discard
 
     most = bench.pick(10_000_000, 1_000_000, 5_000)
-    peaks: dict[str, list[float]] = {"one query": [], "pool of 100": []}
-    for what, texts in (("one query", [queries.one("rides")]), ("pool of 100", list(queries.pool("rides", 100)))):
+    number = bench.pick(100, 100, 5)
+    asked = {"one query": [queries.one("rides")], f"pool of {number}": list(queries.pool("rides", number))}
+    peaks: dict[str, list[float]] = {what: [] for what in asked}
+    for what, texts in asked.items():
         for events in (most // 10, most):
             spark = bench.fresh()
             bench.rides(Rides(events, max(1, events // 100)))
