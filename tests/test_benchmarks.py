@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
-from benchmarks import kernel_plans
 from benchmarks.bench import Bench
-from benchmarks.kernel import MINUTE, Stream, check_plans, compiled, query
+from benchmarks.kernel import MINUTE, Stream, check_plans, compiled, problem, query
+from benchmarks.kernel_plans import SharingIsFree
 from benchmarks.page import (
     FIGURES,
     PAGE,
@@ -30,7 +30,9 @@ from benchmarks.plots import Bars, Lines
 from benchmarks.report import TIMES, Result, Row, Table, Target, aligned, markdown
 from benchmarks.same import ResultsDifferError, check_same
 from benchmarks.suite import BENCHMARKS, measure
+from planner.optimizers import OPTIMIZERS
 from planner.query import Window
+from planner.template import template
 from tests.sql_cases import settings
 from tests.test_docs import PLAIN
 
@@ -92,12 +94,9 @@ def test_plans_that_differ() -> None:
 
 def test_all_shared() -> None:
     """Shares a Kleene part that three queries go round, where nothing would be."""
-    machine = kernel_plans.template(
-        [query(f"q{i}", f"{first} (Pickup Travel)+ Delivery") for i, first in enumerate("XYZ")]
-    )
+    machine = template([query(f"q{i}", f"{first} (Pickup Travel)+ Delivery") for i, first in enumerate("XYZ")])
     stream = Stream(1_000, 5, mix=dict.fromkeys(("X", "Y", "Z", "Pickup", "Travel", "Delivery"), 1.0))
-    problem = kernel_plans.problem(machine, stream)
-    plan = kernel_plans.OPTIMIZERS["gloria"](problem, kernel_plans.SharingIsFree()).plan
+    plan = OPTIMIZERS["gloria"](problem(machine, stream), SharingIsFree()).plan
     round_it = [
         t for t in plan.transitions if {str(machine.states[s]) for s in (t.source, t.target)} == {"Pickup", "Travel"}
     ]
