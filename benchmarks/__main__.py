@@ -46,11 +46,11 @@ def main() -> int:
             runs.append(run)
             _print(run)
             write_documents(asked.json, runs)
+            if asked.page:
+                write_documents(FIGURES, merged(read_documents(FIGURES), runs, list(known)))
+                write_page(read_documents(FIGURES))
     finally:
         bench.close()
-    if asked.page:
-        write_documents(FIGURES, merged(read_documents(FIGURES), runs, list(known)))
-        write_page(read_documents(FIGURES))
     met = [row.met for run in runs for row in run.result.rows if row.met is not None]
     print(f"\n{sum(met)} of {len(met)} targets met; all of it took {sum(run.seconds for run in runs):.0f} s.")
     return 0
