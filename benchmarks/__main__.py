@@ -8,36 +8,23 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.bench import SIZES, Bench
+from benchmarks.bench import SIZES, Bench, Benchmark
 from benchmarks.page import FIGURES, Recorded, merged, read_documents, write_documents, write_page
 from benchmarks.report import COLUMNS, aligned
 from benchmarks.suite import BENCHMARKS, measure
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; whether a target is met makes no difference to what is returned."""
     known = {benchmark.name: benchmark for benchmark in BENCHMARKS}
-    listed = "\n".join(f"  {name:<20} {benchmark.about}" for name, benchmark in known.items())
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks",
-        description=f"{__doc__}\nbenchmarks:\n{listed}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("names", nargs="*", metavar="benchmark", help="all if none is named")
-    size = parser.add_mutually_exclusive_group()
-    size.add_argument(
-        "--full", dest="size", action="store_const", const="full", help="as many events as the targets say"
-    )
-    size.add_argument("--size", choices=SIZES, default="quick")
-    parser.add_argument("--json", type=Path, default=Path("data") / "bench.json", help="where figures are written")
-    parser.add_argument("--page", action="store_true", help="write tables and plots of docs/performance.md anew")
-    parser.add_argument("--directory", type=Path, default=Path("data"), help="where events are kept")
-    asked = parser.parse_args()
+    options = parser(known)
+    asked = options.parse_args(arguments)
     unknown = [name for name in asked.names if name not in known]
     if unknown:
-        parser.error(f"unknown: {', '.join(unknown)}; known are {', '.join(known)}")
+        options.error(f"unknown: {', '.join(unknown)}; known are {', '.join(known)}")
 
     bench = Bench(asked.size, asked.directory)
     runs: list[Recorded] = []
@@ -54,6 +41,27 @@ def main() -> int:
     met = [row.met for run in runs for row in run.result.rows if row.met is not None]
     print(f"\n{sum(met)} of {len(met)} targets met; all of it took {sum(run.seconds for run in runs):.0f} s.")
     return 0
+
+
+def parser(known: Mapping[str, Benchmark]) -> argparse.ArgumentParser:
+    """What the command takes, for benchmarks by their names."""
+    listed = "\n".join(f"  {name:<20} {benchmark.about}" for name, benchmark in known.items())
+    options = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=f"{__doc__}\nbenchmarks:\n{listed}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    options.add_argument("names", nargs="*", metavar="benchmark", help="all if none is named")
+    size = options.add_mutually_exclusive_group()
+    size.add_argument(
+        "--full", dest="size", action="store_const", const="full", help="as many events as the targets say"
+    )
+    size.add_argument("--size", choices=SIZES, help="quick unless it is given")
+    options.set_defaults(size="quick")
+    options.add_argument("--json", type=Path, default=Path("data") / "bench.json", help="where figures are written")
+    options.add_argument("--page", action="store_true", help="write tables and plots of docs/performance.md anew")
+    options.add_argument("--directory", type=Path, default=Path("data"), help="where events are kept")
+    return options
 
 
 def _print(run: Recorded) -> None:

@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 from datetime import datetime, timezone
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,9 @@ def circumstances() -> dict[str, Any]:
     }
 
 
+@cache
 def commit() -> str:
-    """The commit of the checkout, marked if files differ from it; nothing without git."""
+    """The commit of the checkout, marked if files differed from it when first asked; nothing without git."""
     try:
         found = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"],

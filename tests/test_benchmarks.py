@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
+from benchmarks.__main__ import main, parser
 from benchmarks.bench import Bench
 from benchmarks.kernel import MINUTE, Stream, check_plans, compiled, problem, query
 from benchmarks.kernel_plans import SharingIsFree
@@ -70,6 +71,21 @@ def test_page_shows_what_was_measured() -> None:
     for run in runs:
         for name, plot in run.result.plots.items():
             assert (PAGE.parent / f"{name}.svg").read_text() == plot.svg(), name
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Runs what is named, prints it and writes it down; the form is the quick one unless another is asked for."""
+    file = tmp_path / "bench.json"
+    assert main(["kernel-sliding", "--size", "toy", "--json", str(file), "--directory", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    (run,) = read_documents(file)
+    assert (run.name, run.size) == ("kernel-sliding", "toy")
+    assert all(cell in printed for row in run.result.rows for cell in row.cells())
+    assert parser({}).parse_args([]).size == "quick"
+    assert parser({}).parse_args(["--full"]).size == "full"
+    with pytest.raises(SystemExit):
+        main(["nothing"])
+    assert "unknown: nothing; known are spark-alone," in capsys.readouterr().err
 
 
 def test_results_that_differ() -> None:
