@@ -59,26 +59,27 @@ class Bench:
 
     @property
     def rounds(self) -> int:
-        """How often everything is timed, after one run that does not count."""
+        """How often everything is timed, after one run that does not count; in the toy form nothing goes before."""
         return self.pick(3, 1, 1)
 
     @property
     def method(self) -> str:
         """How `times` takes times."""
+        if self.size == "toy":
+            return "wall time; one round, cold"
         many = f"median of {self.rounds} rounds in turn" if self.rounds > 1 else "one round"
         return f"wall time; {many}, after one that does not count"
 
-    def times(
-        self, runs: Mapping[str, Callable[[], object]], warm: Mapping[str, Callable[[], object]] | None = None
-    ) -> dict[str, float]:
+    def times(self, runs: Mapping[str, Callable[[], object]], warmed: bool = False) -> dict[str, float]:
         """Median seconds of each run; the rounds go by turns, so that what else the machine does hits all alike.
 
         Args:
             runs: By name.
-            warm: What is done before, instead of the run itself.
+            warmed: Whether each has been run before.
         """
-        for name, run in runs.items():
-            (warm or {}).get(name, run)()
+        if not warmed and self.size != "toy":
+            for run in runs.values():
+                run()
         taken: dict[str, list[float]] = {name: [] for name in runs}
         for _ in range(self.rounds):
             for name, run in runs.items():

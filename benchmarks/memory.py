@@ -58,7 +58,7 @@ def worker_peaks() -> Iterator[float]:
         raise RuntimeError("no Python worker of Spark in /proc; memory is measured on Linux only")
     for pid in workers:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-        yield next(int(line.split()[1]) / 1000 for line in lines if line.startswith("VmHWM"))
+        yield from (int(line.split()[1]) / 1000 for line in lines if line.startswith("VmHWM"))
 
 
 def _is_mine(pid: int, parents: dict[int, int]) -> bool:
