@@ -59,7 +59,7 @@ def sliding(bench: Bench) -> Result:
     series = {name: [(row[0], row[1 + place]) for row in reversed(drawn)] for place, name in enumerate(names)}
     plot = Lines("Nanoseconds an event", "seconds between two events of a key", series)
     what = f"`{TRIP}`, `COUNT(*)`, within an hour; {events:,} events of {keys} keys"
-    return Result(rows, what, method(rounds), plots={"sliding": plot})
+    return Result(rows, what, method(rounds), plots={"kernel-sliding": plot})
 
 
 def method(rounds: int) -> str:

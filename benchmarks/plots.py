@@ -92,7 +92,9 @@ class Bars:
             y = _TOP + step * place
             width = max(1.0, (_WIDTH - left - 80) * float(length) / longest)
             color = COLORS[0] if label in self.ours else "#9ca3af"
-            parts.append(f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{escape(str(label))}</text>')
+            parts.append(
+                f'<text x="{left - 8}" y="{y + 14}" text-anchor="end">{escape(str(label).replace("`", ""))}</text>'
+            )
             parts.append(f'<rect x="{left}" y="{y}" width="{width:.1f}" height="{step - 6}" fill="{color}"/>')
             parts.append(f'<text x="{left + width + 6:.1f}" y="{y + 14}">{float(length):,.3g}</text>')
         return "\n".join([*parts, "</svg>"]) + "\n"
