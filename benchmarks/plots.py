@@ -45,11 +45,11 @@ class Lines:
             f'<text x="{(_LEFT + right) / 2}" y="{height - 10}" text-anchor="middle">{escape(self.across)}</text>'
         )
         for value in xs:
-            parts.append(f'<text x="{x(value):.1f}" y="{foot + 18}" text-anchor="middle">{value:,g}</text>')
+            parts.append(f'<text x="{x(value):.1f}" y="{foot + 18}" text-anchor="middle">{value:,.12g}</text>')
         grid = low
         while grid <= high * 1.001:
             parts.append(f'<line x1="{_LEFT}" x2="{right}" y1="{y(grid):.1f}" y2="{y(grid):.1f}" stroke="#ddd"/>')
-            parts.append(f'<text x="{_LEFT - 8}" y="{y(grid) + 4:.1f}" text-anchor="end">{grid:,g}</text>')
+            parts.append(f'<text x="{_LEFT - 8}" y="{y(grid) + 4:.1f}" text-anchor="end">{grid:,.12g}</text>')
             grid *= 10
         firsts = list(dict.fromkeys(name.split(",")[0] for name in self.series))
         labels = _apart({name: y(line[-1][1]) + 4 for name, line in self.series.items()})
