@@ -1,7 +1,7 @@
 # `make help` lists the targets. VENV says where the virtual environment is, PYTHON which Python makes it.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test cluster-test lint format wheel notebook clean
+.PHONY: help demo test cluster-test bench lint format wheel notebook clean
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -16,6 +16,9 @@ test: $(VENV)/.dev ## All tests; `make test ARGS="-m 'not spark'"` for those wit
 
 cluster-test: $(VENV)/.dev ## Programs on a Spark cluster of this machine, of which executors are killed
 	@$(WITH_JAVA) $(BIN)/python -m pytest -m cluster tests/cluster $(ARGS)
+
+bench: $(VENV)/.dev ## Benchmarks in their quick form; `make bench ARGS="--full --page"` for docs/performance.md
+	@$(WITH_JAVA) $(BIN)/python -m benchmarks $(ARGS)
 
 lint: $(VENV)/.dev ## ruff and mypy --strict
 	$(BIN)/ruff check .

@@ -1,154 +1,230 @@
-"""The kernel alone, without Spark: nanoseconds of processor time an event, and ratios to one query.
-
-Events are those of `benchmarks.rides` in the kernel's order, handed over in Arrow batches of 10,000 rows
-as Spark does. The least of several runs counts.
-"""
+"""The kernel alone, without Spark: streams of events as Spark would hand them over, and what a plan takes for them."""
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from benchmarks.rides import DISTRICTS, MIX
-from planner.adjacent import Apply, Here, Kind, Operation, Prev
+from benchmarks.rides import DISTRICTS, MIX, bursts
+from benchmarks.same import ResultsDifferError
 from planner.attribute import Attribute
 from planner.compile import compile_plan
-from planner.kernel_plan import CLASSES_PER_WORD, KernelPlan, Layout, class_words
+from planner.gloria.problem import Problem
+from planner.kernel_plan import (
+    CLASSES_PER_WORD,
+    SCALE_BITS,
+    Arithmetic,
+    Encoding,
+    KernelPlan,
+    Layout,
+    class_words,
+    field_columns,
+)
 from planner.panes import PANES_FROM
 from planner.pattern import variables
 from planner.pattern_grammar import lexemes, parse_pattern
 from planner.prefixes import share_equal_prefixes
 from planner.query import Aggregate, EventClass, Function, Query, Step, Window
-from planner.template import template
+from planner.statistics import Seen, expectations, longest_window
+from planner.template import Template, template
 from udfs.run import PoolRun
 
 MINUTE = 60_000_000
 SLIDING = Window(20 * MINUTE, 5 * MINUTE)
 COUNT = Aggregate(Function.COUNT)
 MEAN = Aggregate(Function.AVG, "Travel", Attribute("duration", "double"))
-TRIP = "Request (Pickup Travel)+ Delivery"
-BEFORE = ("Request", "Accept Request", "Request Accept", "Cancel Request", "Request Cancel Request")
-AFTER = ("Delivery", "Cancel", "Delivery Request", "Delivery Cancel", "Travel Delivery")
+BATCH = 10_000
+"""Rows of an Arrow batch, as Spark makes them."""
 
 
-def query(name: str, text: str, *aggregates: Aggregate, window: Window | None = SLIDING) -> Query:
-    """A query whose variables are event types."""
+def query(
+    name: str,
+    text: str,
+    *aggregates: Aggregate,
+    window: Window | None = SLIDING,
+    conditions: Mapping[str, str] | None = None,
+    steps: Mapping[str, Step] | None = None,
+    types: str | None = "action",
+) -> Query:
+    """A query whose variables are event types.
+
+    Args:
+        name: Its name.
+        text: The pattern.
+        aggregates: ``COUNT(*)`` if there is none.
+        window: None for no windows.
+        conditions: On one event, by variable, as pandas evaluates them.
+        steps: On an event and the one before, by variable.
+        types: The column with the type; None if every event is of every variable.
+    """
     pattern = parse_pattern(lexemes(text, 0), 0, len(text))
-    classes = tuple((v, EventClass("action", v, None)) for v in variables(pattern))
-    return Query(name, pattern, classes, aggregates or (COUNT,), window)
+    classes = []
+    for variable in variables(pattern):
+        condition = (conditions or {}).get(variable)
+        classes.append((variable, EventClass(types, variable if types else None, condition)))
+    return Query(name, pattern, tuple(classes), aggregates or (COUNT,), window, tuple((steps or {}).items()))
 
 
-def nanoseconds(
-    queries: Sequence[Query], events: int, keys: int, repetitions: int = 3, apart: int = MINUTE, panes: bool = True
-) -> float:
-    """Processor time an event of one pass over ``events`` events of ``keys`` keys.
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Events to measure with.
+
+    Attributes:
+        events: How many.
+        keys: How many they are spread over, evenly.
+        apart: Microseconds between two events of a key, on average.
+        mix: Share of each type among bursts.
+        burst: Mean number of events of one type in a row, per key.
+        seed: Of the random numbers.
+    """
+
+    events: int
+    keys: int
+    apart: int = MINUTE
+    mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))
+    burst: float = 1.0
+    seed: int = 7
+
+    def __str__(self) -> str:
+        runs = f", bursts of {self.burst:g}" if self.burst != 1 else ""
+        return f"{self.events:,} events of {self.keys:,} keys, one each {self.apart / 1e6:g} s{runs}"
+
+    def rows(self, plan: KernelPlan) -> pa.RecordBatch:
+        """The events, sorted by key and time, as the kernel of a plan reads them."""
+        random = np.random.default_rng(self.seed)
+        key = random.integers(0, self.keys, self.events)
+        moment = random.integers(0, max(1, self.events // self.keys * self.apart), self.events)
+        order = np.lexsort((moment, key, key % DISTRICTS))
+        key, moment = key[order], moment[order]
+        shares = np.array(list(self.mix.values()))
+        fresh = random.choice(len(shares), self.events, p=shares / shares.sum())
+        changes = random.random(self.events) < 1 / self.burst
+        kind = bursts(key, changes, fresh, np.zeros(self.keys, np.int64))
+        values = self._values(random)
+        masks = [np.zeros(self.events, np.int64) for _ in range(class_words(len(plan.classes)))]
+        kinds = {name: place for place, name in enumerate(self.mix)}
+        for place, event in enumerate(plan.classes):
+            matched = np.ones(self.events, bool) if event.type is None else kind == kinds[event.type]
+            if event.condition is not None:
+                matched = matched & np.asarray(values.eval(event.condition))
+            masks[place // CLASSES_PER_WORD][matched] |= 1 << place % CLASSES_PER_WORD
+        arrays: list[NDArray[np.generic]] = [key % DISTRICTS, key, moment, *masks]
+        for column in plan.columns:
+            present = column.encoding is Encoding.PRESENT
+            arrays.append(np.ones(self.events, bool) if present else values[column.attribute.text].to_numpy())
+        return pa.RecordBatch.from_arrays([pa.array(a) for a in arrays], [f"c{i}" for i in range(len(arrays))])
+
+    def _values(self, random: np.random.Generator) -> pd.DataFrame:
+        """Attributes and what conditions are about."""
+        return pd.DataFrame(
+            {
+                "duration": random.gamma(2.0, 180.0, self.events),
+                "speed": random.gamma(4.0, 7.0, self.events),
+                "vol": random.integers(0, 1000, self.events),
+                "open": random.gamma(4.0, 20.0, self.events),
+                "value": random.random(self.events),
+            }
+        )
+
+
+def compiled(queries: Sequence[Query], panes: bool = True) -> KernelPlan:
+    """The plan of a pool that shares what is equal anyway, and nothing else.
 
     Args:
         queries: The pool.
-        events: How many.
-        keys: How many.
-        repetitions: Of which the least time counts.
-        apart: Microseconds between two events of a key, on average.
         panes: Whether windows may be computed by panes, or each by itself.
     """
     machine = template(queries)
-    plan = compile_plan(machine, share_equal_prefixes(machine), PANES_FROM if panes else float("inf"))
-    return _least(plan, _events(plan, events, keys, apart), repetitions)
+    return compile_plan(machine, share_equal_prefixes(machine), PANES_FROM if panes else float("inf"))
 
 
-def falling_runs(events: int, repetitions: int = 3) -> float:
-    """Processor time an event for falling runs of any length, all of one key, with no windows."""
-    start = lexemes("Start Down+", 0)
-    value = Attribute("value", "double")
-    falls = Apply(Operation.LESS, (Here(value, Kind.KEY), Prev(value, Kind.KEY)), Kind.FLAG)
-    every = EventClass(None, None, "TRUE")
-    runs = Query(
-        "runs",
-        parse_pattern(start, 0, len("Start Down+")),
-        (("Start", every), ("Down", every)),
-        (Aggregate(Function.LOG10_COUNT),),
-        None,
-        (("Down", Step("value < PREV(value)", falls, None)),),
-    )
-    machine = template([runs])
+def problem(machine: Template, stream: Stream) -> Problem:
+    """What there is to optimize, with the events counted as a run counts them."""
+    classes = list(dict.fromkeys(state.event for state in machine.states))
     plan = compile_plan(machine, share_equal_prefixes(machine))
-    random, key = np.random.default_rng(7), np.zeros(events, np.int64)
-    columns = [key, key, np.arange(events), key + 1, *(random.random(events) for _ in plan.columns)]
-    rows = pa.RecordBatch.from_arrays([pa.array(c) for c in columns], [f"c{i}" for i in range(len(columns))])
-    return _least(plan, rows, repetitions)
-
-
-def _least(plan: KernelPlan, rows: pa.RecordBatch, repetitions: int) -> float:
-    """The least processor time an event of several passes, of which the first does not count."""
-    batches = [rows.slice(at, 10_000) for at in range(0, rows.num_rows, 10_000)]
-    times: list[float] = []
-    for _ in range(repetitions + 1):
-        begin = time.process_time()
-        for _ in PoolRun(plan, Layout(1, 1)).results(iter(batches)):
-            pass
-        times.append(time.process_time() - begin)
-    return float(min(times[1:]) / rows.num_rows * 1e9)
-
-
-def _events(plan: KernelPlan, events: int, keys: int, apart: int) -> pa.RecordBatch:
-    """Events of random keys and times, sorted by key and time."""
-    random = np.random.default_rng(7)
-    key = random.integers(0, keys, events)
-    moment = random.integers(0, events // keys * apart, events)
-    order = np.lexsort((moment, key, key % DISTRICTS))
-    kinds = list(MIX)
-    kind = random.choice(len(kinds), events, p=np.array(list(MIX.values())) / sum(MIX.values()))
-    masks = np.zeros((class_words(len(plan.classes)), len(kinds)), np.int64)
+    rows = stream.rows(plan)
+    words = [np.asarray(rows.column(3 + word)) for word in range(class_words(len(plan.classes)))]
+    counts = {}
     for place, event in enumerate(plan.classes):
-        masks[place // CLASSES_PER_WORD, kinds.index(str(event.type))] |= 1 << place % CLASSES_PER_WORD
-    arrays: list[NDArray[np.generic]] = [
-        key[order] % DISTRICTS,
-        key[order],
-        moment[order],
-        *(mask[kind] for mask in masks),
-    ]
-    arrays += [random.gamma(2.0, 180.0, events) for _ in plan.columns]
-    return pa.RecordBatch.from_arrays([pa.array(a) for a in arrays], [f"c{i}" for i in range(len(arrays))])
+        word, bit = divmod(place, CLASSES_PER_WORD)
+        counts[event] = int(np.count_nonzero(words[word] & (1 << bit)))
+    span = stream.events // stream.keys * stream.apart * stream.keys
+    seen = Seen(counts, stream.keys, span, "counted")
+    expected = expectations(classes, longest_window(machine.queries), {}, [seen])
+    return Problem(machine, tuple(expected[state.event].events for state in machine.states))
 
 
-def main() -> None:
-    """Print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--events", type=int, default=300_000)
-    events = parser.parse_args().events
-    pool = [query(f"q{i}", f"{BEFORE[i % 5]} (Pickup Travel)+ {AFTER[i // 5 % 5]}") for i in range(25)]
-    many = [query(f"q{i}", str(q.pattern), (COUNT, MEAN)[i // 25 % 2]) for i, q in enumerate(pool * 4)]
-    narrow, wide = Window(3600 * 1_000_000, 3600 * 1_000_000), Window(3600 * 1_000_000, 10_000_000)
-    one = nanoseconds([query("q", TRIP)], events, events // 100)
-    cases = {
-        "one query, COUNT": one,
-        "one query, AVG": nanoseconds([query("q", TRIP, MEAN)], events, events // 100),
-        "one query, 10 events a key": nanoseconds([query("q", TRIP)], events, events // 10),
-        "one query, 100 keys": nanoseconds([query("q", TRIP)], events, 100),
-        "the same query 100 times": nanoseconds([query(f"q{i}", TRIP) for i in range(100)], events, events // 100),
-        "25 patterns, COUNT": nanoseconds(pool, events, events // 100),
-        "25 patterns, COUNT and AVG": nanoseconds(many, events, events // 100),
-    }
-    for row, apart in (
-        ("an event a minute", MINUTE),
-        ("an event each 10 s", MINUTE // 6),
-        ("an event a second", MINUTE // 60),
-    ):
-        cases[f"{row}: within 1 h, one window"] = nanoseconds([query("q", TRIP, window=narrow)], events, 100, 3, apart)
-        sliding = [query("q", TRIP, window=wide)]
-        cases[f"{row}: sliding by 10 s, 360 windows"] = nanoseconds(sliding, events, 100, 3, apart)
-        cases[f"{row}: each of the 360 by itself"] = nanoseconds(sliding, events, 100, 1, apart, panes=False)
-    for size in (events // 8, events, 1_000_000):
-        cases[f"falling runs, one key, {size:,} events"] = falling_runs(size)
-    print(f"{'what':<54} {'ns/event':>9} {'to one query':>13}")
-    for name, measured in cases.items():
-        print(f"{name:<54} {measured:>9.0f} {measured / one:>12.2f}x")
+def nanoseconds(cases: Mapping[str, tuple[KernelPlan, Stream]], rounds: int) -> dict[str, float]:
+    """Processor time an event of each plan: the least of several rounds by turns, after one that does not count.
+
+    Args:
+        cases: By name, a plan and the events.
+        rounds: How many.
+    """
+    batches = {name: _batches(stream.rows(plan)) for name, (plan, stream) in cases.items()}
+    least = dict.fromkeys(cases, float("inf"))
+    for number in range(rounds + 1):
+        for name, (plan, stream) in cases.items():
+            begin = time.process_time()
+            for _ in PoolRun(plan, Layout(1, 1)).results(iter(batches[name])):
+                pass
+            taken = (time.process_time() - begin) / stream.events * 1e9
+            if number:
+                least[name] = min(least[name], taken)
+    return least
 
 
-if __name__ == "__main__":
-    main()
+def check_plans(plans: Mapping[str, KernelPlan], stream: Stream) -> None:
+    """Hold the results of plans of the same queries against each other.
+
+    Raises:
+        ResultsDifferError: Two plans have different results.
+    """
+    results = {name: _totals(plan, _batches(stream.rows(plan))) for name, plan in plans.items()}
+    first = next(iter(plans))
+    for name, found in results.items():
+        for number, (one, other) in enumerate(zip(results[first], found, strict=True)):
+            if one.shape != other.shape or not np.allclose(one, other, rtol=1e-9, atol=0, equal_nan=True):
+                raise ResultsDifferError(f"{first} and {name} have different results for query {number}")
+
+
+def _batches(rows: pa.RecordBatch) -> list[pa.RecordBatch]:
+    return [rows.slice(at, BATCH) for at in range(0, rows.num_rows, BATCH)]
+
+
+def _totals(plan: KernelPlan, batches: Sequence[pa.RecordBatch]) -> list[NDArray[np.longdouble]]:
+    """Per query of a plan, its results: group, window and all fields, a row for each group and window, sorted."""
+    parts = list(PoolRun(plan, Layout(1, 1)).results(iter(batches)))
+    if not parts:
+        return [np.empty((0, 0), np.longdouble) for _ in plan.results]
+    found = pa.Table.from_batches(parts)
+    names = field_columns(plan.fields)
+    bank = found["bank"].to_numpy()
+    totals = []
+    for result in plan.results:
+        rows = found.filter(pa.array(bank == result.bank))
+        fields = [result.presence, *(number for value in result.values for number in value)]
+        numbers = [_numbers(rows, plan.fields[number].arithmetic, names[number]) for number in fields]
+        there = numbers[0] != 0
+        keys = [np.asarray(rows.column(0))[there], rows["window"].to_numpy()[there]]
+        order = np.lexsort(keys)
+        keys = [key[order] for key in keys]
+        new = np.append(True, (np.diff(keys[0]) != 0) | (np.diff(keys[1]) != 0))[: len(order)]
+        starts = np.flatnonzero(new)
+        sums = [np.add.reduceat(number[there][order], starts) if len(starts) else number[:0] for number in numbers]
+        totals.append(np.stack([*(key[starts].astype(np.longdouble) for key in keys), *sums]))
+    return totals
+
+
+def _numbers(rows: pa.Table, arithmetic: Arithmetic, names: Sequence[str]) -> NDArray[np.longdouble]:
+    """The values of a field that is a count or a sum."""
+    high, low = (rows[name].to_numpy() for name in names)
+    if arithmetic is Arithmetic.EXACT:
+        return np.asarray(high.astype(np.longdouble) * 2.0**64 + low.astype(np.uint64).astype(np.longdouble))
+    return np.asarray(np.ldexp(high.astype(np.longdouble), low * SCALE_BITS))

@@ -1,28 +1,25 @@
-"""The optimizer alone, without Spark: planning time, size of the graph, memory, and cost of the plans::
+"""The optimizer alone, without Spark: planning time, size of the graph, memory, and cost of the plans.
 
-    python -m benchmarks.optimizer --json docs/optimizer.json --svg docs/optimizer.svg
-
-Workloads are drawn to look like those that the GLORIA authors published: queries with beginnings and ends of
-their own round a middle that some share, or round a nested Kleene part. Times are of the processor, from a
-template that is ready; the least of several runs counts. Costs are parts of the cost when nothing is shared.
+Workloads are those of `benchmarks.stock`. Times are of the processor, from a template that is ready; the least of
+several runs counts. Costs are parts of the cost when nothing is shared.
 """
 
 from __future__ import annotations
 
-import argparse
 import gc
-import json
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import log
-from pathlib import Path
 from random import Random
 from typing import Any
 
+from benchmarks.bench import Bench, Benchmark
 from benchmarks.kernel import query
+from benchmarks.plots import Lines
+from benchmarks.report import Result, Table
+from benchmarks.stock import kleene, mixed, sequences
 from planner.gloria.costs import Pricer
 from planner.gloria.exhaustive import WorkloadTooLargeError
 from planner.gloria.generation import generate
@@ -38,48 +35,6 @@ SIZES = (20, 50, 100, 200, 500, 1000)
 LENGTHS = (2, 4, 6, 8, 10)
 LAYERS = (1, 2, 3)
 KLEENE_QUERIES = 50
-SMALL = 40
-"""Workloads that the exhaustive optimizer can plan too."""
-OTHERS = [f"T{number}" for number in range(80)]
-"""Types that queries begin and end with."""
-
-
-def sequences(queries: int, random: Random) -> list[str]:
-    """Six types: two of the query's own at the ends, and a middle that one query in twenty has too."""
-    middles = [f"M{2 * number} M{2 * number + 1}" for number in range(max(1, min(20, queries // 5)))]
-    return [" ".join((before, "S", random.choice(middles), "L", after)) for before, after in _ends(queries, random)]
-
-
-def mixed(queries: int, random: Random) -> list[str]:
-    """One query in six has a nested Kleene part, all others a window of five from the same chain of types."""
-    chain = [f"M{number}" for number in range(24)]
-    patterns = []
-    for number, (before, after) in enumerate(_ends(queries, random)):
-        if number % 6:
-            place = random.randrange(len(chain) - 3)
-            patterns.append(" ".join((before, "S", *chain[place : place + 3], after)))
-        else:
-            place = random.randrange(len(chain) - 11)
-            inner = chain[place : place + 8]
-            patterns.append(f"(S ({' '.join(inner)})+ {chain[place + 8]})+ {chain[place + 9]} {after}")
-    return patterns
-
-
-def kleene(queries: int, length: int, layers: int, random: Random) -> list[str]:
-    """Nested Kleene parts with so many types innermost; five queries have the same."""
-    parts = []
-    for number in range(max(1, queries // 5)):
-        text = f"({' '.join(f'K{number}_{place}' for place in range(length))})+"
-        for layer in range(1, layers):
-            text = f"(B{number}_{layer} {text} A{number}_{layer})+"
-        parts.append(text)
-    return [f"S {random.choice(parts)} {after}" for _, after in _ends(queries, random)]
-
-
-def _ends(queries: int, random: Random) -> Iterator[tuple[str, str]]:
-    for _ in range(queries):
-        before, after = random.sample(OTHERS, 2)
-        yield before, after
 
 
 def problem(patterns: Sequence[str], seed: int = 1) -> Problem:
@@ -100,7 +55,7 @@ def planned(workload: Problem, model: str, optimizer: str, repetitions: int, mem
         "queries": len(workload.template.queries),
         "states": len(workload.template.states),
         "transitions": len(workload.transitions),
-        "ms": round(1000 * seconds, 2),
+        "ms": round(1000 * seconds, 2) or 0.01,
         "nodes": found.graph.generated if found.graph else None,
         "edges": found.graph.edges if found.graph else None,
         "cost": found.cost / nothing,
@@ -143,11 +98,13 @@ class Asked:
         repetitions: Of each measurement, the least of which counts.
         largest: Most queries of a workload.
         models: Cost models.
+        small: Workloads that the exhaustive optimizer plans too.
     """
 
     repetitions: int
     largest: int
     models: Sequence[str]
+    small: int
 
 
 def queries(asked: Asked) -> Iterator[dict[str, Any]]:
@@ -213,7 +170,7 @@ def small(asked: Asked) -> Iterator[dict[str, Any]]:
         costs = cost_model(model)
         sums = {name: [0.0, 0.0] for name in ("exhaustive", "gloria", "published rules", "greedy", "none")}
         many = 0
-        for seed in range(SMALL):
+        for seed in range(asked.small):
             workload = problem(_few(Random(seed), min(3, asked.largest)), seed)
             try:
                 least_cost = OPTIMIZERS["exhaustive"](workload, costs).cost
@@ -253,83 +210,31 @@ MEASUREMENTS: dict[str, Callable[[Asked], Iterator[dict[str, Any]]]] = {
     "small": small,
 }
 
-COLORS = {"gloria": "#1f6feb", "greedy": "#d97706"}
-DASHES = {"sequences": "", "mixed": "6 4"}
+
+def run(bench: Bench) -> Result:
+    """All measurements, and a plot of planning time with the costs of the paper."""
+    asked = Asked(
+        repetitions=bench.pick(2, 1, 1),
+        largest=bench.pick(500, 100, 20),
+        models=bench.pick(MODELS, ("paper",), ("paper",)),
+        small=bench.pick(40, 20, 2),
+    )
+    found = {name: list(measurement(asked)) for name, measurement in MEASUREMENTS.items()}
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for row in found["queries"]:
+        if row["model"] == "paper":
+            lines.setdefault(f"{row['optimizer']}, {row['kind']}", []).append((row["queries"], row["ms"]))
+    plot = Lines("Planning time, ms of processor time", "queries", lines)
+    about = "workloads of the shape of published ones (`benchmarks/stock.py`), numbers of events drawn from 1 to 100"
+    method = f"processor time, least of {asked.repetitions} runs; costs in parts of the cost when nothing is shared"
+    titles = {
+        "queries": "Against the number of queries",
+        "kleene": "Against the length of Kleene parts, and how deep they are nested",
+        "pruning": "What pruning is worth",
+        "small": "Where the exhaustive optimizer is feasible: means over many workloads",
+    }
+    tables = [Table(titles[name], rows) for name, rows in found.items()]
+    return Result([], about, method, tables, {"optimizer": plot})
 
 
-def plot(figures: Sequence[dict[str, Any]]) -> str:
-    """Planning time against the number of queries, both axes logarithmic, as SVG; with the paper's costs."""
-    shown = [f for f in figures if f["model"] == "paper"]
-    width, height, left, bottom, top = 640, 400, 70, 50, 30
-    across = (min(SIZES), max(f["queries"] for f in shown))
-    up = (1.0, 10 ** len(str(int(max(f["ms"] for f in shown)))))
-
-    def x(queries: float) -> float:
-        return left + (width - left - 150) * _log(queries, *across)
-
-    def y(ms: float) -> float:
-        return height - bottom - (height - bottom - top) * _log(max(ms, up[0]), *up)
-
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
-        'font-size="12">',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
-        f'<text x="{left}" y="18">Planning time, ms of processor time</text>',
-        f'<text x="{x(across[0])}" y="{height - 10}">queries</text>',
-    ]
-    for size in sorted({f["queries"] for f in shown}):
-        parts.append(f'<text x="{x(size):.1f}" y="{height - bottom + 18}" text-anchor="middle">{size}</text>')
-    ms = up[0]
-    while ms <= up[1]:
-        parts.append(f'<line x1="{left}" x2="{width - 150}" y1="{y(ms):.1f}" y2="{y(ms):.1f}" stroke="#ddd"/>')
-        parts.append(f'<text x="{left - 8}" y="{y(ms) + 4:.1f}" text-anchor="end">{ms:g}</text>')
-        ms *= 10
-    for kind, dash in DASHES.items():
-        for optimizer, color in COLORS.items():
-            line = [f for f in shown if f["kind"] == kind and f["optimizer"] == optimizer]
-            points = " ".join(f"{x(f['queries']):.1f},{y(f['ms']):.1f}" for f in line)
-            style = f'fill="none" stroke="{color}" stroke-width="2" stroke-dasharray="{dash}"'
-            parts.append(f'<polyline points="{points}" {style}/>')
-            last = line[-1]
-            where = f'x="{x(last["queries"]) + 8:.1f}" y="{y(last["ms"]) + 4:.1f}"'
-            parts.append(f'<text {where} fill="{color}">{optimizer}, {kind}</text>')
-    return "\n".join([*parts, "</svg>"]) + "\n"
-
-
-def _log(value: float, low: float, high: float) -> float:
-    return log(value / low) / log(high / low)
-
-
-def main() -> None:
-    """Measure, print tables; with ``--json`` and ``--svg`` also write the figures and a plot."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="*", choices=sorted(MEASUREMENTS), default=list(MEASUREMENTS))
-    parser.add_argument("--repetitions", type=int, default=3, help="of each measurement, the least of which counts")
-    parser.add_argument("--largest", type=int, default=max(SIZES), help="most queries of a workload")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--svg", type=Path, help="needs the measurement of queries")
-    parser.add_argument("--models", nargs="*", choices=MODELS, default=MODELS)
-    asked = parser.parse_args()
-    what = Asked(asked.repetitions, asked.largest, asked.models)
-    figures: dict[str, list[dict[str, Any]]] = {}
-    for name in asked.only:
-        figures[name] = []
-        for row in MEASUREMENTS[name](what):
-            if not figures[name]:
-                print(f"\n{name}\n" + " ".join(f"{column:>12}" for column in row))
-            figures[name].append(row)
-            print(" ".join(f"{_shown(value):>12}" for value in row.values()), flush=True)
-    if asked.json:
-        asked.json.write_text(json.dumps(figures, indent=1) + "\n")
-    if asked.svg:
-        asked.svg.write_text(plot(figures["queries"]))
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-if __name__ == "__main__":
-    main()
+BENCHMARK = Benchmark("optimizer", "Planning time, and what plans cost", run)

@@ -12,29 +12,34 @@ _MEASURES = (
     "COUNT(*) AS trends, AVG(Travel.duration) AS mean",
     "SUM(Travel.duration) AS total",
 )
+PATTERNS = tuple(f"{before} (Pickup Travel)+ {after}" for after in _AFTER for before in _BEFORE)
+"""That share the Kleene part ``(Pickup Travel)+`` and differ in what comes before and after it."""
+
+TRIP = "Request (Pickup Travel)+ Delivery"
+"""The pattern of the query that a pool is measured against: trips of any number of stretches."""
+
+WINDOWS = "WITHIN INTERVAL 20 MINUTES SLIDE INTERVAL 5 MINUTES"
 
 
 def one(relation: str) -> str:
-    """The query that a pool is measured against: trips of any number of stretches."""
-    return _query(relation, "Request (Pickup Travel)+ Delivery", "COUNT(*) AS trends")
+    """The query that a pool is measured against."""
+    return trend(relation, TRIP, "COUNT(*) AS trends")
 
 
 def pool(relation: str, number: int) -> Iterator[str]:
-    """``number`` different queries that share the Kleene part ``(Pickup Travel)+``, all over 20-minute windows.
+    """``number`` different queries of `PATTERNS`, all over 20-minute windows.
 
-    They differ in what comes before and after it, in measures, and, from the hundredth on, in a condition
-    on Delivery or Cancel.
+    They differ in pattern, in measures, and, from the hundredth on, in a condition on Delivery or Cancel.
     """
     for i in range(number):
-        before = _BEFORE[i % 5]
-        after = _AFTER[i // 5 % 5]
-        define = "" if i < 100 else f"DEFINE {after.split()[0]} AS speed > {i // 100}"
-        yield _query(relation, f"{before} (Pickup Travel)+ {after}", _MEASURES[i // 25 % 4], define)
+        pattern = PATTERNS[i % 25]
+        define = "" if i < 100 else f"DEFINE {pattern.split('+ ')[1].split()[0]} AS speed > {i // 100}"
+        yield trend(relation, pattern, _MEASURES[i // 25 % 4], define)
 
 
-def _query(relation: str, pattern: str, measures: str, define: str = "") -> str:
+def trend(relation: str, pattern: str, measures: str, define: str = "", windows: str = WINDOWS) -> str:
+    """A query by driver and district."""
     return (
         f"SELECT * FROM {relation} MATCH_TREND (PARTITION BY driver GROUP BY district ORDER BY ts TYPE BY action "
-        f"MEASURES {measures} PATTERN ({pattern}) {define} "
-        "WITHIN INTERVAL 20 MINUTES SLIDE INTERVAL 5 MINUTES)"
+        f"MEASURES {measures} PATTERN ({pattern}) {define} {windows})"
     )

@@ -43,6 +43,10 @@ class Rides:
     mix: dict[str, float] = field(default_factory=lambda: dict(MIX))
     seed: int = 7
 
+    def __str__(self) -> str:
+        bursts = f", bursts of {self.burst:g}" if self.burst != 1 else ""
+        return f"{self.events:,} events of {self.drivers:,} drivers, one each {self.seconds_between:g} s{bursts}"
+
     def name(self) -> str:
         """A file name that tells this choice from others."""
         mix = "" if self.mix == MIX else "-" + "".join(f"{k[0]}{share:g}" for k, share in self.mix.items())
@@ -75,7 +79,7 @@ def _chunk(rides: Rides, first: int, rows: int, current: np.ndarray) -> pa.Table
     time = _START + np.sort(((first + np.arange(rows) + random.random(rows)) * step).astype(np.int64))
     shares = np.array(list(rides.mix.values()))
     fresh = random.choice(len(shares), rows, p=shares / shares.sum())
-    action = _bursts(driver, random.random(rows) < 1 / rides.burst, fresh, current)
+    action = bursts(driver, random.random(rows) < 1 / rides.burst, fresh, current)
     names = pa.array(list(rides.mix))
     return pa.table(
         {
@@ -89,7 +93,7 @@ def _chunk(rides: Rides, first: int, rows: int, current: np.ndarray) -> pa.Table
     )
 
 
-def _bursts(driver: np.ndarray, changes: np.ndarray, fresh: np.ndarray, current: np.ndarray) -> np.ndarray:
+def bursts(driver: np.ndarray, changes: np.ndarray, fresh: np.ndarray, current: np.ndarray) -> np.ndarray:
     """The type of each event: a fresh one where the driver's burst changes, else that of the driver's last event."""
     order = np.argsort(driver, kind="stable")
     by_driver, starts = driver[order], changes[order].copy()

@@ -1,0 +1,71 @@
+"""The most memory that a Python worker has had, as Linux tells it, after few and after many events."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks import queries
+from benchmarks.bench import Bench, Benchmark
+from benchmarks.report import Result, Row, Target
+from benchmarks.rides import Rides
+
+
+def run(bench: Bench) -> Result:
+    """Each size has workers of its own."""
+    from benchmarks.spark import discard
+
+    most = bench.pick(10_000_000, 1_000_000, 5_000)
+    number = bench.pick(100, 100, 5)
+    asked = {"one query": [queries.one("rides")], f"pool of {number}": list(queries.pool("rides", number))}
+    peaks: dict[str, list[float]] = {what: [] for what in asked}
+    for what, texts in asked.items():
+        for events in (most // 10, most):
+            spark = bench.fresh()
+            bench.rides(Rides(events, max(1, events // 100)))
+            for number, text in enumerate(texts):
+                spark.sql(f"CREATE OR REPLACE TEMP VIEW memory_{number} AS {text}")
+            discard(spark.table("memory_0"))
+            peaks[what].append(max(worker_peaks()))
+            for number in range(len(texts)):
+                spark.catalog.dropTempView(f"memory_{number}")
+    rows = []
+    for what, (few, many) in peaks.items():
+        rows.append(Row(f"{what}, {most:,} events", many, "MB", target=Target(500)))
+        rows.append(Row(f"{what}, {most:,} events", many, "MB", f"{most // 10:,} events", few, Target(1.1)))
+    return Result(rows, "ride-sharing events, 100 a key", "greatest resident size (VmHWM) of any Python worker")
+
+
+def worker_peaks() -> Iterator[float]:
+    """Megabytes that each living Python worker below this process has had at most.
+
+    Raises:
+        RuntimeError: There is none, or no ``/proc``.
+    """
+    parents: dict[int, int] = {}
+    daemons: set[int] = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            pid, parent = int(entry.name), int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            parents[pid] = parent
+            if b"pyspark.daemon" in (entry / "cmdline").read_bytes():
+                daemons.add(pid)
+        except OSError:
+            continue
+    workers = [pid for pid, parent in parents.items() if parent in daemons and _is_mine(pid, parents)]
+    if not workers:
+        raise RuntimeError("no Python worker of Spark in /proc; memory is measured on Linux only")
+    for pid in workers:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        yield from (int(line.split()[1]) / 1000 for line in lines if line.startswith("VmHWM"))
+
+
+def _is_mine(pid: int, parents: dict[int, int]) -> bool:
+    """Whether a process is below this one."""
+    while pid in parents and pid != os.getpid():
+        pid = parents[pid]
+    return pid == os.getpid()
+
+
+BENCHMARK = Benchmark("memory", "Memory of a Python worker", run)

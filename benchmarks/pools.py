@@ -1,0 +1,103 @@
+"""A pool of 100 queries against one of them, and against the same 100 one by one."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from benchmarks import queries
+from benchmarks.bench import Bench, Benchmark, seconds
+from benchmarks.report import Result, Row, Target
+from benchmarks.rides import Rides
+from benchmarks.same import check_same
+
+NUMBER = 100
+KEYS = ("district", "window_start", "window_end")
+
+
+def against_one(bench: Bench) -> Result:
+    """Until all results of the pool are there."""
+    from benchmarks.spark import discard
+
+    rides = Rides(*bench.pick((10_000_000, 100_000), (1_000_000, 10_000), (5_000, 50)))
+    bench.rides(rides)
+    times = bench.times({"one": lambda: discard(bench.spark.sql(queries.one("rides")))})
+    number = bench.pick(NUMBER, NUMBER, 10)
+    with Views(bench, list(queries.pool("rides", number))) as views:
+        times |= bench.times({"pool": views.compute})
+    row = Row(
+        f"pool of {number}, until all results are there", times["pool"], "s", "one query", times["one"], Target(2)
+    )
+    return Result([row], f"{rides}; 25 patterns with four sets of measures each", bench.method)
+
+
+def against_each(bench: Bench) -> Result:
+    """One by one, each view of the pool would be a pass of its own."""
+    from benchmarks.spark import discard
+
+    rides = Rides(*bench.pick((1_000_000, 1_000), (200_000, 200), (2_000, 10)))
+    bench.rides(rides)
+    number = bench.pick(NUMBER, NUMBER, 10)
+    texts = list(queries.pool("rides", number))
+    asked = range(0, number, bench.pick(1, 7, 5))
+    discard(bench.spark.sql(texts[0]))
+    alone: dict[int, pa.Table] = {}
+
+    def one_after_another() -> None:
+        alone.update({place: bench.spark.sql(texts[place]).toArrow() for place in asked})
+
+    each = seconds(one_after_another) * number / len(asked)
+    with Views(bench, texts) as views:
+        times = bench.times({"pool": views.compute})
+        reading = seconds(views.read)
+        for place in asked:
+            found = bench.spark.table(views.names[place]).toArrow()
+            check_same(texts[place], alone[place], found, KEYS)
+    one_by_one = f"{number} queries one by one"
+    if len(asked) < number:
+        one_by_one += f" ({len(asked)} of them, times {number / len(asked):.3g})"
+    rows = [
+        Row(one_by_one, each, "s", "pool, until all results are there", times["pool"], Target(40, at_least=True)),
+        Row(one_by_one, each, "s", "pool, and all its views read", times["pool"] + reading),
+    ]
+    return Result(rows, f"{rides}; 25 patterns with four sets of measures each", f"{bench.method}; one by one once")
+
+
+class Views:
+    """A view for each query, for as long as it is entered.
+
+    Args:
+        bench: Whose session they are in.
+        texts: The queries.
+    """
+
+    def __init__(self, bench: Bench, texts: list[str]) -> None:
+        self._spark = bench.spark
+        self._texts = texts
+        self.names = [f"pool_{number}" for number in range(len(texts))]
+
+    def __enter__(self) -> Views:
+        for name, text in zip(self.names, self._texts, strict=True):
+            self._spark.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS {text}")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in self.names:
+            self._spark.catalog.dropTempView(name)
+        self._spark.sql("REFRESH SHARING")
+
+    def compute(self) -> None:
+        """Plan and compute all, from nothing; one view is read."""
+        from benchmarks.spark import discard
+
+        self._spark.sql("REFRESH SHARING")
+        discard(self._spark.table(self.names[0]))
+
+    def read(self) -> None:
+        """Read the results of each view."""
+        from benchmarks.spark import discard
+
+        discard(*map(self._spark.table, self.names))
+
+
+AGAINST_ONE = Benchmark("pool-against-one", f"A pool of {NUMBER} queries against one query", against_one)
+AGAINST_EACH = Benchmark("pool-against-each", f"A pool of {NUMBER} queries against the same one by one", against_each)

@@ -1,0 +1,53 @@
+"""All benchmarks, in the order in which they are run and shown."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from benchmarks import (
+    by_hand,
+    falling_runs,
+    flights,
+    growth,
+    kernel_costs,
+    kernel_plans,
+    memory,
+    one_key,
+    optimizer,
+    pools,
+    sliding,
+    spark_alone,
+)
+from benchmarks.bench import Bench, Benchmark
+from benchmarks.page import Recorded
+from benchmarks.record import circumstances
+
+BENCHMARKS: tuple[Benchmark, ...] = (
+    spark_alone.BENCHMARK,
+    pools.AGAINST_ONE,
+    pools.AGAINST_EACH,
+    growth.BENCHMARK,
+    sliding.BENCHMARK,
+    falling_runs.BENCHMARK,
+    by_hand.ONE,
+    by_hand.TWENTY,
+    by_hand.SEQUENCE,
+    flights.BENCHMARK,
+    memory.BENCHMARK,
+    one_key.BENCHMARK,
+    kernel_costs.COSTS,
+    kernel_costs.SLIDES,
+    kernel_plans.THOUSAND,
+    kernel_plans.SUITE,
+    optimizer.BENCHMARK,
+)
+
+
+def measure(bench: Bench, wanted: Sequence[Benchmark]) -> Iterator[Recorded]:
+    """Run benchmarks one after the other."""
+    for benchmark in wanted:
+        at = circumstances()
+        begin = time.perf_counter()
+        result = benchmark.run(bench)
+        yield Recorded(benchmark.name, benchmark.about, bench.size, time.perf_counter() - begin, at, result)
