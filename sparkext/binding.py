@@ -31,6 +31,7 @@ from sparkext.expressions import (
     find_variable,
 )
 from sparkext.foreign import check_foreign
+from sparkext.own_columns import aggregate_name
 from sparkext.source import check_boolean, check_expressions
 
 _NUMERIC: tuple[type[DataType], ...] = (t.NumericType,)
@@ -118,11 +119,6 @@ class BoundQuery:
     def sorted_partitions(self) -> tuple[Key, ...]:
         """`partitions` in the order that a pool keeps them in."""
         return tuple(sorted(self.partitions, key=_canonical))
-
-
-def aggregate_name(index: int) -> str:
-    """Name that the value of an aggregate has while measures are evaluated; no longer than its call."""
-    return f"__agg{index}"
 
 
 def bind(sql: str, clause: Clause, source: DataFrame, relation: str | None, name: str) -> BoundQuery:

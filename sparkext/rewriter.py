@@ -17,7 +17,8 @@ from sparkext.explain_pictures import explain_dot, explain_mermaid
 from sparkext.recognise import Span, find_clauses
 from sparkext.statement import Asked, Command, Form, command, created_view
 from sparkext.tokens import Token, TokenError, tokenize
-from sparkext.workload import RELATION_PREFIX, TrendQuery, Use, Workload
+from sparkext.use import Use
+from sparkext.workload import RELATION_PREFIX, TrendQuery, Workload
 
 log = logging.getLogger(__name__)
 

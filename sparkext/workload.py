@@ -15,11 +15,11 @@ from pyspark.sql import SparkSession
 
 from planner.errors import PlanningError
 from sparkext import debug, settings
-from sparkext.binding import BoundQuery, bind
-from sparkext.clause import Clause
+from sparkext.binding import BoundQuery
 from sparkext.pool import Pool, Run
 from sparkext.results import query_result, stand_in
-from sparkext.source import names_alike, read_source, reads_view
+from sparkext.source import names_alike, reads_view
+from sparkext.use import Use
 
 log = logging.getLogger(__name__)
 
@@ -42,27 +42,6 @@ def abandon_views(session: str, names: Iterable[str]) -> None:
         names: Of the views.
     """
     _abandoned.setdefault(session, deque()).extend(names)
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A clause in a statement of the user's.
-
-    Attributes:
-        sql: The statement.
-        clause: Parsed from it.
-        text: Of the clause.
-        source: A complete query for the relation before the clause.
-        source_at: Where that relation stands in the statement.
-        relation: Its name or alias, if it has one.
-    """
-
-    sql: str
-    clause: Clause
-    text: str
-    source: str
-    source_at: tuple[int, int]
-    relation: str | None
 
 
 @dataclass(slots=True, eq=False)
@@ -138,7 +117,7 @@ class Workload:
         with self._lock:
             relation = f"{RELATION_PREFIX}{next(_numbers)}"
             name = relation if view is None else view.name if number is None else f"{view.name}#{number}"
-            bound = self._bind(use, name)
+            bound = use.bind(use.read(self.spark), name)
             if view is not None and reads_view(bound.source, view.name, view.is_global):
                 raise PlanningError("TREND_RECURSIVE_VIEW", *use.source_at, view=view.name)
             stand_in(self.spark, bound).createOrReplaceTempView(relation)
@@ -241,10 +220,6 @@ class Workload:
                 self._forget(query)
             self.collect()
 
-    def _bind(self, use: Use, name: str) -> BoundQuery:
-        source = read_source(self.spark, use.source, *use.source_at)
-        return bind(use.sql, use.clause, source, use.relation, name)
-
     def _pool_of(self, bound: BoundQuery) -> Pool:
         for pool in self._pools:
             if pool.takes(bound):
@@ -269,11 +244,11 @@ class Workload:
     def _follow_source(self, query: TrendQuery) -> bool:
         """Bind the query anew when its relation is not what it was; returns whether it was not."""
         try:
-            source = read_source(self.spark, query.use.source, *query.use.source_at)
+            source = query.use.read(self.spark)
             if source.sameSemantics(query.bound.source) and names_alike(source, query.bound.source):
                 return False
             log.info("the source of %s has changed", query.bound.query.name)
-            query.bound = self._bind(query.use, query.bound.query.name)
+            query.bound = query.use.bind(source, query.bound.query.name)
         except PlanningError as error:
             error.text = query.use.sql
             raise
@@ -288,7 +263,7 @@ class Workload:
         others = [
             other for other in self._queries.values() if other is not query and run.place(other.bound) is not None
         ]
-        debug.check(self.spark, _written(query), list(map(_written, others)), run)
+        debug.check(self.spark, _written(query), [_written(other) for other in others], run)
         query.checked = run
 
     def _make_run(self, query: TrendQuery) -> Run:
@@ -330,5 +305,4 @@ class Workload:
 
 
 def _written(query: TrendQuery) -> debug.Written:
-    use = query.use
-    return debug.Written(use.sql, use.clause, use.text, use.relation, query.bound)
+    return debug.Written(query.use, query.bound)
