@@ -37,26 +37,20 @@ class TrendParser:
 
     def parsePlan(self, sql: str) -> Any:  # noqa: N802
         """A statement, as Spark before 4.1 and some commands pass it on."""
-        if not self.is_on:
-            return self._plainly("parsePlan", sql)
-        with self._entered(sql) as nested:
-            text = self._query(sql) if nested else self._statement(fill_in(sql, None)[0])
+        with self._entered(sql) as plain:
+            text = self._query(sql) if plain else self._statement(fill_in(sql, None)[0])
             return self._delegate.parsePlan(text)
 
     def parsePlanWithParameters(self, sql: str, context: Any) -> Any:  # noqa: N802
         """A statement with parameters, possibly none."""
-        if not self.is_on:
-            return self._plainly("parsePlanWithParameters", sql, context)
-        with self._entered(sql) as nested:
-            if nested:
+        with self._entered(sql) as plain:
+            if plain:
                 return self._delegate.parsePlanWithParameters(self._query(sql), context)
             filled, rest = fill_in(sql, context)
             return self._delegate.parsePlanWithParameters(self._statement(filled), rest)
 
     def parseQuery(self, sql: str) -> Any:  # noqa: N802
         """The text of a view that a statement refers to."""
-        if not self.is_on:
-            return self._plainly("parseQuery", sql)
         with self._entered(sql):
             try:
                 text = self._query(sql)
@@ -71,14 +65,10 @@ class TrendParser:
             raise AttributeError(name)
 
         def delegated(*args: Any) -> Any:
-            return self._plainly(name, *args)
+            with self._entered(str(args[0]) if args else ""):
+                return getattr(self._delegate, name)(*args)
 
         return delegated
-
-    def _plainly(self, method: str, *args: Any) -> Any:
-        """What Spark's own parser says."""
-        with self._entered(str(args[0]) if args else ""):
-            return getattr(self._delegate, method)(*args)
 
     def switch_off(self) -> None:
         """Drop all trend views with their results, and leave statements to Spark's own parser until `is_on` again."""
@@ -126,12 +116,12 @@ class TrendParser:
     def _entered(self, sql: str) -> Iterator[bool]:
         """Run on behalf of the JVM; whatever goes wrong is thrown there as an exception of Spark's.
 
-        Yields whether this thread was parsing already: then the statement is one that sparkext runs
-        itself to look at a relation.
+        Yields whether the statement is one without clauses and commands: when this thread was parsing already,
+        since sparkext runs such statements itself to look at relations, and when it is switched off.
         """
         _inside.depth += 1
         try:
-            yield _inside.depth > 1
+            yield _inside.depth > 1 or not self.is_on
         except PlanningError as error:
             raise spark_error(self._context._gateway, error, sql if error.text is None else error.text) from None
         except CapturedException as error:
