@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import StructType
 
+from sparkext.session import is_enabled
 from sparkext.sql_text import identifier
 from sparkext.workload import abandon_views
 
@@ -73,7 +74,7 @@ def match_trend(
         PySparkValueError: ``df`` is of a session without sparkext, or a text is empty.
     """
     spark = df.sparkSession
-    if not _is_enabled(spark):
+    if not is_enabled(spark):
         raise PySparkValueError(
             "match_trend: the data frame belongs to a session without sparkext. "
             "Make it with the session that sparkext.enable(spark) returns."
@@ -135,12 +136,6 @@ class TrendFrame(ClassicDataFrame):
         """The rows; planned first, as for the schema."""
         _ = self._jdf
         return super().rdd
-
-
-def _is_enabled(spark: SparkSession) -> bool:
-    assert spark._jvm is not None
-    parser = spark._jsparkSession.sessionState().sqlParser()
-    return bool(spark._jvm.java.lang.reflect.Proxy.isProxyClass(parser.getClass()))
 
 
 def _measures(measures: Texts | Mapping[str, str]) -> Texts:
