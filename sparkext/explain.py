@@ -11,8 +11,6 @@ from sparkext.pool import Run
 from sparkext.report import (
     PassReport,
     PoolReport,
-    amount,
-    count,
     node_text,
     numbers,
     qset_text,
@@ -20,6 +18,7 @@ from sparkext.report import (
     source_text,
     window_text,
 )
+from sparkext.words import amount, count
 from sparkext.workload import TrendQuery
 
 MAX_NODES = 60

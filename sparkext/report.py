@@ -16,7 +16,8 @@ from planner.sharing import QSet, TransitionPlan
 from sparkext.binding import BoundQuery
 from sparkext.event_time import TimeKind
 from sparkext.pool import Run
-from sparkext.workload import TrendQuery
+from sparkext.words import count
+from sparkext.workload import TrendQuery, by_pool
 
 _MICROSECONDS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000))
 
@@ -100,10 +101,7 @@ def report(queries: Sequence[TrendQuery], only: str | None = None) -> list[PoolR
     Raises:
         PlanningError: ``TREND_UNKNOWN_QUERY``.
     """
-    pools: dict[int, list[TrendQuery]] = {}
-    for query in queries:
-        pools.setdefault(id(query.pool), []).append(query)
-    reports = [_pool(f"pool {number}", members, only) for number, members in enumerate(pools.values(), 1)]
+    reports = [_pool(name, members, only) for name, members in by_pool(queries).items()]
     if only is None:
         return reports
     found = [pool for pool in reports if pool.queries]
@@ -160,11 +158,6 @@ def duration(length: int, kind: TimeKind) -> str:
     return count(length, "microsecond", "microseconds")
 
 
-def count(number: int, one: str, many: str) -> str:
-    """``1 query``, ``2 queries``."""
-    return f"{number} {one if number == 1 else many}"
-
-
 def numbers(queries: Sequence[int]) -> str:
     """Queries as the paper writes them, counted from 1."""
     return "(" + ",".join(str(query + 1) for query in queries) + ")"
@@ -179,8 +172,3 @@ def qset_text(problem: Problem, qset: QSet) -> str:
 def node_text(problem: Problem, node: Node) -> str:
     """The Q-sets of a node of the GLORIA graph."""
     return ", ".join(qset_text(problem, qset) for qset in node.qsets)
-
-
-def amount(value: float) -> str:
-    """A cost or a number of events, in as many digits as matter."""
-    return f"{value:.0f}" if value >= 1000 or value == round(value) else f"{value:.4g}"

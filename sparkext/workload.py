@@ -20,6 +20,7 @@ from sparkext.pool import Pool, Run
 from sparkext.results import query_result, stand_in
 from sparkext.source import names_alike, reads_view
 from sparkext.use import Use
+from sparkext.words import count
 
 log = logging.getLogger(__name__)
 
@@ -82,6 +83,14 @@ class View:
     name: str
     is_global: bool
     read_at_once: bool
+
+
+def by_pool(queries: Iterable[TrendQuery]) -> dict[str, list[TrendQuery]]:
+    """Queries by their pools, which are called ``pool 1`` and so on in the order of their first queries."""
+    pools: dict[Pool, list[TrendQuery]] = {}
+    for query in queries:
+        pools.setdefault(query.pool, []).append(query)
+    return {f"pool {number}": members for number, members in enumerate(pools.values(), 1)}
 
 
 class Workload:
@@ -268,10 +277,9 @@ class Workload:
 
     def _make_run(self, query: TrendQuery) -> Run:
         self.collect()
-        live = self._live(query.pool)
-        number = list(dict.fromkeys(other.pool for other in self._queries.values())).index(query.pool) + 1
-        name = f"sparkext: pool {number}, {len(live)} {'query' if len(live) == 1 else 'queries'}"
-        return query.pool.make(query.bound, live, name)
+        pool, members = next(one for one in by_pool(self._queries.values()).items() if query in one[1])
+        name = f"sparkext: {pool}, {count(len(members), 'query', 'queries')}"
+        return query.pool.make(query.bound, [member.bound for member in members], name)
 
     def _show(self, query: TrendQuery, run: Run) -> None:
         ansi = str(self.spark.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"
