@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 
 from sparkext.session import is_enabled
 from sparkext.sql_text import identifier
-from sparkext.workload import abandon_views
+from sparkext.workload import SOURCE_PREFIX, abandon_view
 
 Texts: TypeAlias = str | Sequence[str]
 """SQL text, or several."""
@@ -80,7 +80,7 @@ def match_trend(
             "Make it with the session that sparkext.enable(spark) returns."
         )
     number = next(_numbers)
-    source, view = f"sparkext_source_{number}", name or f"match_trend_{number}"
+    source, view = f"{SOURCE_PREFIX}{number}", name or f"match_trend_{number}"
     sections = [
         _list("PARTITION BY", partition_by),
         _list("GROUP BY", group_by),
@@ -102,7 +102,7 @@ def match_trend(
         raise
     frame = TrendFrame(view, spark)
     if name is None:
-        weakref.finalize(frame, abandon_views, str(spark._jsparkSession.sessionUUID()), (view, source))
+        weakref.finalize(frame, abandon_view, str(spark._jsparkSession.sessionUUID()), view)
     return frame
 
 

@@ -27,22 +27,25 @@ log = logging.getLogger(__name__)
 RELATION_PREFIX = "sparkext_trend_"
 """Names of the relations that stand in for clauses."""
 
+SOURCE_PREFIX = "sparkext_source_"
+"""Names of temporary views of data frames, each for the clauses that read it."""
+
 _numbers = itertools.count(1)
 
 _abandoned: dict[str, deque[str]] = {}
 """Per session, views that nothing can ask for any more."""
 
 
-def abandon_views(session: str, names: Iterable[str]) -> None:
-    """Say that nothing will ask for some temporary views; they are dropped when the workload is looked at next.
+def abandon_view(session: str, name: str) -> None:
+    """Say that nothing will ask for a temporary view; it is dropped when the workload is looked at next.
 
     It asks nothing of the JVM, so that finalizers may call it.
 
     Args:
-        session: UUID of their session.
-        names: Of the views.
+        session: UUID of its session.
+        name: Of the view.
     """
-    _abandoned.setdefault(session, deque()).extend(names)
+    _abandoned.setdefault(session, deque()).append(name)
 
 
 @dataclass(slots=True, eq=False)
@@ -189,8 +192,7 @@ class Workload:
         with self._lock:
             names = _abandoned.get(str(self.spark._jsparkSession.sessionUUID()))
             while names:
-                # Not as users drop views: that has Spark parse what they hold, here, in another thread.
-                self.spark._jsparkSession.sessionState().catalog().dropTempView(names.popleft())
+                self._drop(names.popleft())
             for query in list(self._queries.values()):
                 self._forget_unused(query)
             for pool in list(self._pools):
@@ -309,7 +311,16 @@ class Workload:
 
     def _forget(self, query: TrendQuery) -> None:
         del self._queries[query.relation]
-        self.spark.catalog.dropTempView(query.relation)
+        self._drop(query.relation)
+        source = query.use.relation or ""
+        if source.startswith(SOURCE_PREFIX) and all(other.use.relation != source for other in self._queries.values()):
+            self._drop(source)
+
+    def _drop(self, view: str) -> None:
+        """Drop a temporary view, but not as users do: Spark would parse what it holds, here, in another thread,
+        and would no longer keep the rows of a data frame that is kept and also has this name.
+        """
+        self.spark._jsparkSession.sessionState().catalog().dropTempView(view)
 
 
 def _written(query: TrendQuery) -> debug.Written:

@@ -91,6 +91,33 @@ def test_frames_and_views_are_one_workload(spark: SparkSession, events: DataFram
     assert shown(spark, "name") == []
 
 
+def hidden(spark: SparkSession) -> list[str]:
+    """Views that sparkext has made, once it has looked at what is still needed."""
+    shown(spark, "name")
+    return [table.name for table in spark.catalog.listTables() if table.name.startswith("sparkext_")]
+
+
+def test_named_views_leave_nothing_behind(spark: SparkSession, events: DataFrame) -> None:
+    """However they go. A data frame that the user keeps stays kept."""
+    kept = events.where("t > 0").cache()
+    trend(kept, "A B+", "named")
+    assert len(hidden(spark)) == 2
+    trend(kept, "A B+ C", "named")
+    assert values(spark.table("named")) == [("x", 4)]
+    assert len(hidden(spark)) == 2
+    spark.sql("CREATE OR REPLACE TEMP VIEW named AS SELECT 1 AS one")
+    assert hidden(spark) == []
+    trend(kept, "A B+", "named")
+    spark.sql("DROP VIEW named")
+    assert hidden(spark) == []
+    trend(kept, "A B+", "named")
+    sparkext.disable(spark)
+    sparkext.enable(spark)
+    assert hidden(spark) == []
+    assert kept.storageLevel.useMemory
+    kept.unpersist()
+
+
 def test_a_frame_of_a_frame(events: DataFrame) -> None:
     inner = sparkext.match_trend(
         events, pattern="A B", order_by="t", partition_by="k", type_by="ty", measures=["COUNT(*) AS n", "MAX(B.t) AS t"]
