@@ -57,6 +57,11 @@ def rewrite_statement(workload: Workload, sql: str) -> str:
     return _with_stand_ins(workload, sql, tokens, spans)
 
 
+def reads_stand_ins(sql: str) -> bool:
+    """Whether a query without clauses, such as a view's text, refers to stand-in relations."""
+    return _STAND_IN.search(sql) is not None
+
+
 def rewrite_query(workload: Workload, sql: str) -> str:
     """Plan the stand-in relations that a query without clauses, such as a view's text, refers to."""
     relations = _STAND_IN.findall(sql)

@@ -18,7 +18,7 @@ from planner.errors import PlanningError
 from sparkext.edits import Edits
 from sparkext.jvm_errors import own_error, spark_error
 from sparkext.parameters import fill_in
-from sparkext.rewriter import rewrite_query, rewrite_statement
+from sparkext.rewriter import reads_stand_ins, rewrite_query, rewrite_statement
 from sparkext.workload import Workload
 
 log = logging.getLogger(__name__)
@@ -52,12 +52,7 @@ class TrendParser:
     def parseQuery(self, sql: str) -> Any:  # noqa: N802
         """The text of a view that a statement refers to."""
         with self._entered(sql):
-            try:
-                text = self._query(sql)
-            except PlanningError:
-                if not self._is_view_dropped():
-                    raise
-                text = sql
+            text = sql if reads_stand_ins(sql) and self._is_view_dropped() else self._query(sql)
             return self._delegate.parseQuery(text)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -105,7 +100,11 @@ class TrendParser:
         return rewrite_query(self.workload, sql)
 
     def _is_view_dropped(self) -> bool:
-        """Whether Spark looks at a view only to drop it, which must work when its source is gone."""
+        """Whether Spark looks at a view only to drop it.
+
+        That must work when its source is gone. And Spark holds the lock of its catalog meanwhile, for which a thread
+        that plans may be waiting: to wait for that thread would be for ever.
+        """
         jvm = self._context._jvm
         calls = jvm.java.io.StringWriter()
         jvm.java.lang.Throwable().printStackTrace(jvm.java.io.PrintWriter(calls))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -336,6 +337,34 @@ def test_clearing_the_cache_is_harmless(spark: SparkSession) -> None:
     values(spark.table("q0"))
     values(spark.table("q1"))
     assert rows_read(spark) - before <= ROWS
+
+
+def test_views_are_dropped_while_others_are_read(spark: SparkSession) -> None:
+    """Spark asks what a view holds while it has its catalog locked, which planning needs: nobody waits for ever."""
+    create(spark, ["q0", "q1"])
+    end = time.monotonic() + 15
+
+    def drop(number: int) -> None:
+        while time.monotonic() < end:
+            scope = "GLOBAL TEMP" if number == 2 else "TEMP"
+            spark.sql(f"CREATE OR REPLACE {scope} VIEW own_{number} AS {POOL['q0']}")
+            if number == 0:
+                spark.catalog.dropTempView("own_0")
+            else:
+                spark.sql(f"DROP VIEW {'global_temp.' if number == 2 else ''}own_{number}")
+
+    def read(_: int) -> None:
+        while time.monotonic() < end:
+            spark.table("q0")
+            spark.sql("SHOW TREND QUERIES").collect()
+
+    work = [*((drop, number) for number in range(3)), (read, 0)]
+    threads = [threading.Thread(target=what, args=(number,), daemon=True) for what, number in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads), "threads wait for each other"
 
 
 def test_threads(spark: SparkSession) -> None:
