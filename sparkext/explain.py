@@ -50,7 +50,7 @@ def trend_queries(queries: Sequence[TrendQuery]) -> list[tuple[str, str, str, st
     for pool in report(queries):
         for query in pool.queries:
             bound = query.bound
-            state = "broken" if query.shown is None else "computed" if query.shown.is_computed() else "planned"
+            state = "broken" if query.run is None else "computed" if query.run.is_computed() else "planned"
             measures = ", ".join(map(str, bound.query.aggregates))
             pattern = str(bound.query.pattern)
             window = window_text(bound)
@@ -66,7 +66,7 @@ def _pool(pool: PoolReport) -> Iterator[str]:
     yield f"{pool.name.capitalize()}: {size}, {passes} over the source"
     yield f"  source: {source_text(pool.queries[0])}"
     yield f"  group by: {groups}; other keys: {keys}; time: {first.time_canonical}"
-    broken = [query.bound.query.name for query in pool.queries if query.shown is None]
+    broken = [query.bound.query.name for query in pool.queries if query.run is None]
     if broken:
         yield f"  broken, reading them says why: {', '.join(broken)}"
     for place, one in enumerate(pool.passes, 1):

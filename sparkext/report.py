@@ -95,7 +95,7 @@ def report(queries: Sequence[TrendQuery], only: str | None = None) -> list[PoolR
     """What there is to say.
 
     Args:
-        queries: All queries, in order of registration; those that nothing shows could not be planned.
+        queries: All queries, in order of registration; those in no run could not be planned.
         only: Name of a view or query, when only that is to be reported.
 
     Raises:
@@ -115,12 +115,12 @@ def report(queries: Sequence[TrendQuery], only: str | None = None) -> list[PoolR
 def _pool(name: str, queries: Sequence[TrendQuery], only: str | None) -> PoolReport:
     wanted = tuple(query for query in queries if only is None or _is_named(query, only))
     passes: list[PassReport] = []
-    for run in dict.fromkeys(query.shown for query in wanted if query.shown is not None):
+    for run in dict.fromkeys(query.run for query in wanted if query.run is not None):
         names = tuple(
-            tuple(q.bound.query.name for q in queries if q.shown is run and run.place(q.bound) == place)
+            tuple(q.bound.query.name for q in queries if q.run is run and run.place(q.bound) == place)
             for place in range(len(run.queries))
         )
-        mine = {run.place(query.bound) for query in wanted if query.shown is run}
+        mine = {run.place(query.bound) for query in wanted if query.run is run}
         shown = tuple(place for place in range(len(run.queries)) if only is None or place in mine)
         passes.append(PassReport(run, names, shown))
     return PoolReport(name, wanted, tuple(passes))

@@ -7,15 +7,16 @@ import logging
 import re
 import threading
 from collections import deque
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from planner.errors import PlanningError
 from sparkext import debug, settings
 from sparkext.binding import BoundQuery
+from sparkext.files import Listing, listings
 from sparkext.pool import Pool, Run
 from sparkext.results import query_result, stand_in
 from sparkext.source import names_alike, reads_view
@@ -57,9 +58,10 @@ class TrendQuery:
         relation: Name of the stand-in relation.
         use: Where it was written.
         bound: Resolved against the columns of its relation.
+        files: Of that relation.
         pool: That computes it.
-        shown: The run that the stand-in relation shows; None while nothing is planned.
-        ansi: Whether the stand-in relation fails on overflow.
+        run: That it is planned in; None while it is not.
+        shown: The run that the stand-in relation shows, and whether it fails on overflow.
         checked: The run whose results have been found to be right, in debug mode.
     """
 
@@ -67,9 +69,10 @@ class TrendQuery:
     relation: str
     use: Use
     bound: BoundQuery
+    files: tuple[Listing, ...]
     pool: Pool
-    shown: Run | None = None
-    ansi: bool | None = None
+    run: Run | None = None
+    shown: tuple[Run, bool] | None = None
     checked: Run | None = None
 
 
@@ -105,6 +108,7 @@ class Workload:
         self._queries: dict[str, TrendQuery] = {}
         self._pools: list[Pool] = []
         self._under_way: dict[int, set[str]] = {}
+        self._looked: dict[str, tuple[DataFrame, tuple[Listing, ...]]] | None = None
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: what its last one registered must be in use now."""
@@ -129,11 +133,12 @@ class Workload:
         with self._lock:
             relation = f"{RELATION_PREFIX}{next(_numbers)}"
             name = relation if view is None else view.name if number is None else f"{view.name}#{number}"
-            bound = use.bind(use.read(self.spark), name)
+            source, files = self._look(use)
+            bound = use.bind(source, name)
             if view is not None and reads_view(bound.source, view.name, view.is_global):
                 raise PlanningError("TREND_RECURSIVE_VIEW", *use.source_at, view=view.name)
             stand_in(self.spark, bound).createOrReplaceTempView(relation)
-            self._queries[relation] = TrendQuery(view, relation, use, bound, self._pool_of(bound))
+            self._queries[relation] = TrendQuery(view, relation, use, bound, files, self._pool_of(bound, files))
             self._under_way.setdefault(threading.get_ident(), set()).add(relation)
             return relation
 
@@ -143,12 +148,11 @@ class Workload:
             for relation in relations:
                 self._forget(self._queries[relation])
 
-    def plan(self, relations: Iterable[str], is_read: bool = True) -> list[Run]:
-        """Make the stand-in relations show results that follow their sources as they are now.
+    def plan(self, relations: Iterable[str]) -> list[Run]:
+        """Make the stand-in relations show results that follow their sources as they are now, to be read.
 
         Args:
             relations: Their names.
-            is_read: Whether something is to read them.
 
         Returns:
             The runs that were planned for it.
@@ -156,17 +160,17 @@ class Workload:
         Raises:
             PlanningError: A source has changed so that a query is no longer right, or a setting is wrong.
         """
-        with self._lock:
+        with self._lock, self._looking_once():
             wanted = [self._queries[relation] for relation in relations if relation in self._queries]
-            self._follow_sources(wanted)
             made: list[Run] = []
             for query in wanted:
-                run = query.pool.find(query.bound, self._live(query.pool))
-                if run is None:
-                    run = self._make_run(query)
+                self._follow_sources(query)
+            for query in wanted:
+                run, is_new = self._plan(query)
+                if is_new:
                     made.append(run)
                 self._show(query, run)
-                if is_read and settings.choice(self.spark, settings.DEBUG) == "true":
+                if settings.choice(self.spark, settings.DEBUG) == "true":
                     self._check(query, run)
             return made
 
@@ -176,15 +180,16 @@ class Workload:
         Raises:
             PlanningError: A setting has an unknown value, or asks for too much; or the statement was cancelled.
         """
-        with self._lock:
+        with self._lock, self._looking_once():
             self.collect()
-            for relation, query in list(self._queries.items()):
+            for query in list(self._queries.values()):
                 try:
-                    self.plan([relation], is_read=False)
+                    self._follow_sources(query)
+                    self._plan(query)
                 except PlanningError as error:
                     if error.condition in ("TREND_CANCELLED", "TREND_UNKNOWN_SETTING", "TREND_WORKLOAD_TOO_LARGE"):
                         raise
-                    query.shown = None
+                    query.run = None
             return list(self._queries.values())
 
     def collect(self) -> None:
@@ -231,40 +236,62 @@ class Workload:
                 self._forget(query)
             self.collect()
 
-    def _pool_of(self, bound: BoundQuery) -> Pool:
-        for pool in self._pools:
-            if pool.takes(bound):
-                return pool
-        self._pools.append(Pool(self.spark, bound))
-        return self._pools[-1]
+    @contextmanager
+    def _looking_once(self) -> Iterator[None]:
+        """Look at each relation once, however many queries read it."""
+        outermost = self._looked is None
+        self._looked = {} if self._looked is None else self._looked
+        try:
+            yield
+        finally:
+            if outermost:
+                self._looked = None
+
+    def _look(self, use: Use) -> tuple[DataFrame, tuple[Listing, ...]]:
+        """The relation that a clause reads, as it is now, and its files."""
+        known = None if self._looked is None else self._looked.get(use.source)
+        if known is None:
+            source = use.read(self.spark)
+            known = source, listings(source)
+            if self._looked is not None:
+                self._looked[use.source] = known
+        return known
+
+    def _pool_of(self, bound: BoundQuery, files: tuple[Listing, ...]) -> Pool:
+        pool = next((pool for pool in self._pools if pool.takes(bound)), None)
+        if pool is None:
+            pool = Pool(self.spark, bound)
+            self._pools.append(pool)
+        pool.follow(files)
+        return pool
 
     def _live(self, pool: Pool) -> list[BoundQuery]:
         return [query.bound for query in self._queries.values() if query.pool is pool]
 
-    def _follow_sources(self, wanted: Iterable[TrendQuery]) -> None:
-        """Bind queries anew whose relations are not what they were, and with them their whole pools."""
-        for query in wanted:
-            left = query.pool
-            if not self._follow_source(query):
-                continue
-            for other in self._queries.values():
-                if other.pool is left:
-                    with suppress(PlanningError):  # it is reported when that query is asked for
-                        self._follow_source(other)
+    def _follow_sources(self, query: TrendQuery) -> None:
+        """Bind the query anew when its relation is not what it was, and with it its whole pool."""
+        left = query.pool
+        is_other = self._follow_source(query)
+        for other in self._queries.values():
+            if (is_other and other.pool is left) or (other.pool is query.pool and other.files != query.files):
+                with suppress(PlanningError):  # it is reported when that query is asked for
+                    self._follow_source(other)
 
     def _follow_source(self, query: TrendQuery) -> bool:
         """Bind the query anew when its relation is not what it was; returns whether it was not."""
         try:
-            source = query.use.read(self.spark)
-            if source.sameSemantics(query.bound.source) and names_alike(source, query.bound.source):
+            source, files = self._look(query.use)
+            is_same = source.sameSemantics(query.bound.source) and names_alike(source, query.bound.source)
+            if is_same and files == query.files:
                 return False
             log.info("the source of %s has changed", query.bound.query.name)
             query.bound = query.use.bind(source, query.bound.query.name)
         except PlanningError as error:
             error.text = query.use.sql
             raise
-        query.pool = self._pool_of(query.bound)
-        query.shown = None
+        query.files = files
+        query.pool = self._pool_of(query.bound, files)
+        query.run = query.shown = None
         return True
 
     def _check(self, query: TrendQuery, run: Run) -> None:
@@ -277,6 +304,12 @@ class Workload:
         debug.check(self.spark, _written(query), [_written(other) for other in others], run)
         query.checked = run
 
+    def _plan(self, query: TrendQuery) -> tuple[Run, bool]:
+        """The run that computes the query now, and whether it is new."""
+        found = query.pool.find(query.bound, self._live(query.pool))
+        query.run = self._make_run(query) if found is None else found
+        return query.run, found is None
+
     def _make_run(self, query: TrendQuery) -> Run:
         self.collect()
         pool, members = next(one for one in by_pool(self._queries.values()).items() if query in one[1])
@@ -285,13 +318,13 @@ class Workload:
 
     def _show(self, query: TrendQuery, run: Run) -> None:
         ansi = str(self.spark.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"
-        if query.shown is run and query.ansi == ansi:
+        if query.shown == (run, ansi):
             return
         place = run.place(query.bound)
         assert place is not None
         result = query_result(run.results, run.plan.fields, run.plan.results[place], query.bound, ansi)
         result.createOrReplaceTempView(query.relation)
-        query.shown, query.ansi = run, ansi
+        query.shown = run, ansi
 
     def _forget_unused(self, query: TrendQuery | None) -> None:
         """Forget a query that no view refers to, unless the statement that registered it may be under way."""
