@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+_OF_FILES = "HadoopFsRelation"
 _READ = re.compile(r" access_time=\d+;")
 """What changes in the status of a file when somebody reads it."""
 
@@ -44,8 +45,8 @@ def listings(frame: DataFrame) -> tuple[Listing, ...]:
 
 def _listings(frame: DataFrame) -> Iterator[Listing]:
     for leaf in _leaves(frame):
-        match str(leaf.getClass().getSimpleName()):
-            case "LogicalRelation" if leaf.relation().getClass().getSimpleName() == "HadoopFsRelation":
+        match _kind(leaf):
+            case "LogicalRelation" if _kind(leaf.relation()) == _OF_FILES:
                 index = leaf.relation().location()
                 places = tuple(_each(index.rootPaths()))
                 known = _statuses(index.allFiles()) if hasattr(index, "allFiles") else None
@@ -58,18 +59,22 @@ def _listings(frame: DataFrame) -> Iterator[Listing]:
 
 def not_followed(frame: DataFrame) -> tuple[str, ...]:
     """Relations that ``frame`` reads and whose changes nothing tells of, such as tables of another database."""
-    return tuple(
-        str(leaf.simpleString(_MOST_FIELDS))
-        for leaf in _leaves(frame)
-        if leaf.getClass().getSimpleName() == "DataSourceV2Relation"
-        or (
-            leaf.getClass().getSimpleName() == "LogicalRelation"
-            and leaf.relation().getClass().getSimpleName() != "HadoopFsRelation"
-        )
-    )
+    return tuple(_not_followed(frame))
 
 
-_MOST_FIELDS = 5
+def _not_followed(frame: DataFrame) -> Iterator[str]:
+    for leaf in _leaves(frame):
+        match _kind(leaf):
+            case "LogicalRelation" if _kind(leaf.relation()) != _OF_FILES:
+                yield str(leaf.relation().toString())
+            case "DataSourceV2Relation":
+                yield str(leaf.name())
+            case _:
+                pass
+
+
+def _kind(leaf: Any) -> str:
+    return str(leaf.getClass().getSimpleName())
 
 
 def _leaves(frame: DataFrame) -> Iterator[Any]:

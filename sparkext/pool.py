@@ -112,6 +112,12 @@ class Run:
             cached.get().cachedRepresentation().cacheBuilder().isCachedColumnBuffersLoaded()
         )
 
+    def lend_name(self, lent: jobs.Lent) -> None:
+        """Let the jobs that compute the results have the name of the run, if that is to come."""
+        if self.persisted and not self.is_computed():
+            lent.lend(self.name)
+            self.counted.when_heard(lambda: lent.give_back(self.name))
+
     def keep(self) -> None:
         """Have the results kept, also after the user has cleared Spark's cache."""
         if self.persisted and self._cached().isEmpty():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ from sparkext.rewriter import reads_stand_ins, rewrite_query, rewrite_statement
 from sparkext.workload import Workload
 
 log = logging.getLogger(__name__)
+
+_MAY_CHANGE_VIEWS = re.compile(r"\b(DROP|REPLACE|ALTER)\b", re.IGNORECASE)
 
 
 class TrendParser:
@@ -52,8 +55,11 @@ class TrendParser:
     def parseQuery(self, sql: str) -> Any:  # noqa: N802
         """The text of a view that a statement refers to."""
         with self._entered(sql):
-            text = sql if reads_stand_ins(sql) and self._is_view_dropped() else self._query(sql)
-            return self._delegate.parseQuery(text)
+            if reads_stand_ins(sql) and self._is_view_dropped():
+                self.workload.expect_change()
+            else:
+                sql = self._query(sql)
+            return self._delegate.parseQuery(sql)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if not name.startswith("parse") and name != "splitStatements":
@@ -90,7 +96,10 @@ class TrendParser:
 
     def _statement(self, filled: Edits) -> str:
         try:
-            return rewrite_statement(self.workload, filled.result())
+            text = rewrite_statement(self.workload, filled.result())
+            if _MAY_CHANGE_VIEWS.search(text) and self.workload.holds_queries():
+                self.workload.expect_change()
+            return text
         except PlanningError as error:
             if error.text is None:
                 error.start, error.end = filled.origin(error.start, error.end)

@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 
 from planner.errors import PlanningError
 from sparkext import debug, settings
 from sparkext.binding import BoundQuery
 from sparkext.files import Listing, listings
+from sparkext.jobs import Lent
 from sparkext.pool import Pool, Run
 from sparkext.results import query_result, stand_in
 from sparkext.source import names_alike, reads_view
@@ -30,6 +32,9 @@ RELATION_PREFIX = "sparkext_trend_"
 
 SOURCE_PREFIX = "sparkext_source_"
 """Names of temporary views of data frames, each for the clauses that read it."""
+
+SOON = 1.0
+"""Seconds after which is forgotten what a view has asked for that is gone."""
 
 _numbers = itertools.count(1)
 
@@ -108,11 +113,18 @@ class Workload:
         self._queries: dict[str, TrendQuery] = {}
         self._pools: list[Pool] = []
         self._under_way: dict[int, set[str]] = {}
+        self._lent: dict[int, Lent] = {}
+        self._changing: deque[int] = deque()
+        self._later: threading.Timer | None = None
         self._looked: dict[str, tuple[DataFrame, tuple[Listing, ...]]] | None = None
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: what its last one registered must be in use now."""
         with self._lock:
+            if lent := self._lent.pop(threading.get_ident(), None):
+                lent.give_back()
+            if self._changing:
+                self.collect()
             for relation in self._under_way.pop(threading.get_ident(), ()):
                 self._forget_unused(self._queries.get(relation))
 
@@ -170,6 +182,7 @@ class Workload:
                 if is_new:
                     made.append(run)
                 self._show(query, run)
+                run.lend_name(self._lent.setdefault(threading.get_ident(), Lent(self.spark)))
                 if settings.choice(self.spark, settings.DEBUG) == "true":
                     self._check(query, run)
             return made
@@ -195,6 +208,8 @@ class Workload:
     def collect(self) -> None:
         """Forget queries whose views have been dropped or replaced, and results that none asks for."""
         with self._lock:
+            while self._changing:
+                self._under_way.pop(self._changing.popleft(), None)
             names = _abandoned.get(str(self.spark._jsparkSession.sessionUUID()))
             while names:
                 self._drop(names.popleft())
@@ -205,6 +220,26 @@ class Workload:
                 pool.keep_only(live)
                 if not live:
                     self._pools.remove(pool)
+
+    def expect_change(self) -> None:
+        """Note that this thread drops or replaces views, which may be the last that ask for something.
+
+        What nothing asks for then is forgotten when the next statement starts, or after `SOON` if there is none.
+        It waits for no lock and asks nothing of the JVM, since Spark's catalog may be locked.
+        """
+        self._changing.append(threading.get_ident())
+        if self._later is not None:
+            self._later.cancel()
+        self._later = threading.Timer(SOON, self._collect_changes)
+        self._later.daemon = True
+        self._later.start()
+
+    def _collect_changes(self) -> None:
+        try:
+            if self._changing:
+                self.collect()
+        except (Py4JError, OSError) as error:  # Spark has been stopped meanwhile
+            log.debug("nothing is collected: %s", error)
 
     def drop_results(self) -> None:
         """Forget all computed results; what is asked for next is planned and computed anew."""

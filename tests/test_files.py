@@ -107,7 +107,7 @@ def test_a_table_whose_files_another_program_writes(
 def test_a_table_of_another_database(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
     """Nothing tells of its changes, and a warning says so once results are kept."""
     url, driver = "jdbc:derby:memory:other;create=true", "org.apache.derby.iapi.jdbc.AutoloadedDriver"
-    properties = {"driver": driver}
+    properties = {"driver": driver, "createTableColumnTypes": "k VARCHAR(9), ty VARCHAR(9)"}
     spark.sql(FIRST).write.jdbc(url, "events", "overwrite", properties)
     spark.read.jdbc(url, "events", properties=properties).createOrReplaceTempView("e")
     with caplog.at_level(logging.WARNING, "sparkext"):

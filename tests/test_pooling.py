@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.spark_programs import eventually
 from tests.sql_cases import stream, trends, values
 
 EVENTS = {"x": "a1 b2 a3 b4 c5", "y": "a1 b2 c3 c4", "z": "c1 b2 a3"}
@@ -231,6 +232,35 @@ def test_nothing_is_kept_for_views_that_are_gone(spark: SparkSession) -> None:
         spark.sql(f"DROP VIEW {name}")
     assert column(spark, "name") == []
     assert cached_sets(spark) == before
+
+
+STATEMENTS_THAT_DROP: dict[str, Callable[[SparkSession, str], object]] = {
+    "DROP VIEW": lambda spark, name: spark.sql(f"DROP VIEW {name}"),
+    "catalog": lambda spark, name: spark.catalog.dropTempView(name),
+    "REPLACE": lambda spark, name: spark.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT 1 AS one"),
+}
+
+
+@pytest.mark.parametrize("how", STATEMENTS_THAT_DROP)
+def test_memory_is_released_by_itself(spark: SparkSession, how: str) -> None:
+    """When the last view of a pool is gone, though no statement follows. What the user keeps stays."""
+    before = stored_sets(spark)
+    spark.sql("CACHE TABLE made")
+    mine = stored_sets(spark)
+    assert mine == before + 1
+    create(spark, ["q0", "q1"])
+    values(spark.table("q0"))
+    assert stored_sets(spark) == mine + 1
+    for name in ("q0", "q1"):
+        STATEMENTS_THAT_DROP[how](spark, name)
+    eventually(lambda: stored_sets(spark) == mine, 20)
+    assert spark.catalog.isCached("made")
+    spark.sql("UNCACHE TABLE made")
+
+
+def stored_sets(spark: SparkSession) -> int:
+    """How many sets of rows Spark stores."""
+    return int(spark.sparkContext._jsc.getPersistentRDDs().size())
 
 
 def test_results_follow_a_replaced_view(spark: SparkSession) -> None:
