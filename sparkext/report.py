@@ -116,13 +116,14 @@ def _pool(name: str, queries: Sequence[TrendQuery], only: str | None) -> PoolRep
     wanted = tuple(query for query in queries if only is None or _is_named(query, only))
     passes: list[PassReport] = []
     for run in dict.fromkeys(query.run for query in wanted if query.run is not None):
-        names = tuple(
-            tuple(q.bound.query.name for q in queries if q.run is run and run.place(q.bound) == place)
-            for place in range(len(run.queries))
-        )
+        names: list[list[str]] = [[] for _ in run.queries]
+        for query in queries:
+            place = run.place(query.bound) if query.run is run else None
+            if place is not None:
+                names[place].append(query.bound.query.name)
         mine = {run.place(query.bound) for query in wanted if query.run is run}
         shown = tuple(place for place in range(len(run.queries)) if only is None or place in mine)
-        passes.append(PassReport(run, names, shown))
+        passes.append(PassReport(run, tuple(map(tuple, names)), shown))
     return PoolReport(name, wanted, tuple(passes))
 
 
