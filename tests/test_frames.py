@@ -40,9 +40,10 @@ def test_doctests(spark: SparkSession) -> None:
     assert not found.failed
 
 
-def test_the_page(spark: SparkSession) -> None:
-    """All that docs/python.md shows."""
-    page = Path(__file__).parent.parent / "docs" / "python.md"
+@pytest.mark.parametrize("name", ["python.md", "tutorial.md"])
+def test_the_page(spark: SparkSession, name: str) -> None:
+    """All that it shows."""
+    page = Path(__file__).parent.parent / "docs" / name
     flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
     parser = doctest.DocTestParser()
     test = parser.get_doctest(page.read_text(), {"spark": spark}, page.name, str(page), 0)
