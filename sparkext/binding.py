@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import types as t
@@ -31,6 +30,7 @@ from sparkext.expressions import (
     find_variable,
 )
 from sparkext.foreign import check_foreign
+from sparkext.own_columns import aggregate_name
 from sparkext.source import check_boolean, check_expressions
 
 _NUMERIC: tuple[type[DataType], ...] = (t.NumericType,)
@@ -47,9 +47,26 @@ _KEYS = (
 )
 
 
-Computation: TypeAlias = tuple[
-    Pattern, tuple[tuple[str, EventClass], ...], tuple[Aggregate, ...], Window | None, tuple[tuple[str, Step], ...]
-]
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """What a pool computes for a query, whatever it is called and however its measures are written.
+
+    A pool of many queries looks each up among all others, so the hash is computed once.
+    """
+
+    pattern: Pattern
+    classes: tuple[tuple[str, EventClass], ...]
+    aggregates: tuple[Aggregate, ...]
+    window: Window | None
+    steps: tuple[tuple[str, Step], ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        parts = self.pattern, self.classes, self.aggregates, self.window, self.steps
+        object.__setattr__(self, "_hash", hash(parts))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +107,7 @@ class BoundQuery:
         time_kind, time_type: Of that expression.
         expressions: Texts for Spark by canonical text: type, conditions, attributes.
         measures: In order.
+        computation: What is computed for it.
     """
 
     source: DataFrame
@@ -102,12 +120,12 @@ class BoundQuery:
     time_type: DataType
     expressions: dict[str, str]
     measures: tuple[Measure, ...]
+    computation: Computation = field(init=False)
 
-    @property
-    def computation(self) -> Computation:
-        """What a pool computes for the query, whatever it is called and however its measures are written."""
+    def __post_init__(self) -> None:
         query = self.query
-        return query.pattern, query.classes, query.aggregates, query.window, query.steps
+        computation = Computation(query.pattern, query.classes, query.aggregates, query.window, query.steps)
+        object.__setattr__(self, "computation", computation)
 
     @property
     def sorted_groups(self) -> tuple[Key, ...]:
@@ -118,11 +136,6 @@ class BoundQuery:
     def sorted_partitions(self) -> tuple[Key, ...]:
         """`partitions` in the order that a pool keeps them in."""
         return tuple(sorted(self.partitions, key=_canonical))
-
-
-def aggregate_name(index: int) -> str:
-    """Name that the value of an aggregate has while measures are evaluated; no longer than its call."""
-    return f"__agg{index}"
 
 
 def bind(sql: str, clause: Clause, source: DataFrame, relation: str | None, name: str) -> BoundQuery:

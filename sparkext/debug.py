@@ -10,16 +10,18 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from planner.errors import PlanningError
-from sparkext.binding import BoundQuery, bind
-from sparkext.clause import Clause
+from sparkext.binding import BoundQuery
+from sparkext.own_columns import aggregate_name
 from sparkext.pool import Pool, Run
 from sparkext.results import aggregate_rows
 from sparkext.sql_text import identifier, string
+from sparkext.use import Use
 
 MOST_EVENTS = 2000
 """Of a group, for a script to be looked for."""
@@ -38,23 +40,16 @@ class Written:
     """A query as a user has written it.
 
     Attributes:
-        sql: The statement.
-        clause: Parsed from it.
-        text: Of the clause.
-        relation: Name or alias of its source, if it has one.
+        use: The clause.
         bound: Resolved against its source.
     """
 
-    sql: str
-    clause: Clause
-    text: str
-    relation: str | None
+    use: Use
     bound: BoundQuery
 
     def over(self, source: DataFrame) -> Written:
         """The same query over another relation."""
-        bound = bind(self.sql, self.clause, source, self.relation, self.bound.query.name)
-        return Written(self.sql, self.clause, self.text, self.relation, bound)
+        return Written(self.use, self.use.bind(source, self.bound.query.name))
 
 
 def check(spark: SparkSession, query: Written, others: Sequence[Written], run: Run) -> None:
@@ -77,17 +72,50 @@ def check(spark: SparkSession, query: Written, others: Sequence[Written], run: R
         0,
         0,
         name=query.bound.query.name,
-        difference=_shown(query.bound, difference),
+        difference=difference.shown(query.bound),
         script=_script(spark, query, others, difference),
     )
 
 
-def _difference(spark: SparkSession, query: Written, run: Run) -> Row | None:
-    """A row of which pool and query by itself say different things; None when there is none."""
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """A group and window of which the pool and the query by itself say different things.
+
+    Attributes:
+        row: What ``pooled`` and ``alone`` say: ``_key_0``, …, the aggregates, and ``_is_there``.
+    """
+
+    row: Row
+
+    def is_there(self, side: str) -> bool:
+        """Whether a side has a row."""
+        return bool(self.row[f"{side}_is_there"])
+
+    def key(self, at: int) -> Any:
+        """Value of a column of the group and window."""
+        return self.row[f"{'pooled' if self.is_there('pooled') else 'alone'}_key_{at}"]
+
+    def shown(self, query: BoundQuery) -> str:
+        """In words."""
+        names = [key.name for key in query.groups] + (["window_start", "window_end"] if query.query.window else [])
+        keys = [f"{name} = {self.key(at)}" for at, name in enumerate(names)]
+        parts = [f"for {', '.join(keys)}"] if keys else []
+        for side, who in (("pooled", "the pool"), ("alone", "the query by itself")):
+            given = [
+                f"{aggregate} = {self.row[side + aggregate_name(at)]}"
+                for at, aggregate in enumerate(query.query.aggregates)
+            ]
+            parts.append(f"{who} has {', '.join(given) if self.is_there(side) else 'no row'}")
+        return ", ".join(parts)
+
+
+def _difference(spark: SparkSession, query: Written, run: Run) -> _Difference | None:
+    """What differs first; None when nothing does."""
     alone = Pool(spark, query.bound, optimizer="none").make(query.bound, [query.bound], f"sparkext: debug {run.name}")
     pooled_rows, own_rows = _rows(run, query.bound), _rows(alone, query.bound)
-    keys = [name for name in pooled_rows.columns if not name.startswith("__agg")]
-    values = [(field.name, field.dataType.typeName()) for field in pooled_rows.schema if field.name not in keys]
+    at_values = len(pooled_rows.columns) - len(query.bound.query.aggregates)
+    keys = pooled_rows.columns[:at_values]
+    values = [(field.name, field.dataType.typeName()) for field in pooled_rows.schema.fields[at_values:]]
 
     def renamed(rows: DataFrame, side: str) -> DataFrame:
         places = [F.col(identifier(name)).alias(f"{side}_key_{at}") for at, name in enumerate(keys)]
@@ -102,7 +130,7 @@ def _difference(spark: SparkSession, query: Written, run: Run) -> Row | None:
     wrong = [~F.col("pooled_is_there").eqNullSafe(F.col("alone_is_there"))]
     wrong += [~_equal(F.col(f"pooled{name}"), F.col(f"alone{name}"), kind) for name, kind in values]
     found = joined.where(reduce(Column.__or__, wrong)).head(1)
-    return found[0] if found else None
+    return _Difference(found[0]) if found else None
 
 
 def _rows(run: Run, query: BoundQuery) -> DataFrame:
@@ -119,33 +147,11 @@ def _equal(one: Column, other: Column, kind: str) -> Column:
     return F.coalesce(same | (F.abs(one - other) <= TOLERANCE * size), F.lit(False))
 
 
-def _shown(query: BoundQuery, row: Row) -> str:
-    """A difference in words."""
-    values = row.asDict()
-    names = [key.name for key in query.groups] + (["window_start", "window_end"] if query.query.window else [])
-    there = "pooled" if values["pooled_is_there"] else "alone"
-    keys = [f"{name} = {values[f'{there}_key_{at}']}" for at, name in enumerate(names)]
-    parts = [f"for {', '.join(keys)}"] if keys else []
-    for side, who in (("pooled", "the pool"), ("alone", "the query by itself")):
-        if values[f"{side}_is_there"]:
-            given = [
-                f"{aggregate} = {values[f'{side}__agg{at}']}" for at, aggregate in enumerate(query.query.aggregates)
-            ]
-            parts.append(f"{who} has {', '.join(given)}")
-        else:
-            parts.append(f"{who} has no row")
-    return ", ".join(parts)
-
-
-def _script(spark: SparkSession, query: Written, others: Sequence[Written], row: Row) -> str:
+def _script(spark: SparkSession, query: Written, others: Sequence[Written], difference: _Difference) -> str:
     """Statements with which somebody else can see the difference."""
-    values = row.asDict()
-    there = "pooled" if values["pooled_is_there"] else "alone"
     source = query.bound.source
     # The keys' values are compared as Spark reads them, whatever their types are.
-    of_group = [
-        F.expr(key.text).eqNullSafe(F.lit(values[f"{there}_key_{at}"])) for at, key in enumerate(query.bound.groups)
-    ]
+    of_group = [F.expr(key.text).eqNullSafe(F.lit(difference.key(at))) for at, key in enumerate(query.bound.groups)]
     events = source.where(reduce(Column.__and__, of_group, F.lit(True)))
     lines = [row[0] for row in events.select(F.to_json(F.struct("*"), _MOMENTS)).limit(MOST_EVENTS + 1).collect()]
     shrinking = _Shrinking(spark, source, query)
@@ -193,8 +199,8 @@ class _Shrinking:
                     at += size
         written = [f"CREATE OR REPLACE TEMP VIEW events AS\n{self._relation(lines)};"]
         for number, query in enumerate([self._query, *others], 1):
-            alias = identifier(query.relation) if query.relation else ""
-            written.append(f"CREATE OR REPLACE TEMP VIEW q{number} AS\nSELECT * FROM events {alias} {query.text};")
+            alias = identifier(query.use.relation) if query.use.relation else ""
+            written.append(f"CREATE OR REPLACE TEMP VIEW q{number} AS\nSELECT * FROM events {alias} {query.use.text};")
         return "\n".join([*written, "SET spark.sparkext.debug = true;", "SELECT * FROM q1;"])
 
     def _may_try(self) -> bool:

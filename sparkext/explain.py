@@ -11,8 +11,6 @@ from sparkext.pool import Run
 from sparkext.report import (
     PassReport,
     PoolReport,
-    amount,
-    count,
     node_text,
     numbers,
     qset_text,
@@ -20,6 +18,7 @@ from sparkext.report import (
     source_text,
     window_text,
 )
+from sparkext.words import amount, count
 from sparkext.workload import TrendQuery
 
 MAX_NODES = 60
@@ -51,7 +50,7 @@ def trend_queries(queries: Sequence[TrendQuery]) -> list[tuple[str, str, str, st
     for pool in report(queries):
         for query in pool.queries:
             bound = query.bound
-            state = "broken" if query.shown is None else "computed" if query.shown.is_computed() else "planned"
+            state = "broken" if query.run is None else "computed" if query.run.is_computed() else "planned"
             measures = ", ".join(map(str, bound.query.aggregates))
             pattern = str(bound.query.pattern)
             window = window_text(bound)
@@ -67,7 +66,7 @@ def _pool(pool: PoolReport) -> Iterator[str]:
     yield f"{pool.name.capitalize()}: {size}, {passes} over the source"
     yield f"  source: {source_text(pool.queries[0])}"
     yield f"  group by: {groups}; other keys: {keys}; time: {first.time_canonical}"
-    broken = [query.bound.query.name for query in pool.queries if query.shown is None]
+    broken = [query.bound.query.name for query in pool.queries if query.run is None]
     if broken:
         yield f"  broken, reading them says why: {', '.join(broken)}"
     for place, one in enumerate(pool.passes, 1):

@@ -14,11 +14,11 @@ from pyspark.sql import SparkSession
 
 from sparkext.pictures.document import read
 from sparkext.pictures.page import page
-from sparkext.report import count
 from sparkext.session import enable, explain_sharing
 from sparkext.sharing_picture import SharingPicture
 from sparkext.sql_file import Statement, statements
 from sparkext.tokens import TokenError
+from sparkext.words import count
 
 
 def add(commands: Any) -> None:

@@ -44,7 +44,7 @@ def _head(pool: PoolReport, name: str) -> dict[str, Any]:
 def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
     run, optimized = one.run, one.run.optimized
     found, states = optimized.found, run.template.states
-    served = [query for query in pool.queries if query.shown is run]
+    served = [query for query in pool.queries if query.run is run]
     costs = part_costs(optimized.problem, optimized.model, found.plan)
     document = _head(pool, pool.name if len(pool.passes) == 1 else f"{pool.name}, pass {number}")
     document |= {

@@ -13,6 +13,7 @@ from itertools import count
 from planner.errors import PlanningError
 from planner.query import Function
 from sparkext.clause import Expression
+from sparkext.own_columns import before_name
 from sparkext.tokens import Kind, Token, matching, split_at_commas
 
 AGGREGATES = {function.value: function for function in Function}
@@ -142,7 +143,7 @@ def adjacent_expression(
     if not calls:
         return None
     known = {name.lower() for name in taken}
-    free = (name for number in count() if (name := f"__p{number}") not in known)
+    free = (name for number in count() if (name := before_name(number)) not in known)
     text, kept, before, used = list(sql[expression.start : expression.end]), list(tokens), [], []
     for at in calls:
         closing = matching(tokens, at + 1)

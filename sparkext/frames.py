@@ -13,8 +13,9 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import StructType
 
+from sparkext.session import is_enabled
 from sparkext.sql_text import identifier
-from sparkext.workload import abandon_views
+from sparkext.workload import SOURCE_PREFIX, abandon_view
 
 Texts: TypeAlias = str | Sequence[str]
 """SQL text, or several."""
@@ -73,13 +74,13 @@ def match_trend(
         PySparkValueError: ``df`` is of a session without sparkext, or a text is empty.
     """
     spark = df.sparkSession
-    if not _is_enabled(spark):
+    if not is_enabled(spark):
         raise PySparkValueError(
             "match_trend: the data frame belongs to a session without sparkext. "
             "Make it with the session that sparkext.enable(spark) returns."
         )
     number = next(_numbers)
-    source, view = f"sparkext_source_{number}", name or f"match_trend_{number}"
+    source, view = f"{SOURCE_PREFIX}{number}", name or f"match_trend_{number}"
     sections = [
         _list("PARTITION BY", partition_by),
         _list("GROUP BY", group_by),
@@ -101,7 +102,7 @@ def match_trend(
         raise
     frame = TrendFrame(view, spark)
     if name is None:
-        weakref.finalize(frame, abandon_views, str(spark._jsparkSession.sessionUUID()), (view, source))
+        weakref.finalize(frame, abandon_view, str(spark._jsparkSession.sessionUUID()), view)
     return frame
 
 
@@ -135,12 +136,6 @@ class TrendFrame(ClassicDataFrame):
         """The rows; planned first, as for the schema."""
         _ = self._jdf
         return super().rdd
-
-
-def _is_enabled(spark: SparkSession) -> bool:
-    assert spark._jvm is not None
-    parser = spark._jsparkSession.sessionState().sqlParser()
-    return bool(spark._jvm.java.lang.reflect.Proxy.isProxyClass(parser.getClass()))
 
 
 def _measures(measures: Texts | Mapping[str, str]) -> Texts:

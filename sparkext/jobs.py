@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,6 +10,44 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 _DESCRIPTION = "spark.job.description"
+
+
+class Lent:
+    """The description of a thread's jobs, lent to the passes that they are about to make.
+
+    Descriptions belong to the thread that starts a job. What a statement plans is computed by jobs of its thread,
+    later, so they have the names of the passes until the tasks of these report. Groups of jobs stay as they are.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        """Of this thread, and so of the statement that it runs."""
+        self._properties = spark.sparkContext._jsc.sc().getLocalProperties()
+        self._before: str | None = self._properties.getProperty(_DESCRIPTION)
+        self._shown = self._before
+        self._names: list[str] = []
+        self._lock = threading.Lock()
+
+    def lend(self, name: str) -> None:
+        """Let the jobs have a name, beside those that they have been lent."""
+        with self._lock:
+            self._names += [] if name in self._names else [name]
+            self._show()
+
+    def give_back(self, name: str | None = None) -> None:
+        """Take a name away, or all of them; the thread has its own description back with the last."""
+        with self._lock:
+            self._names = [other for other in self._names if name not in (None, other)]
+            self._show()
+
+    def _show(self) -> None:
+        wanted = "; ".join(self._names) or self._before
+        if self._properties.getProperty(_DESCRIPTION) != self._shown:
+            return  # the user has set another since
+        if wanted is None:
+            self._properties.remove(_DESCRIPTION)
+        else:
+            self._properties.setProperty(_DESCRIPTION, wanted)
+        self._shown = wanted
 
 
 @contextmanager

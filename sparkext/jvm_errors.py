@@ -20,6 +20,8 @@ from planner.errors import PlanningError
 CONDITIONS = files("sparkext") / "error-conditions.json"
 _CALL = re.compile(r"^\tat (.*)$", re.MULTILINE)
 _PROXY = re.compile(r"\$Proxy\d+\.")
+_NO_CONDITION = "INTERNAL_ERROR"
+"""Condition of an error that has none: Spark's own, whose message is any text."""
 _SQLSTATE = re.compile(r" SQLSTATE: \w{5}$")
 
 
@@ -60,12 +62,14 @@ def own_error(gateway: Any, exception: Any, sql: str) -> Py4JJavaError:
     jvm = gateway.jvm
     allowed = ("java.lang.RuntimeException", "java.lang.Error", "org.apache.spark.sql.catalyst.parser.ParseException")
     if _is_any_of(jvm, exception, "org.apache.spark.SparkThrowable") and not _is_any_of(jvm, exception, *allowed):
-        parameters = jvm.PythonUtils.toScalaMap(exception.getMessageParameters())
+        condition, parameters = exception.getCondition(), exception.getMessageParameters()
+        if condition is None:  # it has a text alone
+            condition, parameters = _NO_CONDITION, {"message": str(exception.getMessage())}
         place: tuple[Any, ...] = ()
         if _is_any_of(jvm, exception, "org.apache.spark.sql.AnalysisException"):
             place = exception.line(), exception.startPosition()
-        condition, contexts = exception.getCondition(), exception.getQueryContext()
-        exception = _parse_exception(jvm, sql, _origin(jvm, *place), condition, parameters, contexts)
+        named, contexts = jvm.PythonUtils.toScalaMap(parameters), exception.getQueryContext()
+        exception = _parse_exception(jvm, sql, _origin(jvm, *place), condition, named, contexts)
     return _thrown(gateway, exception)
 
 

@@ -25,6 +25,7 @@ from planner.template import Template, template
 from sparkext import jobs, settings
 from sparkext.binding import BoundQuery, Computation
 from sparkext.calibration import constants
+from sparkext.files import Listing, not_followed
 from sparkext.pipeline import run_pool, source_bytes
 from sparkext.sampling import Counted, sample
 from sparkext.source import names_alike
@@ -68,6 +69,7 @@ class Run:
         results: Of all of them; computed when something reads it.
         persisted: Whether the results are kept once computed.
         places: Numbers of the queries, by what is computed for them.
+        files: Of the source when they were planned.
         costs: Of the plans that other optimizers find, as far as they have been asked for.
     """
 
@@ -82,6 +84,7 @@ class Run:
     results: DataFrame
     persisted: bool
     places: dict[Computation, int]
+    files: tuple[Listing, ...]
     costs: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -112,6 +115,12 @@ class Run:
         return not cached.isEmpty() and bool(
             cached.get().cachedRepresentation().cacheBuilder().isCachedColumnBuffersLoaded()
         )
+
+    def lend_name(self, lent: jobs.Lent) -> None:
+        """Let the jobs that compute the results have the name of the run, if that is to come."""
+        if self.persisted and not self.is_computed():
+            lent.lend(self.name)
+            self.counted.when_heard(lambda: lent.give_back(self.name))
 
     def keep(self) -> None:
         """Have the results kept, also after the user has cleared Spark's cache."""
@@ -150,6 +159,7 @@ class Pool:
         self._keyed = _keyed(first)
         self._shape = (len(first.groups), len(first.partitions))
         self.runs: list[Run] = []
+        self._files: tuple[Listing, ...] = ()
         self._sampled: list[Seen] = []
         self._counted: list[Seen] = []
 
@@ -158,6 +168,19 @@ class Pool:
         if self._shape != (len(query.groups), len(query.partitions)) or not names_alike(self._source, query.source):
             return False
         return bool(self._keyed.sameSemantics(_keyed(query)))
+
+    def follow(self, files: tuple[Listing, ...]) -> None:
+        """Compute anew what was computed from other files of the source than those that it has now."""
+        if files == self._files:
+            return
+        self._files = files
+        for one in files:
+            if not one.is_current:
+                log.warning(
+                    "Files of %s have changed since Spark looked for them, and Spark will not look again by itself. "
+                    "For results of the files as they are now, REFRESH TABLE, or make the view or data frame anew.",
+                    ", ".join(one.places),
+                )
 
     def find(self, query: BoundQuery, live: Sequence[BoundQuery]) -> Run | None:
         """The run that computes ``query``; None when one is yet to be made.
@@ -175,7 +198,7 @@ class Pool:
                 return run
         wanted = self._settings()
         for run in self.runs:
-            if run in computed or run.persisted != keep or run.settings != wanted:
+            if run in computed or run.persisted != keep or run.settings != wanted or run.files != self._files:
                 continue
             if all(run.place(q) is not None for q in missing) and (not keep or len(run.places) == _distinct(missing)):
                 self._note_counts(run)
@@ -207,7 +230,7 @@ class Pool:
         """Runs that have been computed, queries that a new run would serve, and whether it would be kept."""
         caching = settings.choice(self._spark, settings.CACHE) == "auto"
         keep = caching and len(live) > 1
-        computed = [run for run in self.runs if run.is_computed()] if caching else []
+        computed = [run for run in self.runs if run.files == self._files and run.is_computed()] if caching else []
         missing = [q for q in live if all(run.place(q) is None for run in computed)] if keep else [query]
         return computed, missing, keep
 
@@ -250,8 +273,12 @@ class Pool:
         results = run_pool(self._spark, distinct, plan, self._is_cut(wanted), counted.report)
         if keep:
             jobs.keep(results, name, KEPT)
+            for relation in not_followed(distinct[0].source):
+                log.warning("%s: changes of %s are not noticed; REFRESH SHARING after such a change", name, relation)
         places = {query.computation: place for place, query in enumerate(distinct)}
-        return Run(name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, places)
+        return Run(
+            name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, places, self._files
+        )
 
     def _is_cut(self, wanted: Settings) -> bool:
         """Whether keys are cut into chunks of time: as the user says, else if one may have more than a core's share."""

@@ -16,7 +16,8 @@ from planner.sharing import QSet, TransitionPlan
 from sparkext.binding import BoundQuery
 from sparkext.event_time import TimeKind
 from sparkext.pool import Run
-from sparkext.workload import TrendQuery
+from sparkext.words import count
+from sparkext.workload import TrendQuery, by_pool
 
 _MICROSECONDS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000))
 
@@ -94,16 +95,13 @@ def report(queries: Sequence[TrendQuery], only: str | None = None) -> list[PoolR
     """What there is to say.
 
     Args:
-        queries: All queries, in order of registration; those that nothing shows could not be planned.
+        queries: All queries, in order of registration; those in no run could not be planned.
         only: Name of a view or query, when only that is to be reported.
 
     Raises:
         PlanningError: ``TREND_UNKNOWN_QUERY``.
     """
-    pools: dict[int, list[TrendQuery]] = {}
-    for query in queries:
-        pools.setdefault(id(query.pool), []).append(query)
-    reports = [_pool(f"pool {number}", members, only) for number, members in enumerate(pools.values(), 1)]
+    reports = [_pool(name, members, only) for name, members in by_pool(queries).items()]
     if only is None:
         return reports
     found = [pool for pool in reports if pool.queries]
@@ -117,14 +115,15 @@ def report(queries: Sequence[TrendQuery], only: str | None = None) -> list[PoolR
 def _pool(name: str, queries: Sequence[TrendQuery], only: str | None) -> PoolReport:
     wanted = tuple(query for query in queries if only is None or _is_named(query, only))
     passes: list[PassReport] = []
-    for run in dict.fromkeys(query.shown for query in wanted if query.shown is not None):
-        names = tuple(
-            tuple(q.bound.query.name for q in queries if q.shown is run and run.place(q.bound) == place)
-            for place in range(len(run.queries))
-        )
-        mine = {run.place(query.bound) for query in wanted if query.shown is run}
+    for run in dict.fromkeys(query.run for query in wanted if query.run is not None):
+        names: list[list[str]] = [[] for _ in run.queries]
+        for query in queries:
+            place = run.place(query.bound) if query.run is run else None
+            if place is not None:
+                names[place].append(query.bound.query.name)
+        mine = {run.place(query.bound) for query in wanted if query.run is run}
         shown = tuple(place for place in range(len(run.queries)) if only is None or place in mine)
-        passes.append(PassReport(run, names, shown))
+        passes.append(PassReport(run, tuple(map(tuple, names)), shown))
     return PoolReport(name, wanted, tuple(passes))
 
 
@@ -160,11 +159,6 @@ def duration(length: int, kind: TimeKind) -> str:
     return count(length, "microsecond", "microseconds")
 
 
-def count(number: int, one: str, many: str) -> str:
-    """``1 query``, ``2 queries``."""
-    return f"{number} {one if number == 1 else many}"
-
-
 def numbers(queries: Sequence[int]) -> str:
     """Queries as the paper writes them, counted from 1."""
     return "(" + ",".join(str(query + 1) for query in queries) + ")"
@@ -179,8 +173,3 @@ def qset_text(problem: Problem, qset: QSet) -> str:
 def node_text(problem: Problem, node: Node) -> str:
     """The Q-sets of a node of the GLORIA graph."""
     return ", ".join(qset_text(problem, qset) for qset in node.qsets)
-
-
-def amount(value: float) -> str:
-    """A cost or a number of events, in as many digits as matter."""
-    return f"{value:.0f}" if value >= 1000 or value == round(value) else f"{value:.4g}"

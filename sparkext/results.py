@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from planner.kernel_plan import COUNT_LIMIT, SCALE_BITS, Arithmetic, Field, QueryResult, field_columns
 from planner.query import Aggregate, Function, Window
-from sparkext.binding import BoundQuery, aggregate_name
+from sparkext.binding import BoundQuery
 from sparkext.event_time import bound
+from sparkext.own_columns import aggregate_name
 from sparkext.pipeline import group_column
 from sparkext.source import check_expressions
 from sparkext.sql_text import identifier, string

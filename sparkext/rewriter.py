@@ -17,7 +17,8 @@ from sparkext.explain_pictures import explain_dot, explain_mermaid
 from sparkext.recognise import Span, find_clauses
 from sparkext.statement import Asked, Command, Form, command, created_view
 from sparkext.tokens import Token, TokenError, tokenize
-from sparkext.workload import RELATION_PREFIX, TrendQuery, Use, Workload
+from sparkext.use import Use
+from sparkext.workload import RELATION_PREFIX, TrendQuery, Workload
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,11 @@ def rewrite_statement(workload: Workload, sql: str) -> str:
     if not spans:
         return rewrite_query(workload, sql)
     return _with_stand_ins(workload, sql, tokens, spans)
+
+
+def reads_stand_ins(sql: str) -> bool:
+    """Whether a query without clauses, such as a view's text, refers to stand-in relations."""
+    return _STAND_IN.search(sql) is not None
 
 
 def rewrite_query(workload: Workload, sql: str) -> str:

@@ -94,6 +94,22 @@ def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: i
     return Seen(events, keys_seen, int(span), f"sample of {read.num_rows} rows", most / read.num_rows)
 
 
+class _Heard(Added):
+    """Adds up, on the driver, and tells of each report. Tasks have the plain one."""
+
+    def __init__(self) -> None:
+        self.then: Callable[[], object] | None = None
+
+    def addInPlace(self, value1: Floats, value2: Floats) -> Floats:  # noqa: N802 - Spark calls it so
+        """The sum."""
+        if self.then is not None:
+            self.then()
+        return super().addInPlace(value1, value2)
+
+    def __reduce__(self) -> tuple[type[Added], tuple[()]]:
+        return Added, ()
+
+
 class Counted:
     """Adds up what the tasks of a run report.
 
@@ -103,13 +119,18 @@ class Counted:
 
     def __init__(self, spark: SparkSession, classes: Sequence[EventClass]) -> None:
         self._classes = tuple(classes)
-        how = cast("AccumulatorParam[Any]", Added())
+        self._heard = _Heard()
+        how = cast("AccumulatorParam[Any]", self._heard)
         self._total = spark.sparkContext.accumulator(np.zeros(len(classes) + 2), how)
 
     @property
     def report(self) -> Callable[[Floats], object]:
         """What a task is given to report to."""
         return self._total.add
+
+    def when_heard(self, then: Callable[[], object]) -> None:
+        """Say what to do whenever a task has reported, in another thread."""
+        self._heard.then = then
 
     def seen(self) -> Seen | None:
         """What has been counted; None before anything has."""

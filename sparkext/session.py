@@ -35,7 +35,8 @@ def enable(spark: SparkSession) -> SparkSession:
             errorClass="NOT_IMPLEMENTED", messageParameters={"feature": "sparkext with Spark Connect"}
         )
     if spark in _enabled:
-        _parser(_enabled[spark]).is_on = True
+        [parser] = _parsers_of(_enabled[spark])
+        parser.is_on = True
         return _enabled[spark]
     context = spark.sparkContext
     gateway = context._gateway
@@ -63,7 +64,8 @@ def disable(spark: SparkSession) -> None:
         spark: What `enable` was given, or returned. Nothing happens to a session that is not enabled.
     """
     if spark in _enabled:
-        _parser(_enabled[spark]).switch_off()
+        [parser] = _parsers_of(_enabled[spark])
+        parser.switch_off()
 
 
 def explain_sharing(spark: SparkSession, only: str | None = None) -> SharingPicture:
@@ -81,12 +83,19 @@ def explain_sharing(spark: SparkSession, only: str | None = None) -> SharingPict
 
 
 def parsers(context: SparkContext) -> list[TrendParser]:
-    """Parsers of the sessions of an application that is enabled."""
-    return list(_builders[context].parsers)
+    """Parsers of the enabled sessions of an application."""
+    return list(_builders[context].parsers) if context in _builders else []
 
 
-def _parser(session: SparkSession) -> TrendParser:
-    return next(parser for parser in parsers(session.sparkContext) if parser.session.equals(session._jsparkSession))
+def is_enabled(spark: SparkSession) -> bool:
+    """Whether statements of a session may have the clause, also if it was made from an enabled one."""
+    return any(parser.is_on for parser in _parsers_of(spark))
+
+
+def _parsers_of(spark: SparkSession) -> list[TrendParser]:
+    """The parser of a session; nothing if Spark's own reads its statements."""
+    spark._jsparkSession.sessionState()  # with it comes the parser
+    return [parser for parser in parsers(spark.sparkContext) if parser.session.equals(spark._jsparkSession)]
 
 
 def _use_this_python(context: SparkContext) -> None:

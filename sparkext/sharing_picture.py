@@ -15,6 +15,7 @@ from sparkext.pictures.legend import Legend
 from sparkext.pictures.page import fragment, page
 from sparkext.pictures.template_drawing import template_svg
 from sparkext.pictures.trace_drawing import trace_svg
+from sparkext.sql_text import identifier
 from sparkext.statement import Asked, Command, Form, command
 from sparkext.tokens import TokenError, tokenize
 
@@ -76,7 +77,7 @@ def explain(spark: SparkSession, only: str | None = None) -> SharingPicture:
     Raises:
         ParseException: ``TREND_UNKNOWN_QUERY`` when ``only`` is none; a setting has an unknown value.
     """
-    about = "" if only is None else f" FOR `{only.replace('`', '``')}`"
+    about = "" if only is None else f" FOR {identifier(only)}"
     text, document = (SparkSession.sql(spark, f"EXPLAIN SHARING{form}{about}").head() for form in ("", " JSON"))
     assert text is not None
     assert document is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,10 +14,8 @@ from pyspark.sql.types import BooleanType, DataType
 from planner.errors import PlanningError
 from sparkext.expressions import EventExpression
 from sparkext.jvm_errors import reason
+from sparkext.own_columns import names_own
 from sparkext.sql_text import identifier
-
-_OWN_COLUMN = re.compile(r"\b__(agg|p)\d+\b")
-"""Names that aggregates and PREV have while Spark looks at an expression."""
 
 
 def read_source(spark: SparkSession, text: str, start: int, end: int) -> DataFrame:
@@ -137,7 +134,7 @@ def _placed(error: CapturedException, where: str, expression: EventExpression, r
     if condition.startswith("UNRESOLVED_COLUMN"):
         parameters = error.getMessageParameters() or {}
         name = parameters.get("objectName", "?").replace("`", "")
-        proposed = ", ".join(p for p in parameters.get("proposal", "").split(", ") if not _OWN_COLUMN.search(p))
+        proposed = ", ".join(p for p in parameters.get("proposal", "").split(", ") if not names_own(p))
         hint = f"Did you mean one of: {proposed}?" if proposed else "It has no columns like it."
         return PlanningError("TREND_UNKNOWN_COLUMN", start, end, name=name, relation=relation, hint=hint)
     return PlanningError("TREND_INVALID_EXPRESSION", start, end, where=where, reason=reason(error))

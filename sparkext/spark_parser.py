@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -18,10 +19,12 @@ from planner.errors import PlanningError
 from sparkext.edits import Edits
 from sparkext.jvm_errors import own_error, spark_error
 from sparkext.parameters import fill_in
-from sparkext.rewriter import rewrite_query, rewrite_statement
+from sparkext.rewriter import reads_stand_ins, rewrite_query, rewrite_statement
 from sparkext.workload import Workload
 
 log = logging.getLogger(__name__)
+
+_MAY_CHANGE_VIEWS = re.compile(r"\b(DROP|REPLACE|ALTER)\b", re.IGNORECASE)
 
 
 class TrendParser:
@@ -37,48 +40,36 @@ class TrendParser:
 
     def parsePlan(self, sql: str) -> Any:  # noqa: N802
         """A statement, as Spark before 4.1 and some commands pass it on."""
-        if not self.is_on:
-            return self._plainly("parsePlan", sql)
-        with self._entered(sql) as nested:
-            text = self._query(sql) if nested else self._statement(fill_in(sql, None)[0])
+        with self._entered(sql) as plain:
+            text = self._query(sql) if plain else self._statement(fill_in(sql, None)[0])
             return self._delegate.parsePlan(text)
 
     def parsePlanWithParameters(self, sql: str, context: Any) -> Any:  # noqa: N802
         """A statement with parameters, possibly none."""
-        if not self.is_on:
-            return self._plainly("parsePlanWithParameters", sql, context)
-        with self._entered(sql) as nested:
-            if nested:
+        with self._entered(sql) as plain:
+            if plain:
                 return self._delegate.parsePlanWithParameters(self._query(sql), context)
             filled, rest = fill_in(sql, context)
             return self._delegate.parsePlanWithParameters(self._statement(filled), rest)
 
     def parseQuery(self, sql: str) -> Any:  # noqa: N802
         """The text of a view that a statement refers to."""
-        if not self.is_on:
-            return self._plainly("parseQuery", sql)
         with self._entered(sql):
-            try:
-                text = self._query(sql)
-            except PlanningError:
-                if not self._is_view_dropped():
-                    raise
-                text = sql
-            return self._delegate.parseQuery(text)
+            if reads_stand_ins(sql) and self._is_view_dropped():
+                self.workload.expect_change()
+            else:
+                sql = self._query(sql)
+            return self._delegate.parseQuery(sql)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if not name.startswith("parse") and name != "splitStatements":
             raise AttributeError(name)
 
         def delegated(*args: Any) -> Any:
-            return self._plainly(name, *args)
+            with self._entered(str(args[0]) if args else ""):
+                return getattr(self._delegate, name)(*args)
 
         return delegated
-
-    def _plainly(self, method: str, *args: Any) -> Any:
-        """What Spark's own parser says."""
-        with self._entered(str(args[0]) if args else ""):
-            return getattr(self._delegate, method)(*args)
 
     def switch_off(self) -> None:
         """Drop all trend views with their results, and leave statements to Spark's own parser until `is_on` again."""
@@ -105,7 +96,10 @@ class TrendParser:
 
     def _statement(self, filled: Edits) -> str:
         try:
-            return rewrite_statement(self.workload, filled.result())
+            text = rewrite_statement(self.workload, filled.result())
+            if _MAY_CHANGE_VIEWS.search(text) and self.workload.holds_queries():
+                self.workload.expect_change()
+            return text
         except PlanningError as error:
             if error.text is None:
                 error.start, error.end = filled.origin(error.start, error.end)
@@ -115,7 +109,11 @@ class TrendParser:
         return rewrite_query(self.workload, sql)
 
     def _is_view_dropped(self) -> bool:
-        """Whether Spark looks at a view only to drop it, which must work when its source is gone."""
+        """Whether Spark looks at a view only to drop it.
+
+        That must work when its source is gone. And Spark holds the lock of its catalog meanwhile, for which a thread
+        that plans may be waiting: to wait for that thread would be for ever.
+        """
         jvm = self._context._jvm
         calls = jvm.java.io.StringWriter()
         jvm.java.lang.Throwable().printStackTrace(jvm.java.io.PrintWriter(calls))
@@ -126,12 +124,12 @@ class TrendParser:
     def _entered(self, sql: str) -> Iterator[bool]:
         """Run on behalf of the JVM; whatever goes wrong is thrown there as an exception of Spark's.
 
-        Yields whether this thread was parsing already: then the statement is one that sparkext runs
-        itself to look at a relation.
+        Yields whether the statement is one without clauses and commands: when this thread was parsing already,
+        since sparkext runs such statements itself to look at relations, and when it is switched off.
         """
         _inside.depth += 1
         try:
-            yield _inside.depth > 1
+            yield _inside.depth > 1 or not self.is_on
         except PlanningError as error:
             raise spark_error(self._context._gateway, error, sql if error.text is None else error.text) from None
         except CapturedException as error:

@@ -7,24 +7,34 @@ import logging
 import re
 import threading
 from collections import deque
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from pyspark.sql import SparkSession
+from py4j.protocol import Py4JError
+from pyspark.sql import DataFrame, SparkSession
 
 from planner.errors import PlanningError
 from sparkext import debug, settings
-from sparkext.binding import BoundQuery, bind
-from sparkext.clause import Clause
+from sparkext.binding import BoundQuery
+from sparkext.files import Listing, listings
+from sparkext.jobs import Lent
 from sparkext.pool import Pool, Run
 from sparkext.results import query_result, stand_in
-from sparkext.source import names_alike, read_source, reads_view
+from sparkext.source import names_alike, reads_view
+from sparkext.use import Use
+from sparkext.words import count
 
 log = logging.getLogger(__name__)
 
 RELATION_PREFIX = "sparkext_trend_"
 """Names of the relations that stand in for clauses."""
+
+SOURCE_PREFIX = "sparkext_source_"
+"""Names of temporary views of data frames, each for the clauses that read it."""
+
+SOON = 1.0
+"""Seconds after which is forgotten what a view has asked for that is gone."""
 
 _numbers = itertools.count(1)
 
@@ -32,37 +42,16 @@ _abandoned: dict[str, deque[str]] = {}
 """Per session, views that nothing can ask for any more."""
 
 
-def abandon_views(session: str, names: Iterable[str]) -> None:
-    """Say that nothing will ask for some temporary views; they are dropped when the workload is looked at next.
+def abandon_view(session: str, name: str) -> None:
+    """Say that nothing will ask for a temporary view; it is dropped when the workload is looked at next.
 
     It asks nothing of the JVM, so that finalizers may call it.
 
     Args:
-        session: UUID of their session.
-        names: Of the views.
+        session: UUID of its session.
+        name: Of the view.
     """
-    _abandoned.setdefault(session, deque()).extend(names)
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A clause in a statement of the user's.
-
-    Attributes:
-        sql: The statement.
-        clause: Parsed from it.
-        text: Of the clause.
-        source: A complete query for the relation before the clause.
-        source_at: Where that relation stands in the statement.
-        relation: Its name or alias, if it has one.
-    """
-
-    sql: str
-    clause: Clause
-    text: str
-    source: str
-    source_at: tuple[int, int]
-    relation: str | None
+    _abandoned.setdefault(session, deque()).append(name)
 
 
 @dataclass(slots=True, eq=False)
@@ -74,9 +63,10 @@ class TrendQuery:
         relation: Name of the stand-in relation.
         use: Where it was written.
         bound: Resolved against the columns of its relation.
+        files: Of that relation.
         pool: That computes it.
-        shown: The run that the stand-in relation shows; None while nothing is planned.
-        ansi: Whether the stand-in relation fails on overflow.
+        run: That it is planned in; None while it is not.
+        shown: The run that the stand-in relation shows, and whether it fails on overflow.
         checked: The run whose results have been found to be right, in debug mode.
     """
 
@@ -84,9 +74,10 @@ class TrendQuery:
     relation: str
     use: Use
     bound: BoundQuery
+    files: tuple[Listing, ...]
     pool: Pool
-    shown: Run | None = None
-    ansi: bool | None = None
+    run: Run | None = None
+    shown: tuple[Run, bool] | None = None
     checked: Run | None = None
 
 
@@ -105,6 +96,14 @@ class View:
     read_at_once: bool
 
 
+def by_pool(queries: Iterable[TrendQuery]) -> dict[str, list[TrendQuery]]:
+    """Queries by their pools, which are called ``pool 1`` and so on in the order of their first queries."""
+    pools: dict[Pool, list[TrendQuery]] = {}
+    for query in queries:
+        pools.setdefault(query.pool, []).append(query)
+    return {f"pool {number}": members for number, members in enumerate(pools.values(), 1)}
+
+
 class Workload:
     """All trend queries of one session. Methods may be called from several threads."""
 
@@ -114,10 +113,18 @@ class Workload:
         self._queries: dict[str, TrendQuery] = {}
         self._pools: list[Pool] = []
         self._under_way: dict[int, set[str]] = {}
+        self._lent: dict[int, Lent] = {}
+        self._changing: deque[int] = deque()
+        self._later: threading.Timer | None = None
+        self._looked: dict[str, tuple[DataFrame, tuple[Listing, ...]]] | None = None
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: what its last one registered must be in use now."""
         with self._lock:
+            if lent := self._lent.pop(threading.get_ident(), None):
+                lent.give_back()
+            if self._changing:
+                self.collect()
             for relation in self._under_way.pop(threading.get_ident(), ()):
                 self._forget_unused(self._queries.get(relation))
 
@@ -138,11 +145,12 @@ class Workload:
         with self._lock:
             relation = f"{RELATION_PREFIX}{next(_numbers)}"
             name = relation if view is None else view.name if number is None else f"{view.name}#{number}"
-            bound = self._bind(use, name)
+            source, files = self._look(use)
+            bound = use.bind(source, name)
             if view is not None and reads_view(bound.source, view.name, view.is_global):
                 raise PlanningError("TREND_RECURSIVE_VIEW", *use.source_at, view=view.name)
             stand_in(self.spark, bound).createOrReplaceTempView(relation)
-            self._queries[relation] = TrendQuery(view, relation, use, bound, self._pool_of(bound))
+            self._queries[relation] = TrendQuery(view, relation, use, bound, files, self._pool_of(bound, files))
             self._under_way.setdefault(threading.get_ident(), set()).add(relation)
             return relation
 
@@ -152,12 +160,11 @@ class Workload:
             for relation in relations:
                 self._forget(self._queries[relation])
 
-    def plan(self, relations: Iterable[str], is_read: bool = True) -> list[Run]:
-        """Make the stand-in relations show results that follow their sources as they are now.
+    def plan(self, relations: Iterable[str]) -> list[Run]:
+        """Make the stand-in relations show results that follow their sources as they are now, to be read.
 
         Args:
             relations: Their names.
-            is_read: Whether something is to read them.
 
         Returns:
             The runs that were planned for it.
@@ -165,17 +172,18 @@ class Workload:
         Raises:
             PlanningError: A source has changed so that a query is no longer right, or a setting is wrong.
         """
-        with self._lock:
+        with self._lock, self._looking_once():
             wanted = [self._queries[relation] for relation in relations if relation in self._queries]
-            self._follow_sources(wanted)
             made: list[Run] = []
             for query in wanted:
-                run = query.pool.find(query.bound, self._live(query.pool))
-                if run is None:
-                    run = self._make_run(query)
+                self._follow_sources(query)
+            for query in wanted:
+                run, is_new = self._plan(query)
+                if is_new:
                     made.append(run)
                 self._show(query, run)
-                if is_read and settings.choice(self.spark, settings.DEBUG) == "true":
+                run.lend_name(self._lent.setdefault(threading.get_ident(), Lent(self.spark)))
+                if settings.choice(self.spark, settings.DEBUG) == "true":
                     self._check(query, run)
             return made
 
@@ -185,24 +193,26 @@ class Workload:
         Raises:
             PlanningError: A setting has an unknown value, or asks for too much; or the statement was cancelled.
         """
-        with self._lock:
+        with self._lock, self._looking_once():
             self.collect()
-            for relation, query in list(self._queries.items()):
+            for query in list(self._queries.values()):
                 try:
-                    self.plan([relation], is_read=False)
+                    self._follow_sources(query)
+                    self._plan(query)
                 except PlanningError as error:
                     if error.condition in ("TREND_CANCELLED", "TREND_UNKNOWN_SETTING", "TREND_WORKLOAD_TOO_LARGE"):
                         raise
-                    query.shown = None
+                    query.run = None
             return list(self._queries.values())
 
     def collect(self) -> None:
         """Forget queries whose views have been dropped or replaced, and results that none asks for."""
         with self._lock:
+            while self._changing:
+                self._under_way.pop(self._changing.popleft(), None)
             names = _abandoned.get(str(self.spark._jsparkSession.sessionUUID()))
             while names:
-                # Not as users drop views: that has Spark parse what they hold, here, in another thread.
-                self.spark._jsparkSession.sessionState().catalog().dropTempView(names.popleft())
+                self._drop(names.popleft())
             for query in list(self._queries.values()):
                 self._forget_unused(query)
             for pool in list(self._pools):
@@ -210,6 +220,26 @@ class Workload:
                 pool.keep_only(live)
                 if not live:
                     self._pools.remove(pool)
+
+    def expect_change(self) -> None:
+        """Note that this thread drops or replaces views, which may be the last that ask for something.
+
+        What nothing asks for then is forgotten when the next statement starts, or after `SOON` if there is none.
+        It waits for no lock and asks nothing of the JVM, since Spark's catalog may be locked.
+        """
+        self._changing.append(threading.get_ident())
+        if self._later is not None:
+            self._later.cancel()
+        self._later = threading.Timer(SOON, self._collect_changes)
+        self._later.daemon = True
+        self._later.start()
+
+    def _collect_changes(self) -> None:
+        try:
+            if self._changing:
+                self.collect()
+        except (Py4JError, OSError) as error:  # Spark has been stopped meanwhile
+            log.debug("nothing is collected: %s", error)
 
     def drop_results(self) -> None:
         """Forget all computed results; what is asked for next is planned and computed anew."""
@@ -241,44 +271,62 @@ class Workload:
                 self._forget(query)
             self.collect()
 
-    def _bind(self, use: Use, name: str) -> BoundQuery:
-        source = read_source(self.spark, use.source, *use.source_at)
-        return bind(use.sql, use.clause, source, use.relation, name)
+    @contextmanager
+    def _looking_once(self) -> Iterator[None]:
+        """Look at each relation once, however many queries read it."""
+        outermost = self._looked is None
+        self._looked = {} if self._looked is None else self._looked
+        try:
+            yield
+        finally:
+            if outermost:
+                self._looked = None
 
-    def _pool_of(self, bound: BoundQuery) -> Pool:
-        for pool in self._pools:
-            if pool.takes(bound):
-                return pool
-        self._pools.append(Pool(self.spark, bound))
-        return self._pools[-1]
+    def _look(self, use: Use) -> tuple[DataFrame, tuple[Listing, ...]]:
+        """The relation that a clause reads, as it is now, and its files."""
+        known = None if self._looked is None else self._looked.get(use.source)
+        if known is None:
+            source = use.read(self.spark)
+            known = source, listings(source)
+            if self._looked is not None:
+                self._looked[use.source] = known
+        return known
+
+    def _pool_of(self, bound: BoundQuery, files: tuple[Listing, ...]) -> Pool:
+        pool = next((pool for pool in self._pools if pool.takes(bound)), None)
+        if pool is None:
+            pool = Pool(self.spark, bound)
+            self._pools.append(pool)
+        pool.follow(files)
+        return pool
 
     def _live(self, pool: Pool) -> list[BoundQuery]:
         return [query.bound for query in self._queries.values() if query.pool is pool]
 
-    def _follow_sources(self, wanted: Iterable[TrendQuery]) -> None:
-        """Bind queries anew whose relations are not what they were, and with them their whole pools."""
-        for query in wanted:
-            left = query.pool
-            if not self._follow_source(query):
-                continue
-            for other in self._queries.values():
-                if other.pool is left:
-                    with suppress(PlanningError):  # it is reported when that query is asked for
-                        self._follow_source(other)
+    def _follow_sources(self, query: TrendQuery) -> None:
+        """Bind the query anew when its relation is not what it was, and with it its whole pool."""
+        left = query.pool
+        is_other = self._follow_source(query)
+        for other in self._queries.values():
+            if (is_other and other.pool is left) or (other.pool is query.pool and other.files != query.files):
+                with suppress(PlanningError):  # it is reported when that query is asked for
+                    self._follow_source(other)
 
     def _follow_source(self, query: TrendQuery) -> bool:
         """Bind the query anew when its relation is not what it was; returns whether it was not."""
         try:
-            source = read_source(self.spark, query.use.source, *query.use.source_at)
-            if source.sameSemantics(query.bound.source) and names_alike(source, query.bound.source):
+            source, files = self._look(query.use)
+            is_same = source.sameSemantics(query.bound.source) and names_alike(source, query.bound.source)
+            if is_same and files == query.files:
                 return False
             log.info("the source of %s has changed", query.bound.query.name)
-            query.bound = self._bind(query.use, query.bound.query.name)
+            query.bound = query.use.bind(source, query.bound.query.name)
         except PlanningError as error:
             error.text = query.use.sql
             raise
-        query.pool = self._pool_of(query.bound)
-        query.shown = None
+        query.files = files
+        query.pool = self._pool_of(query.bound, files)
+        query.run = query.shown = None
         return True
 
     def _check(self, query: TrendQuery, run: Run) -> None:
@@ -288,25 +336,30 @@ class Workload:
         others = [
             other for other in self._queries.values() if other is not query and run.place(other.bound) is not None
         ]
-        debug.check(self.spark, _written(query), list(map(_written, others)), run)
+        debug.check(self.spark, _written(query), [_written(other) for other in others], run)
         query.checked = run
+
+    def _plan(self, query: TrendQuery) -> tuple[Run, bool]:
+        """The run that computes the query now, and whether it is new."""
+        found = query.pool.find(query.bound, self._live(query.pool))
+        query.run = self._make_run(query) if found is None else found
+        return query.run, found is None
 
     def _make_run(self, query: TrendQuery) -> Run:
         self.collect()
-        live = self._live(query.pool)
-        number = list(dict.fromkeys(other.pool for other in self._queries.values())).index(query.pool) + 1
-        name = f"sparkext: pool {number}, {len(live)} {'query' if len(live) == 1 else 'queries'}"
-        return query.pool.make(query.bound, live, name)
+        pool, members = next(one for one in by_pool(self._queries.values()).items() if query in one[1])
+        name = f"sparkext: {pool}, {count(len(members), 'query', 'queries')}"
+        return query.pool.make(query.bound, [member.bound for member in members], name)
 
     def _show(self, query: TrendQuery, run: Run) -> None:
         ansi = str(self.spark.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"
-        if query.shown is run and query.ansi == ansi:
+        if query.shown == (run, ansi):
             return
         place = run.place(query.bound)
         assert place is not None
         result = query_result(run.results, run.plan.fields, run.plan.results[place], query.bound, ansi)
         result.createOrReplaceTempView(query.relation)
-        query.shown, query.ansi = run, ansi
+        query.shown = run, ansi
 
     def _forget_unused(self, query: TrendQuery | None) -> None:
         """Forget a query that no view refers to, unless the statement that registered it may be under way."""
@@ -326,9 +379,17 @@ class Workload:
 
     def _forget(self, query: TrendQuery) -> None:
         del self._queries[query.relation]
-        self.spark.catalog.dropTempView(query.relation)
+        self._drop(query.relation)
+        source = query.use.relation or ""
+        if source.startswith(SOURCE_PREFIX) and all(other.use.relation != source for other in self._queries.values()):
+            self._drop(source)
+
+    def _drop(self, view: str) -> None:
+        """Drop a temporary view, but not as users do: Spark would parse what it holds, here, in another thread,
+        and would no longer keep the rows of a data frame that is kept and also has this name.
+        """
+        self.spark._jsparkSession.sessionState().catalog().dropTempView(view)
 
 
 def _written(query: TrendQuery) -> debug.Written:
-    use = query.use
-    return debug.Written(use.sql, use.clause, use.text, use.relation, query.bound)
+    return debug.Written(query.use, query.bound)

@@ -26,7 +26,8 @@ from sparkext.recognise import Span, find_clauses
 from sparkext.rewriter import rewrite_statement
 from sparkext.statement import command
 from sparkext.tokens import Token, TokenError, tokenize
-from sparkext.workload import RELATION_PREFIX, Use, View, Workload
+from sparkext.use import Use
+from sparkext.workload import RELATION_PREFIX, View, Workload
 
 SECONDS = 2.0
 """Of the processor, that one statement may take."""

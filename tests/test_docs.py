@@ -22,6 +22,8 @@ from pyspark.sql import SparkSession
 
 import sparkext
 from sparkext.jvm_errors import CONDITIONS
+from sparkext.sql_file import statements
+from sparkext.submit import PROGRAMS
 from tests import sql_clients_page
 from tests.cluster import page as cluster_page
 from tests.pages import blocks
@@ -129,6 +131,52 @@ def test_logging_as_the_page_says(spark: SparkSession, capfd: pytest.CaptureFixt
     assert "planned sparkext: pool 1, 1 query\n  Queries\n    (1) " in capfd.readouterr().err
 
 
+def test_the_example_of_the_readme(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    """Over the deliveries of the examples."""
+    define_deliveries, *_ = [
+        s.sql for s in statements((ROOT / "examples" / "deliveries.sql").read_text()) if "VALUES" in s.sql
+    ]
+    spark.sql(define_deliveries)
+    ((_, example),) = blocks(ROOT / "README.md")["An example"][:1]
+    exec(example, {"spark": spark})
+    assert re.search(r"\|district\|\s+window_start\|rounds\|minutes\|", capsys.readouterr().out)
+
+
+def test_the_commands_of_the_readme() -> None:
+    """`make` knows its targets, and `sparkext` its commands."""
+    text = "".join(block for inside in blocks(ROOT / "README.md").values() for kind, block in inside if kind == "sh")
+    targets = re.findall(r"^make (\w+)", text, re.MULTILINE)
+    assert set(targets) == {"demo", "test", "wheel"}
+    for target in targets:
+        assert re.search(rf"^{target}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    commands = re.findall(r"^sparkext (\S+)", text, re.MULTILINE)
+    assert commands
+    assert set(commands) <= {*PROGRAMS, "explain", "calibrate"}
+
+
+FLIGHTS = "tailnum STRING, carrier STRING, origin STRING, dest STRING, departs TIMESTAMP, delay INT, kind STRING"
+
+
+def test_what_limits_and_how_it_works_show(spark: SparkSession) -> None:
+    """The query that is followed is one, and the error is what a misspelled column gives."""
+    spark.createDataFrame([], FLIGHTS).createOrReplaceTempView("flights")
+    statement = re.search(r"```sql\n(.*?)```", (ROOT / "docs" / "how_it_works.md").read_text(), re.DOTALL)
+    assert statement is not None
+    spark.sql(statement[1])
+    assert spark.table("build_up").columns == ["carrier", "window_start", "window_end", "chains", "mean_before"]
+    shown = re.search(r"```text\n(.*?)```", LIMITS.read_text(), re.DOTALL)
+    assert shown is not None
+    with pytest.raises(AnalysisException) as caught:
+        spark.sql(
+            "SELECT * FROM flights MATCH_TREND (\n  PARTITION BY tailnum ORDER BY departs\n  TYPE BY kind\n"
+            "  MEASURES COUNT(*) AS chains, AVG(Late.dely) AS mean_delay\n  PATTERN (Late+))"
+        )
+    said = str(caught.value)
+    for line in shown[1].splitlines():
+        assert line.startswith("Did you mean") or line.strip(". ") in said, line
+    assert "Did you mean one of: `delay`, " in said
+
+
 def test_all_blocks_about_clusters_are_checked() -> None:
     """By the tests of the cluster, and here."""
     found = {heading: [kind for kind, _ in inside] for heading, inside in blocks(cluster_page.PAGE).items()}
@@ -162,7 +210,7 @@ def test_what_troubleshooting_quotes(spark: SparkSession, plain: SparkSession, t
     ran = subprocess.run(program, capture_output=True, text=True, cwd=tmp_path, env=variables)
     assert hidden.replace("/home/me", str(tmp_path)) in ran.stderr
 
-    ((_, command),) = quoted.pop("Results are not up to date")
+    *_, (_, command) = quoted.pop("Results are not up to date")  # the warnings are those of test_files.py
     assert spark.sql(command).count() == 1
     assert not quoted
 

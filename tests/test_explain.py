@@ -173,9 +173,9 @@ def test_what_it_says_is_true(sources: SparkSession, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(rewriter._EXPLAIN, Form.TEXT, spy)
     register(sources, "prefixes")
     text = explained(sources)
-    run = seen[0].shown
+    run = seen[0].run
     assert run is not None
-    assert all(query.shown is run for query in seen)
+    assert all(query.run is run for query in seen)
     transitions = dict(re.findall(r"^    (\S.* -> \S[^:]*): (\(.*)$", text, re.MULTILINE))
     assert len(transitions) == len(run.template.transitions)
     numbers = [[set(part.split(",")) for part in re.findall(r"\(([\d,]+)\)", sets)] for sets in transitions.values()]

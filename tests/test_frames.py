@@ -40,9 +40,10 @@ def test_doctests(spark: SparkSession) -> None:
     assert not found.failed
 
 
-def test_the_page(spark: SparkSession) -> None:
-    """All that docs/python.md shows."""
-    page = Path(__file__).parent.parent / "docs" / "python.md"
+@pytest.mark.parametrize("name", ["python.md", "tutorial.md"])
+def test_the_page(spark: SparkSession, name: str) -> None:
+    """All that it shows."""
+    page = Path(__file__).parent.parent / "docs" / name
     flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
     parser = doctest.DocTestParser()
     test = parser.get_doctest(page.read_text(), {"spark": spark}, page.name, str(page), 0)
@@ -89,6 +90,33 @@ def test_frames_and_views_are_one_workload(spark: SparkSession, events: DataFram
     spark.sql("DROP VIEW named")
     spark.sql("DROP VIEW written")
     assert shown(spark, "name") == []
+
+
+def hidden(spark: SparkSession) -> list[str]:
+    """Views that sparkext has made, once it has looked at what is still needed."""
+    shown(spark, "name")
+    return [table.name for table in spark.catalog.listTables() if table.name.startswith("sparkext_")]
+
+
+def test_named_views_leave_nothing_behind(spark: SparkSession, events: DataFrame) -> None:
+    """However they go. A data frame that the user keeps stays kept."""
+    kept = events.where("t > 0").cache()
+    trend(kept, "A B+", "named")
+    assert len(hidden(spark)) == 2
+    trend(kept, "A B+ C", "named")
+    assert values(spark.table("named")) == [("x", 4)]
+    assert len(hidden(spark)) == 2
+    spark.sql("CREATE OR REPLACE TEMP VIEW named AS SELECT 1 AS one")
+    assert hidden(spark) == []
+    trend(kept, "A B+", "named")
+    spark.sql("DROP VIEW named")
+    assert hidden(spark) == []
+    trend(kept, "A B+", "named")
+    sparkext.disable(spark)
+    sparkext.enable(spark)
+    assert hidden(spark) == []
+    assert kept.storageLevel.useMemory
+    kept.unpersist()
 
 
 def test_a_frame_of_a_frame(events: DataFrame) -> None:

@@ -5,22 +5,38 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
-from tests.sql_cases import stream, trends, values
+from tests.spark_programs import eventually
+from tests.sql_cases import settings, stream, trends, values
 
 DESCRIPTION = "spark.job.description"
 
 
-def descriptions(spark: SparkSession) -> list[str | None]:
-    """Of all jobs that the application has run."""
-    jobs = spark.sparkContext._jsc.sc().statusStore().jobsList(None)
-    found = [jobs.apply(place).description() for place in range(jobs.size())]
-    return [one.get() if one.isDefined() else None for one in found]
+def descriptions(spark: SparkSession, state: str | None = None) -> list[str | None]:
+    """Of all jobs that the application has run, or of those in one state."""
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    jobs = context.statusStore().jobsList(None)
+    found = [jobs.apply(place) for place in range(jobs.size())]
+    return [
+        job.description().get() if job.description().isDefined() else None
+        for job in found
+        if state in (None, str(job.status()))
+    ]
 
 
+def running(spark: SparkSession) -> list[str | None]:
+    return descriptions(spark, "RUNNING")
+
+
+@pytest.mark.parametrize("adaptive", ["true", "false"])
 @pytest.mark.parametrize("own", ["what I do", None])
-def test_a_sample_has_a_description_and_the_users_is_restored(spark: SparkSession, own: str | None) -> None:
+def test_a_pass_has_a_description_and_the_users_is_restored(
+    spark: SparkSession, own: str | None, adaptive: str
+) -> None:
+    """The sample, and the jobs that compute what is kept; those that read it are the user's again."""
     key = own or "x"
     stream(spark, {key: "a1 b2 a3 b4"})
     for name, pattern in {"one": "A B", "two": "A+ B", "three": "A+ B+"}.items():
@@ -29,10 +45,62 @@ def test_a_sample_has_a_description_and_the_users_is_restored(spark: SparkSessio
     context = spark.sparkContext
     context.setLocalProperty(DESCRIPTION, own)  # type: ignore[arg-type]
     try:
-        assert values(spark.table("two")) == [(key, 4)]
-        assert context.getLocalProperty(DESCRIPTION) == own
-        made = Counter(descriptions(spark)) - before
-        assert made.pop("sparkext: pool 1, 3 queries") == 1
-        assert set(made) == {own}
+        with settings(spark, spark_sql_adaptive_enabled=adaptive):
+            assert values(spark.table("two")) == [(key, 4)]
+            assert context.getLocalProperty(DESCRIPTION) == own
+            made = Counter(descriptions(spark)) - before
+            assert made.pop("sparkext: pool 1, 3 queries") >= 2
+            assert set(made) <= {own}
+            before = Counter(descriptions(spark))
+            assert values(spark.table("three")) == [(key, 5)]
+            assert set(Counter(descriptions(spark)) - before) == {own}
+            assert context.getLocalProperty(DESCRIPTION) == own
     finally:
         context.setLocalProperty(DESCRIPTION, None)  # type: ignore[arg-type]
+
+
+def test_a_description_is_lent_for_one_statement(spark: SparkSession) -> None:
+    """What is planned and never computed does not name jobs of other statements, and what the user sets later stays."""
+    stream(spark, {"x": "a1 b2"})
+    for name, pattern in {"one": "A B", "two": "A+ B"}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern)}")
+    context = spark.sparkContext
+    context.setJobDescription("mine")
+    try:
+        spark.table("one")
+        assert context.getLocalProperty(DESCRIPTION) == "sparkext: pool 1, 2 queries"
+        spark.sql("SELECT 1")
+        assert context.getLocalProperty(DESCRIPTION) == "mine"
+        frame = spark.table("one")
+        context.setJobDescription("something else")
+        assert values(frame) == [("x", 1)]
+        assert context.getLocalProperty(DESCRIPTION) == "something else"
+    finally:
+        context.setLocalProperty(DESCRIPTION, None)  # type: ignore[arg-type]
+
+
+def test_a_pass_is_cancelled_with_the_users_group(spark: SparkSession) -> None:
+    context = spark.sparkContext
+    spark.conf.set(
+        "spark.sparkext.statistics", "none"
+    )  # no sample is taken, which would be cancelled in place of the pass
+    endless = "SELECT id AS t, IF(id % 1000000 = 0, 'A', 'x') AS ty FROM range(0, 1000000000000, 1, 2)"
+    spark.sql(f"CREATE TEMP VIEW e AS {endless}")
+    for name, pattern in {"one": "A A", "two": "A A A"}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern, keys='ORDER BY t TYPE BY ty')}")
+    said: list[str] = []
+
+    def work() -> None:
+        context.setJobGroup("dashboard", "my dashboard", interruptOnCancel=True)
+        try:
+            spark.table("one").collect()
+        except Exception as error:
+            said.append(str(error))
+
+    thread = InheritableThread(target=work)
+    thread.start()
+    eventually(lambda: "sparkext: pool 1, 2 queries" in running(spark))
+    context.cancelJobGroup("dashboard")
+    thread.join(60)
+    assert "SPARK_JOB_CANCELLED" in said[0]
+    assert running(spark) == []

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.spark_programs import eventually
 from tests.sql_cases import stream, trends, values
 
 EVENTS = {"x": "a1 b2 a3 b4 c5", "y": "a1 b2 c3 c4", "z": "c1 b2 a3"}
@@ -232,6 +234,35 @@ def test_nothing_is_kept_for_views_that_are_gone(spark: SparkSession) -> None:
     assert cached_sets(spark) == before
 
 
+STATEMENTS_THAT_DROP: dict[str, Callable[[SparkSession, str], object]] = {
+    "DROP VIEW": lambda spark, name: spark.sql(f"DROP VIEW {name}"),
+    "catalog": lambda spark, name: spark.catalog.dropTempView(name),
+    "REPLACE": lambda spark, name: spark.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT 1 AS one"),
+}
+
+
+@pytest.mark.parametrize("how", STATEMENTS_THAT_DROP)
+def test_memory_is_released_by_itself(spark: SparkSession, how: str) -> None:
+    """When the last view of a pool is gone, though no statement follows. What the user keeps stays."""
+    before = stored_sets(spark)
+    spark.sql("CACHE TABLE made")
+    mine = stored_sets(spark)
+    assert mine == before + 1
+    create(spark, ["q0", "q1"])
+    values(spark.table("q0"))
+    assert stored_sets(spark) == mine + 1
+    for name in ("q0", "q1"):
+        STATEMENTS_THAT_DROP[how](spark, name)
+    eventually(lambda: stored_sets(spark) == mine, 20)
+    assert spark.catalog.isCached("made")
+    spark.sql("UNCACHE TABLE made")
+
+
+def stored_sets(spark: SparkSession) -> int:
+    """How many sets of rows Spark stores."""
+    return int(spark.sparkContext._jsc.getPersistentRDDs().size())
+
+
 def test_results_follow_a_replaced_view(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 b2"})
     create(spark, ["q0", "q1"])
@@ -336,6 +367,34 @@ def test_clearing_the_cache_is_harmless(spark: SparkSession) -> None:
     values(spark.table("q0"))
     values(spark.table("q1"))
     assert rows_read(spark) - before <= ROWS
+
+
+def test_views_are_dropped_while_others_are_read(spark: SparkSession) -> None:
+    """Spark asks what a view holds while it has its catalog locked, which planning needs: nobody waits for ever."""
+    create(spark, ["q0", "q1"])
+    end = time.monotonic() + 15
+
+    def drop(number: int) -> None:
+        while time.monotonic() < end:
+            scope = "GLOBAL TEMP" if number == 2 else "TEMP"
+            spark.sql(f"CREATE OR REPLACE {scope} VIEW own_{number} AS {POOL['q0']}")
+            if number == 0:
+                spark.catalog.dropTempView("own_0")
+            else:
+                spark.sql(f"DROP VIEW {'global_temp.' if number == 2 else ''}own_{number}")
+
+    def read(_: int) -> None:
+        while time.monotonic() < end:
+            spark.table("q0")
+            spark.sql("SHOW TREND QUERIES").collect()
+
+    work = [*((drop, number) for number in range(3)), (read, 0)]
+    threads = [threading.Thread(target=what, args=(number,), daemon=True) for what, number in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads), "threads wait for each other"
 
 
 def test_threads(spark: SparkSession) -> None:

@@ -115,6 +115,17 @@ def test_history_and_quit(terminal: Terminal, home: Path) -> None:
     assert (home / ".hivehistory").read_text().splitlines()[-2:] == ["SELECT 20 + 3;", "quit;"]
 
 
+def test_progress_is_shown(home: Path) -> None:
+    """By Spark's own bar, at a terminal, if it is asked for."""
+    progress = ("--conf", "spark.ui.showConsoleProgress=true", "--conf", "spark.ui.consoleProgress.update.interval=50")
+    program = command("spark-sql", *IN_MEMORY, *QUIET, *progress, "-e", ENDLESS)
+    terminal = Terminal(program, home, variables())
+    try:
+        terminal.expect(r"\[Stage \d+:=*>? +\(\d+ \+ \d+\) / \d+\]")
+    finally:
+        terminal.close()
+
+
 def run(where: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         command("spark-sql", *options),

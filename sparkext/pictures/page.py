@@ -14,7 +14,7 @@ from sparkext.pictures.markup import Markup, element
 from sparkext.pictures.template_drawing import template_svg
 from sparkext.pictures.theme import style
 from sparkext.pictures.trace_drawing import trace_svg
-from sparkext.report import count
+from sparkext.words import count
 
 NOTHING = "No trend queries are registered in this session."
 MANY = 12

@@ -8,7 +8,7 @@ from sparkext.pictures.document import Candidate, Costs, Pass, Plan, QSet, Query
 from sparkext.pictures.legend import Entry, Legend, colour
 from sparkext.pictures.markup import Markup, element
 from sparkext.pictures.texts import listed, numbers_label, qset_label, shortened
-from sparkext.report import amount, count
+from sparkext.words import amount, count
 
 _BAR = 150.0
 """Width of the longest bar."""

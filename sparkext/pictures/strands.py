@@ -101,7 +101,7 @@ def label(strand: Strand, left: float, y: float) -> Markup:
 def with_hat(text: str) -> tuple[str, ...]:
     """The label of a Q-set, with its snapshots raised."""
     name, hat, snapshot = text.partition("^")
-    return (name, element("tspan", snapshot, dy="-3", font_size="8.5")) if hat else (name,)
+    return (name, element("tspan", snapshot, dy="-2.4", font_size="8")) if hat else (name,)
 
 
 def arrow(x: float, y: float, direction: tuple[int, int]) -> Markup:

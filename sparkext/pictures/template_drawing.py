@@ -16,7 +16,7 @@ from sparkext.pictures.onward import onward
 from sparkext.pictures.ranking import backward
 from sparkext.pictures.strands import ARROW, Strand, arrow, diamond, drawn, label, strands
 from sparkext.pictures.texts import listed, numbers_label, priced, shortened, text_width
-from sparkext.report import amount
+from sparkext.words import amount
 
 STUB = 26.0
 """Length of the line by which trends come in."""

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from sparkext.pictures.document import Costs, Pass, QSet
-from sparkext.report import amount
+from sparkext.words import amount
 
 _NARROW = frozenset("fijlrtI.,:;'|!()[]{} -")
 _BROAD = frozenset("mwMW@%")

@@ -13,7 +13,7 @@ from sparkext.pictures.legend import Legend, colour
 from sparkext.pictures.markup import Markup, element, number
 from sparkext.pictures.strands import with_hat
 from sparkext.pictures.texts import MOST_NUMBERS, how, listed, numbers_label, qset_label, shortened, text_width
-from sparkext.report import amount
+from sparkext.words import amount
 
 ROW, HEAD = 22.0, 20.0
 MOST_ROWS = 8
