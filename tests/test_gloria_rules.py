@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from planner.gloria.completion import Effort, complete
+from planner.gloria.completion import Effort, _simplest, complete
 from planner.gloria.costs import Pricer
 from planner.gloria.edge_pruning import prune_edges
 from planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
@@ -304,3 +304,17 @@ def test_conditions_tell_classes_apart() -> None:
     machine = template([query("A B"), query("A B", classes=cheap)])
     workload = Problem(machine, tuple(10.0 for _ in machine.states))
     assert plan_text(workload, gloria(workload, PAPER).plan) == "A[price < 10]B:(2) AB:(1)"
+
+
+def test_completion_looks_at_the_simplest_labels_of_many() -> None:
+    """With hundreds of queries not all of their labels are looked at; what is found is what a few snapshots give."""
+    types = "ABCDEFGH"
+    workload = problem([" ".join(types)] * 3 + [" ".join(types[1:])], {name: 10.0 for name in types})
+    every = list(some_labels(workload, PAPER.fewest, 0))
+    simplest = _simplest(every, 16)
+    assert len(simplest) == 16 < len(every)
+    assert all(len({*labels.values()} - {ALONE}) == 1 for labels, _ in simplest)
+    assert len(_simplest(every, 1000)) == len(every)
+    few, _ = completed(workload, Effort(queries=2, labels=1))
+    many, _ = completed(workload, Effort(queries=2))
+    assert many <= few < Pricer(workload, PAPER).cost([dict.fromkeys(mine, ALONE) for mine in workload.mine])

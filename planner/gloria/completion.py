@@ -23,6 +23,10 @@ LARGE = 5
 """What part of the effort of a proof is spent where not all options are looked at, and nothing can be proved."""
 
 
+FEWEST_LABELS = 16
+"""So many labels of a query are looked at in any case."""
+
+
 @dataclass(frozen=True, slots=True)
 class Effort:
     """How hard to look, in numbers that do not depend on the machine.
@@ -30,12 +34,14 @@ class Effort:
     Attributes:
         queries: Most queries of a workload all of whose labels are looked at.
         transitions: Most transitions that such a query may share.
+        labels: How many labels of all queries together are looked at, where these are not all: the simplest of each.
         rounds: Most rounds of bargaining.
         looks: Most options looked at, while changing a plan and again while proving that it is the best.
     """
 
     queries: int = 8
     transitions: int = 9
+    labels: int = 20_000
     rounds: int = 8
     looks: int = 50_000
 
@@ -89,8 +95,11 @@ def complete(
     return Completion(found, proof.bound if every else None, proof.looked_at)
 
 
-_Candidates: TypeAlias = dict[Core, list[tuple[Labelling, Mapping[int, int]]]]
-"""Per core its labels, with the forms that they give; the first share nothing."""
+_Labels: TypeAlias = tuple[Labelling, Mapping[int, int]]
+"""Labels, with the forms that they give."""
+
+_Candidates: TypeAlias = dict[Core, list[_Labels]]
+"""Per core its labels; the first share nothing."""
 
 
 def _candidates(problem: Problem, fewest: int, cores: Sequence[Core], effort: Effort) -> tuple[_Candidates, bool]:
@@ -99,12 +108,21 @@ def _candidates(problem: Problem, fewest: int, cores: Sequence[Core], effort: Ef
     if len(cores) <= effort.queries and all(len(mine.transitions) <= effort.transitions for mine in cores):
         with suppress(TooManyLabelsError):
             return {c: _of_core(c, all_labels(problem, fewest, query)) for c, query in representatives.items()}, True
-    return {c: _of_core(c, some_labels(problem, fewest, query)) for c, query in representatives.items()}, False
+    most = max(FEWEST_LABELS, effort.labels // len(cores)) if cores else 0
+    found = {c: _simplest(some_labels(problem, fewest, query), most) for c, query in representatives.items()}
+    return {c: _of_core(c, some) for c, some in found.items()}, False
 
 
-def _of_core(
-    mine: Core, found: Iterable[tuple[Labelling, Mapping[int, int]]]
-) -> list[tuple[Labelling, Mapping[int, int]]]:
+def _simplest(found: Iterable[_Labels], most: int) -> list[_Labels]:
+    """Of labels, those with snapshots of the fewest states, and of these those that share most; as they were if few."""
+    known = list(found)
+    if len(known) <= most:
+        return known
+    known.sort(key=lambda labels: (len({*labels[0].values()} - {ALONE}), list(labels[0].values()).count(ALONE)))
+    return known[:most]
+
+
+def _of_core(mine: Core, found: Iterable[_Labels]) -> list[_Labels]:
     inner = [({number: some[number] for number in mine.transitions}, numbers) for some, numbers in found]
     return [(dict.fromkeys(mine.transitions, ALONE), {}), *inner]
 
