@@ -309,7 +309,7 @@ def test_conditions_tell_classes_apart() -> None:
 def test_completion_looks_at_the_simplest_labels_of_many() -> None:
     """With hundreds of queries not all of their labels are looked at; what is found is what a few snapshots give."""
     types = "ABCDEFGH"
-    workload = problem([" ".join(types)] * 3 + [" ".join(types[1:])], {name: 10.0 for name in types})
+    workload = problem([" ".join(types)] * 3 + [" ".join(types[1:])], dict.fromkeys(types, 10.0))
     every = list(some_labels(workload, PAPER.fewest, 0))
     simplest = _simplest(every, 16)
     assert len(simplest) == 16 < len(every)
