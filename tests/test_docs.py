@@ -146,7 +146,7 @@ def test_the_commands_of_the_readme() -> None:
     """`make` knows its targets, and `sparkext` its commands."""
     text = "".join(block for inside in blocks(ROOT / "README.md").values() for kind, block in inside if kind == "sh")
     targets = re.findall(r"^make (\w+)", text, re.MULTILINE)
-    assert set(targets) == {"demo", "test", "wheel"}
+    assert set(targets) == {"bench", "demo", "test", "wheel"}
     for target in targets:
         assert re.search(rf"^{target}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     commands = re.findall(r"^sparkext (\S+)", text, re.MULTILINE)
