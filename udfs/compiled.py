@@ -62,11 +62,9 @@ allocating = _kept(njit(cache=True, _nrt=True))
 inner = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True))
 """For functions that compiled ones call: without the code by which Python would, which takes long to compile."""
 
-unfolded = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True))
-"""For functions that are called at few places but often, with many arrays: each array in a call is seven arguments."""
-
-inlined = _kept(njit(cache=True, _nrt=False, inline="always"))
-"""For small functions in the innermost loops."""
+inlined = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True))
+"""For small functions in the innermost loops, and for those that are called often with many arrays: each array in a
+call is seven arguments. LLVM puts them into their callers; numba's own way takes much longer to compile."""
 
 place = np.uint64
 """What the innermost loops make of indices: of those that may be negative numba asks each time whether they count from

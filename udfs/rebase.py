@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from udfs.compiled import inlined, inner, place, unfolded
+from udfs.compiled import inlined, inner, place
 from udfs.numbers import is_before
 from udfs.program import EXACT, EXTREME, NUMBER
 from udfs.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_product, is_some
@@ -28,7 +28,7 @@ def is_due(regions, matched, found):  # type: ignore[no-untyped-def]
     return due
 
 
-@unfolded
+@inlined
 def make_ready(program, state, regions, matched, found):  # type: ignore[no-untyped-def]
     """Rebase regions whose base an event is about to change, and make the views that it reads."""
     now = regions.now
@@ -101,7 +101,7 @@ def forget_views(regions):  # type: ignore[no-untyped-def]
     regions.seen[:] = -1
 
 
-@unfolded
+@inlined
 def reset_forms(program, totals, regions, region):  # type: ignore[no-untyped-def]
     """Let the forms of a region start over."""
     _clear(program, region, totals)
@@ -112,7 +112,7 @@ def reset_forms(program, totals, regions, region):  # type: ignore[no-untyped-de
             totals.number[regions.units[unit, 0]] = 1.0
 
 
-@unfolded
+@inlined
 def _clear(program, region, totals):  # type: ignore[no-untyped-def]
     """Empty all forms of a region."""
     window = program.windows[len(program.bank_ends) - 1 + region]
@@ -124,7 +124,7 @@ def _clear(program, region, totals):  # type: ignore[no-untyped-def]
         at += columns
 
 
-@unfolded
+@inlined
 def _rebase(program, state, regions, region):  # type: ignore[no-untyped-def]
     """Evaluate all totals of a region, and let its forms start over."""
     if regions.now[region, _WAITING]:
