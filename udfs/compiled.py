@@ -66,6 +66,9 @@ inlined = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_w
 """For small functions in the innermost loops, and for those that are called often with many arrays: each array in a
 call is seven arguments. LLVM puts them into their callers; numba's own way takes much longer to compile."""
 
+arithmetic = _kept(njit(cache=True, _nrt=False, forceinline=True))
+"""For functions of single values, which Python may call too."""
+
 place = np.uint64
 """What the innermost loops make of indices: of those that may be negative numba asks each time whether they count from
 the end, and does not use vector instructions. Sums of places and other integers are none: numba makes them floats."""

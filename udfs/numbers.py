@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
 from planner.kernel_plan import SCALE_BITS, STUCK_HIGH
-from udfs.compiled import inlined, kernel
+from udfs.compiled import arithmetic, kernel
 
 LIMIT_HIGH = np.int64(STUCK_HIGH)
 """High word at which a count sticks: such a count is above 10^38. The sum of two high words up to it
@@ -31,15 +30,16 @@ NOT_FINITE = np.int64(1 << 40)
 def _high_word(_typing: Any, _one: types.Type, _other: types.Type) -> Any:
     """High word of the product of two uint64, which is one instruction of the machine and has no name in numba."""
 
-    def generate(_context: Any, builder: ir.IRBuilder, _signature: Any, words: tuple[ir.Value, ir.Value]) -> ir.Value:
-        word, wide = ir.IntType(64), ir.IntType(128)
+    def generate(_context: Any, builder: Any, _signature: Any, words: tuple[Any, Any]) -> Any:
+        word = words[0].type
+        wide = type(word)(2 * word.width)
         product = builder.mul(*(builder.zext(value, wide) for value in words))
-        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), word)
+        return builder.trunc(builder.lshr(product, wide(word.width)), word)
 
     return types.uint64(types.uint64, types.uint64), generate
 
 
-@inlined
+@arithmetic
 def add_exact(high, low, more_high, more_low):  # type: ignore[no-untyped-def]
     """Sum of two counts, as (high, low). Sticks once its high word reaches ``LIMIT_HIGH``."""
     total = np.uint64(low) + np.uint64(more_low)
@@ -47,7 +47,7 @@ def add_exact(high, low, more_high, more_low):  # type: ignore[no-untyped-def]
     return np.int64(min(carried, np.uint64(LIMIT_HIGH))), np.int64(total)
 
 
-@inlined
+@arithmetic
 def multiply_exact(high, low, other_high, other_low):  # type: ignore[no-untyped-def]
     """Product of two counts, as (high, low). Sticks like a sum; nothing times a count that stuck is nothing."""
     if (high | low) == 0 or (other_high | other_low) == 0:
@@ -101,7 +101,7 @@ def add_scaled(number, scale, more, more_scale):  # type: ignore[no-untyped-def]
     return number, scale
 
 
-@inlined
+@arithmetic
 def is_before(high, low, other_high, other_low):  # type: ignore[no-untyped-def]
     """Whether one order key is less than another."""
     return high < other_high or (high == other_high and np.uint64(low) < np.uint64(other_low))

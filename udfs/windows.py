@@ -33,8 +33,9 @@ def enter(program, state, guards, panes, output, time, combine, first):  # type:
             newest = time // slide
             oldest = newest - (within - 1 - (time - newest * slide)) // slide
             steady = min(steady, (newest + 1) * slide)
-            oldest = max(oldest, opened[5])
-            newest = max(min(newest, opened[6]), oldest - 1)
+            oldest, newest = max(oldest, opened[5]), min(newest, opened[6])
+            if newest < oldest:
+                newest = oldest - 1
             if oldest <= newest:
                 steady = min(steady, oldest * slide + within)
         if panes.of[w] >= 0:
