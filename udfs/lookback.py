@@ -20,7 +20,7 @@ def forget_past(past):  # type: ignore[no-untyped-def]
         past.rows[history, 2] = past.rows[history, 4] = past.rows[history, 3]
 
 
-@inner
+@inlined
 def look_back(program, state, guards, past, batch, row, u):  # type: ignore[no-untyped-def]
     """Add to an event's value what the events before hold that go with it."""
     for link in range(program.updates[u, 13], program.updates[u, 14]):
@@ -30,7 +30,7 @@ def look_back(program, state, guards, past, batch, row, u):  # type: ignore[no-u
             _add_matches(program, state, guards, past, batch, row, u, link)
 
 
-@inner
+@inlined
 def _add_tree(program, state, past, row, u, link):  # type: ignore[no-untyped-def]
     """Add the events before that the comparison of a link lets through, by their ranks."""
     kind, window, at = program.updates[u, 0], program.updates[u, 1], program.updates[u, 2]
@@ -154,7 +154,7 @@ def _find(program, state, guards, past, batch, row, scan):  # type: ignore[no-un
     return found
 
 
-@inner
+@inlined
 def record(program, state, past, matched, found, row, time):  # type: ignore[no-untyped-def]
     """Note what an event added to cells that comparisons reach back to, unless it is nothing."""
     updates, event = program.updates, state.event
@@ -183,6 +183,12 @@ def record(program, state, past, matched, found, row, time):  # type: ignore[no-
 
 
 @kernel
+def refill_trees(program, past):  # type: ignore[no-untyped-def]
+    """Insert what is known into trees that were made again."""
+    insert_into_trees(program, past, True)
+
+
+@inlined
 def insert_into_trees(program, past, again):  # type: ignore[no-untyped-def]
     """Make recorded events seen: those at the latest time, or, after the trees were made ``again``, all before it."""
     for h in range(len(program.histories)):
@@ -197,7 +203,7 @@ def insert_into_trees(program, past, again):  # type: ignore[no-untyped-def]
         past.unseen[0] = 0
 
 
-@inner
+@inlined
 def _insert(program, past, h, feed, place):  # type: ignore[no-untyped-def]
     """Add a recorded event to the nodes of a tree that its rank is under."""
     tree, kind = program.feeds[feed, 0], program.updates[program.feeds[feed, 2], 0]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from planner.kernel_plan import CLASSES_PER_WORD, Access, KernelPlan
 from udfs.batches import Batch
-from udfs.lookback import insert_into_trees
+from udfs.lookback import refill_trees
 from udfs.program import NEVER_YET, Flags, Ints, Past, Program, State, no_past, totals_of
 from udfs.ranks import ranks
 
@@ -60,7 +60,7 @@ class PastRoom:
         past = self._room(batch, live)
         for history, places in enumerate(live):
             self._copy(history, places, moved[old.source[places]], old, past)
-        insert_into_trees(self._program, past, True)
+        refill_trees(self._program, past)
         self._last, self.past = batch, past
         return batch
 
