@@ -114,7 +114,7 @@ class Workload:
         self._pools: list[Pool] = []
         self._under_way: dict[int, set[str]] = {}
         self._lent: dict[int, Lent] = {}
-        self._changing: deque[int] = deque()
+        self._changing: deque[int | None] = deque()
         self._later: threading.Timer | None = None
         self._looked: dict[str, tuple[DataFrame, tuple[Listing, ...]]] | None = None
 
@@ -209,7 +209,9 @@ class Workload:
         """Forget queries whose views have been dropped or replaced, and results that none asks for."""
         with self._lock:
             while self._changing:
-                self._under_way.pop(self._changing.popleft(), None)
+                done = self._changing.popleft()
+                if done is not None:
+                    self._under_way.pop(done, None)
             names = _abandoned.get(str(self.spark._jsparkSession.sessionUUID()))
             while names:
                 self._drop(names.popleft())
@@ -221,13 +223,19 @@ class Workload:
                 if not live:
                     self._pools.remove(pool)
 
-    def expect_change(self) -> None:
+    def expect_change(self, by_itself: bool) -> None:
         """Note that this thread drops or replaces views, which may be the last that ask for something.
 
         What nothing asks for then is forgotten when the next statement starts, or after `SOON` if there is none.
         It waits for no lock and asks nothing of the JVM, since Spark's catalog may be locked.
+
+        Args:
+            by_itself: Whether no statement does it, so that the thread's last one is over. What a statement has
+                registered is in use until the thread starts another: in a script, views change on the way.
         """
-        self._changing.append(threading.get_ident())
+        relations = self._under_way.get(threading.get_ident(), ())
+        is_over = by_itself and all(self._queries[relation].view for relation in relations if relation in self._queries)
+        self._changing.append(threading.get_ident() if is_over else None)
         if self._later is not None:
             self._later.cancel()
         self._later = threading.Timer(SOON, self._collect_changes)
