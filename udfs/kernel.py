@@ -6,9 +6,7 @@ events of the same time, since these are never in one trend; they wait in ``Stat
 one lane per window; windows that end before an event are written out and their lanes cleared.
 
 What a plan does not need, guards, looking back or linear forms, is passed as None and compiled without. The event loop
-is one function that calls nothing for an event but what numba inlines with few arguments: a call costs
-numba's reference counting some nanoseconds for every array in its arguments, and taken apart into one
-inlined function per arithmetic the loop takes half as long again (``docs/performance.md``).
+calls nothing for an event but what LLVM puts into it: each array in a call is seven arguments (``docs/performance.md``).
 """
 
 from __future__ import annotations
