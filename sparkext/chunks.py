@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import lcm
 
-from pyspark.sql.types import DataType, LongType
+from pyspark.sql.types import DataType
 
 from planner.query import Window
-from sparkext.event_time import TimeKind
+from sparkext.event_time import OF_64_BITS, TimeKind
 
 WINDOWS_PER_CHUNK = 8
 """How many of the longest windows a chunk is long, at least: one event in eight is in two chunks."""
@@ -22,7 +22,7 @@ _MOST_WINDOWS = 64
 """How many it may be long, so that it starts with a window of each kind."""
 
 
-def chunk_length(windows: Sequence[Window | None], kind: TimeKind, type_: DataType) -> int | None:
+def chunk_length(windows: Sequence[Window | None], type_: DataType) -> int | None:
     """Length of a chunk, a multiple of every SLIDE, in units of the kernel; None where chunks are not possible.
 
     They are not where a window is unbounded, where lengths of SLIDE have no common multiple that is short enough,
@@ -31,7 +31,7 @@ def chunk_length(windows: Sequence[Window | None], kind: TimeKind, type_: DataTy
     bounded = [window for window in windows if window is not None]
     if len(bounded) < len(windows) or not bounded:
         return None
-    if min(window.slide for window in bounded) == 1 and (kind is not TimeKind.DATE and isinstance(type_, LongType)):
+    if min(window.slide for window in bounded) == 1 and isinstance(type_, OF_64_BITS):
         return None
     common, longest = lcm(*(window.slide for window in bounded)), max(window.within for window in bounded)
     length = -(-WINDOWS_PER_CHUNK * longest // common) * common

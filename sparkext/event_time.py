@@ -38,6 +38,9 @@ MAX_LIVE = 1_000_000
 _DAY = 86_400_000_000
 _INTEGRAL = (ByteType, ShortType, IntegerType, LongType)
 
+OF_64_BITS = (LongType, TimestampType, TimestampNTZType)
+"""Types of times near whose ends windows that slide by 1 have numbers of more than 64 bits."""
+
 
 class TimeKind(Enum):
     """What kind of type the event time has. The kernel counts in microseconds, days, or as it is."""
@@ -120,7 +123,7 @@ def numbered(time: str, windows: Iterable[Window | None], kind: TimeKind, type_:
     timestamp, the first windows that hold the least times of a type of 64 bits have numbers of more bits.
     """
     within = max((window.within for window in windows if window is not None and window.slide == 1), default=0)
-    if not within or kind is TimeKind.DATE or not isinstance(type_, LongType | TimestampType | TimestampNTZType):
+    if not within or not isinstance(type_, OF_64_BITS):
         return time
     first, last = (bound(f"{moment}L", 1, 0, kind, type_) for moment in (within - (1 << 63), (1 << 63) - 2))
     problem = "[TREND_TIME_OVERFLOW] An event is at an end of the range of its type, where SLIDE must be longer than 1"

@@ -68,7 +68,7 @@ def run_pool(
     """
     first = queries[0]
     texts = sql_texts(queries)
-    chunk = chunk_length(plan.windows, first.time_kind, first.time_type) if cut else None
+    chunk = chunk_length(plan.windows, first.time_type) if cut else None
     layout = Layout(len(first.groups), len(first.partitions), chunk)
     events, keys = _events(first, texts, plan)
     tasks = _tasks(spark, first.source)

@@ -11,7 +11,6 @@ from pyspark.sql.types import DataType, DateType, IntegerType, LongType, Timesta
 from planner.kernel_plan import Layout
 from planner.query import Window
 from sparkext.chunks import WINDOWS_PER_CHUNK, chunk_length
-from sparkext.event_time import TimeKind
 from tests.harness import combined, in_chunks, run, sorted_rows, source_batch
 from tests.kernel_plans import random_plan, random_rows
 from tests.kernel_twin import twin_results
@@ -19,22 +18,23 @@ from tests.test_kernel import mismatch
 
 
 @pytest.mark.parametrize(
-    ("windows", "kind", "type_", "expected"),
+    ("windows", "type_", "expected"),
     [
-        ((Window(10, 10),), TimeKind.INTEGRAL, LongType(), 80),
-        ((Window(10, 4),), TimeKind.INTEGRAL, LongType(), 80),
-        ((Window(10, 3), Window(12, 4)), TimeKind.TIMESTAMP, TimestampType(), 96),
-        ((Window(10, 3), None), TimeKind.TIMESTAMP, TimestampType(), None),
-        ((Window(10, 7), Window(9, 11), Window(10, 13)), TimeKind.TIMESTAMP, TimestampType(), None),
-        ((Window(10, 1),), TimeKind.INTEGRAL, LongType(), None),
-        ((Window(10, 1),), TimeKind.INTEGRAL, IntegerType(), 80),
-        ((Window(10, 1),), TimeKind.DATE, DateType(), 80),
-        ((), TimeKind.DATE, DateType(), None),
+        ((Window(10, 10),), LongType(), 80),
+        ((Window(10, 4),), LongType(), 80),
+        ((Window(10, 3), Window(12, 4)), TimestampType(), 96),
+        ((Window(10, 3), None), TimestampType(), None),
+        ((Window(10, 7), Window(9, 11), Window(10, 13)), TimestampType(), None),
+        ((Window(10, 1),), LongType(), None),
+        ((Window(10, 1),), TimestampType(), None),
+        ((Window(10, 1),), IntegerType(), 80),
+        ((Window(10, 1),), DateType(), 80),
+        ((), DateType(), None),
     ],
 )
-def test_length(windows: tuple[Window | None, ...], kind: TimeKind, type_: DataType, expected: int | None) -> None:
+def test_length(windows: tuple[Window | None, ...], type_: DataType, expected: int | None) -> None:
     """A chunk starts with a window of each kind, and is many windows long."""
-    assert chunk_length(windows, kind, type_) == expected
+    assert chunk_length(windows, type_) == expected
     for window in windows:
         if window is not None and expected is not None:
             assert expected % window.slide == 0
