@@ -1,7 +1,7 @@
 -- What docs/explain_sharing.md is about: `sparkext explain --html sharing.html examples/deliveries.sql`.
 
 -- How many events of each type there are in a window. Left out, they would be counted in a sample.
-SET spark.sparkext.statistics = {"Request": 4, "Pickup": 30, "Travel": 60, "Delivery": 4, "Cancel": 1};
+SET spark.sparkext.statistics = {"Request": 1, "Pickup": 200, "Travel": 400, "Delivery": 1, "Cancel": 1};
 
 CREATE TEMP VIEW deliveries AS
 SELECT * FROM VALUES

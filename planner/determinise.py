@@ -56,7 +56,7 @@ def _subsets(source: Automaton, steps: Iterable[Mapping[int, Condition]]) -> lis
     for target in sorted(merged):
         ways.setdefault(source.labels[target], {})[target] = merged[target]
     found: list[tuple[frozenset[int], Condition]] = []
-    for targets in ways.values():
+    for _, targets in sorted(ways.items()):
         guards = {guard for condition in targets.values() for guard in condition.guards}
         if not guards:
             found.append((frozenset(targets), ALWAYS))

@@ -79,7 +79,7 @@ def explain_sharing(spark: SparkSession, only: str | None = None) -> SharingPict
         PySparkNotImplementedError: ``spark`` is a Spark Connect session.
         ParseException: ``TREND_UNKNOWN_QUERY`` when ``only`` is none; a setting has an unknown value.
     """
-    return explain(enable(spark), only)
+    return explain(spark if is_enabled(spark) else enable(spark), only)
 
 
 def parsers(context: SparkContext) -> list[TrendParser]:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
+
+from sparkext.explain_command import define
+from sparkext.sql_file import statements
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
 
 KEYED = "PARTITION BY k ORDER BY t TYPE BY ty"
 """The beginning of a clause over a relation that `stream` makes."""
@@ -100,3 +106,9 @@ def settings(spark: SparkSession, **confs: str) -> Iterator[None]:
                 spark.conf.unset(dotted)
             else:
                 spark.conf.set(dotted, value)
+
+
+def deliveries(spark: SparkSession) -> None:
+    """Register the views of examples/deliveries.sql."""
+    for statement in statements((EXAMPLES / "deliveries.sql").read_text()):
+        define(spark, statement)

@@ -18,7 +18,7 @@ from sparkext import rewriter
 from sparkext.explain import explain_sharing
 from sparkext.statement import Form
 from sparkext.workload import TrendQuery
-from tests.sql_cases import relation, stream, trends, values
+from tests.sql_cases import deliveries, relation, stream, trends, values
 
 GOLDEN = Path(__file__).with_name("golden")
 
@@ -144,6 +144,13 @@ def test_golden_of_the_published_example(sources: SparkSession) -> None:
     same_as_file("table_3.txt", text + "\n")
     assert "Cost: 307 touches" in text
     assert "(1,2)^A, (3): 159 to get here from n1, n7, 148 to the end" in text
+
+
+@pytest.mark.parametrize(("form", "name"), [("", "deliveries.txt"), ("JSON", "deliveries.json")])
+def test_golden_of_the_example(spark: SparkSession, form: str, name: str) -> None:
+    """The example of the docs, in which snapshots are taken."""
+    deliveries(spark)
+    same_as_file(name, explained(spark, form) + "\n")
 
 
 def test_unknown_query(sources: SparkSession) -> None:

@@ -54,15 +54,15 @@ def test_shows_all_queries(opened: Callable[[str], Browser], name: str, document
 
 def test_click_on_a_qset(opened: Callable[[str], Browser]) -> None:
     """Its transitions and queries stand out; another click ends that."""
-    chromium = opened(golden("prefixes"))
+    chromium = opened(golden("deliveries"))
     all_strands = chromium.run(BRIGHT)
-    chromium.click("button[data-queries='1 3 5']")
-    assert chromium.run(BRIGHT) == ["1 3 5"]
-    assert chromium.run(LIT) == ["q1", "q3", "q5"]
-    assert chromium.run("return document.querySelector('button[data-queries=\"1 3 5\"]').ariaPressed") == "true"
+    chromium.click("button[data-queries='1 2 3']")
+    assert chromium.run(BRIGHT) == ["1 2 3"] * 3
+    assert chromium.run(LIT) == ["long_rounds", "minutes_on_road", "in_vain"]
+    assert chromium.run("return document.querySelector('button[data-queries=\"1 2 3\"]').ariaPressed") == "true"
     faded = "return getComputedStyle(document.querySelector('.strand.dim')).transitionProperty"
     assert chromium.run(faded) == "opacity"
-    chromium.click("button[data-queries='1 3 5']")
+    chromium.click("button[data-queries='1 2 3']")
     assert chromium.run(BRIGHT) == all_strands
     assert chromium.run(LIT) == []
 
@@ -78,10 +78,13 @@ def test_click_on_a_query_and_on_a_strand(opened: Callable[[str], Browser]) -> N
 
 
 def test_pointer_shows_costs(opened: Callable[[str], Browser]) -> None:
-    chromium = opened(golden("prefixes"))
-    chromium.hover(".strand[data-queries='1 3 5'] .label")
+    chromium = opened(golden("deliveries"))
+    chromium.hover(".strand[data-queries='1 2 3'] .label")
     (tip,) = chromium.run(SHOWN, "#tip.shown")
-    assert tip.startswith("A → B\n(1) q1, (3) q3, (5) q5\none linear form over snapshots taken at A\n")
+    assert tip.startswith(
+        "Request → Pickup\n(1) long_rounds, (2) minutes_on_road, (3) in_vain\n"
+        "one linear form over snapshots taken at Request\n"
+    )
     assert " ns in a group and window, " in tip
 
 
@@ -111,17 +114,17 @@ def test_hostile_names(opened: Callable[[str], Browser]) -> None:
 def test_notebook(chromium: Browser, tmp_path: Path) -> None:
     """What notebooks show needs no script: strands of other Q-sets fade under the pointer."""
     file = tmp_path / "cell.html"
-    file.write_text(f"<!DOCTYPE html><meta charset=utf-8>{fragment(read(golden('prefixes')))}", encoding="utf-8")
+    file.write_text(f"<!DOCTYPE html><meta charset=utf-8>{fragment(read(golden('deliveries')))}", encoding="utf-8")
     chromium.complaints()
     chromium.open(file)
     assert chromium.complaints() == []
     assert chromium.run("return document.scripts.length") == 0
     chromium.run("document.body.insertAdjacentHTML('beforeend', '<style>* {transition: none !important}</style>')")
-    chromium.hover(".strand[data-queries='1 3 5'] .label")
+    chromium.hover(".strand[data-queries='1 2 3'] .label")
     opacity = (
         "return [...document.querySelectorAll('.template .strand')]"
         ".filter(e => getComputedStyle(e).opacity === '1').map(e => e.dataset.queries)"
     )
-    assert chromium.run(opacity) == ["1 3 5"]
+    assert chromium.run(opacity) == ["1 2 3"] * 3
     chromium.hover(".qsets li:first-child b")
     assert chromium.run(opacity) == ["1 2"]

@@ -93,6 +93,7 @@ def test_new_sessions_understand_the_clause_and_have_their_own_workload(spark: S
     spark.sql(f"CREATE TEMP VIEW mine AS {trends('A B')}")
     other = spark.newSession()
     assert values(other.sql("SHOW TREND QUERIES")) == []
+    assert sparkext.explain_sharing(other).text.endswith("No trend queries are registered in this session.")
     assert not other.catalog.tableExists("mine")
     stream(other, {"x": "a1 b2 b3"})
     other.sql(f"CREATE TEMP VIEW mine AS {trends('A B')}")

@@ -20,7 +20,7 @@ import sparkext
 from sparkext import explain_command
 from sparkext.pictures.document import read
 from sparkext.sql_file import statements
-from tests.sql_cases import stream, trends, values
+from tests.sql_cases import deliveries, stream, trends, values
 
 ROOT = Path(__file__).parent.parent
 
@@ -106,8 +106,7 @@ def test_saved_page(queries: SparkSession, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["sharing.svg", "sharing_graph.svg"])
 def test_pictures_of_the_docs(spark: SparkSession, name: str) -> None:
     """They are of the example that stands beside them."""
-    for statement in statements((ROOT / "examples" / "deliveries.sql").read_text()):
-        explain_command.define(spark, statement)
+    deliveries(spark)
     picture = sparkext.explain_sharing(spark)
     (text,) = (picture.graphs if "graph" in name else picture.svg).values()
     file = ROOT / "docs" / name
