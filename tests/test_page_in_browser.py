@@ -126,5 +126,5 @@ def test_notebook(chromium: Browser, tmp_path: Path) -> None:
         ".filter(e => getComputedStyle(e).opacity === '1').map(e => e.dataset.queries)"
     )
     assert chromium.run(opacity) == ["1 2 3"] * 3
-    chromium.hover(".qsets li:first-child b")
-    assert chromium.run(opacity) == ["1 2"]
+    chromium.hover(".qsets li:nth-child(2) b")
+    assert chromium.run(opacity) == ["4 5"] * 2
