@@ -115,6 +115,7 @@ class Graph:
     _ends_at: dict[int, int] = field(default_factory=dict, repr=False)
     _listed: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)
     _at: dict[int, list[int]] = field(default_factory=dict, repr=False)
+    _passes: dict[tuple[int, int | None], list[tuple[int, int]]] = field(default_factory=dict, repr=False)
 
     def kept(self, pool: int) -> list[Node]:
         """Nodes of a pool that have not been pruned."""
@@ -222,9 +223,9 @@ class Graph:
         pool = self.pools[node.pool]
         return sum(self.propagation(number, node, pool.queries) for number in pool.transitions) + self._sum(
             charge
-            for query in self._numbers(bits(pool.queries) & ~node.masks.get(ALONE, 0))
-            for state in self._states(pool)
-            for charge in self._around(node, query, state)
+            for state, circling in self._passing(pool, pool.number)
+            for query in self._numbers(circling & node.masks.get(state, 0))
+            for charge in self._around(query, state)
         )
 
     def _out_of(self, before: Node, after: Node | None, between: int) -> float:
@@ -236,28 +237,21 @@ class Graph:
             return self._memo[key]
         pool = self.pools[before.pool]
         total = 0.0
-        for query in self._numbers(sharing):
-            snapshot = self._snapshot(before, query)
-            for state in self._states(pool):
-                if not self._arrives(pool, query, state):
-                    continue
-                if after is not None and not self._departs(self.pools[after.pool], query, state):
-                    continue
+        circling = dict(self._passing(pool, pool.number))
+        for state, passing in self._passing(pool, None if after is None else after.pool):
+            around = circling.get(state, 0) & before.masks.get(state, 0)
+            for query in self._numbers(passing & sharing):
                 if left := self._leaving(query, state, after):
-                    inner = snapshot == state
-                    both = Leaving(left.fresh or inner, left.alone, left.ends)
+                    snapshot = self._snapshot(before, query)
+                    both = Leaving(left.fresh or snapshot == state, left.alone, left.ends)
                     total += self._sum(self.model.evaluation(self.problem, query, state, snapshot, both))
-                    total -= self._sum(self._around(before, query, state))
+                    if around >> query & 1:
+                        total -= self._sum(self._around(query, state))
         self._memo[key] = total
         return total
 
-    def _around(self, node: Node, query: int, state: int) -> Iterable[tuple[object, float]]:
+    def _around(self, query: int, state: int) -> Iterable[tuple[object, float]]:
         """Evaluations at a state of a Kleene sub-pattern since snapshots are taken there again."""
-        pool = self.pools[node.pool]
-        if node.label(query) != state or not self._arrives(pool, query, state):
-            return ()
-        if not self._departs(pool, query, state):
-            return ()
         return self.model.evaluation(self.problem, query, state, state, Leaving(True, (), False))
 
     def _leaving(self, query: int, state: int, after: Node | None) -> Leaving:
@@ -278,11 +272,19 @@ class Graph:
             self._at[pool.number] = sorted({self.problem.transitions[number].target for number in pool.transitions})
         return self._at[pool.number]
 
-    def _arrives(self, pool: Pool, query: int, state: int) -> bool:
-        return any(number in pool.transitions for number in self.problem.arrivals[query].get(state, ()))
-
-    def _departs(self, pool: Pool, query: int, state: int) -> bool:
-        return any(number in pool.transitions for number in self.problem.departures[query].get(state, ()))
+    def _passing(self, pool: Pool, after: int | None) -> list[tuple[int, int]]:
+        """Per state the queries that come there in a pool and go on in another or the same, or end there, as bits."""
+        key = (pool.number, after)
+        if key not in self._passes:
+            transitions = self.problem.transitions
+            come = _users((transitions[n].target, transitions[n].queries) for n in pool.transitions)
+            if after is None:
+                go = {state: self._ending(state) for state in come}
+            else:
+                go = _users((transitions[n].source, transitions[n].queries) for n in self.pools[after].transitions)
+            both = ((state, queries & go.get(state, 0)) for state, queries in sorted(come.items()))
+            self._passes[key] = [(state, queries) for state, queries in both if queries]
+        return self._passes[key]
 
     def _numbers(self, queries: int) -> tuple[int, ...]:
         """Queries that are given as bits, ascending."""
@@ -300,3 +302,11 @@ class Graph:
     def _sum(charged: Iterable[tuple[object, float]]) -> float:
         paid: Mapping[object, float] = dict(charged)
         return sum(paid.values())
+
+
+def _users(places: Iterable[tuple[int, Iterable[int]]]) -> dict[int, int]:
+    """Per state all the queries that come with it, as bits."""
+    found: dict[int, int] = {}
+    for state, queries in places:
+        found[state] = found.get(state, 0) | bits(queries)
+    return found

@@ -6,7 +6,8 @@ paper, those with which a Q-set comes from before it. Or none is shared.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 from planner.gloria.generation import arrivals, combinations, connect
 from planner.gloria.graph import Graph, Node, Pool
@@ -20,19 +21,21 @@ def plan_components(graph: Graph, pool: Pool) -> None:
     problem = graph.problem
     states = sorted({problem.transitions[number].source for number in pool.transitions})
     entering = arrivals(graph, pool)
-    fitting: dict[tuple[int, int], bool] = {}
 
-    def fits(query: int, snapshot: int, coming: Iterable[tuple[int, int | None]]) -> bool:
+    @cache
+    def inside(query: int, snapshot: int) -> bool:
+        return _fits(graph, pool, query, snapshot, entering[query])
+
+    @cache
+    def fits(query: int, snapshot: int, coming: frozenset[tuple[int, int | None]]) -> bool:
         """Whether all that a query does in the pool may be over snapshots of one state."""
-        if any(label != snapshot and state != snapshot for state, label in coming):
-            return False
-        if (query, snapshot) not in fitting:
-            fitting[query, snapshot] = _fits(graph, pool, query, snapshot, entering[query])
-        return fitting[query, snapshot]
+        return all(snapshot in way for way in coming) and inside(query, snapshot)
 
     for before in combinations(graph, pool):
         coming = {
-            query: {(state, before[place][0].label(query)) for state, places in mine.items() for place in places}
+            query: frozenset(
+                (state, before[place][0].label(query)) for state, places in mine.items() for place in places
+            )
             for query, mine in entering.items()
         }
         outer = sorted({label for mine in coming.values() for _, label in mine if label is not None})
