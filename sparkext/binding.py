@@ -32,6 +32,7 @@ from sparkext.expressions import (
 from sparkext.foreign import check_foreign
 from sparkext.own_columns import aggregate_name
 from sparkext.source import check_boolean, check_expressions
+from sparkext.source_filter import Filtered, filtered
 
 _NUMERIC: tuple[type[DataType], ...] = (t.NumericType,)
 _ORDERED: tuple[type[DataType], ...] = (t.NumericType, t.DateType, t.TimestampType, t.TimestampNTZType)
@@ -98,7 +99,9 @@ class BoundQuery:
     """A trend query over a relation whose columns are known.
 
     Attributes:
-        source: The relation.
+        given: The relation before the clause.
+        source: What is read: that relation, or the one that it is a part of.
+        part: Which rows of `source` are in `given`, as SQL; None when all are. It is in all conditions.
         query: What the planner sees.
         groups: What results are grouped by.
         partitions: Further expressions on which the events of a trend agree.
@@ -110,7 +113,9 @@ class BoundQuery:
         computation: What is computed for it.
     """
 
+    given: DataFrame
     source: DataFrame
+    part: str | None
     query: Query
     groups: tuple[Key, ...]
     partitions: tuple[Key, ...]
@@ -151,14 +156,24 @@ def bind(sql: str, clause: Clause, source: DataFrame, relation: str | None, name
     Raises:
         PlanningError: With the place of what is wrong.
     """
-    return _Binder(sql, clause, source, relation).bind(name)
+    part = filtered(source) if _has_plain_keys(clause) else None
+    return _Binder(sql, clause, source, part, relation).bind(name)
+
+
+def _has_plain_keys(clause: Clause) -> bool:
+    """Whether what is evaluated for all events, whatever filters a source has, are columns, which cannot fail."""
+    keys = [item.expression for item in (*clause.group_by, *clause.partition_by)]
+    keys += [clause.order_by] if clause.type_by is None else [clause.order_by, clause.type_by]
+    return all(token.name is not None or token.is_symbol(".") for key in keys for token in key.tokens)
 
 
 class _Binder:
-    def __init__(self, sql: str, clause: Clause, source: DataFrame, relation: str | None) -> None:
+    def __init__(self, sql: str, clause: Clause, given: DataFrame, part: Filtered | None, relation: str | None) -> None:
         self._sql = sql
         self._clause = clause
-        self._source = source
+        self._given = given
+        self._source = given if part is None else part.whole
+        self._part = None if part is None else part.condition
         self._variables = variables(clause.pattern)
         self._names = Names(self._variables, relation)
 
@@ -199,9 +214,11 @@ class _Binder:
         by = None if type_by is None else type_by.canonical
         classes = self._classes(by, conditions, steps)
         return BoundQuery(
+            given=self._given,
             source=self._source,
+            part=self._part,
             query=Query(
-                name, clause.pattern, tuple(classes.items()), tuple(aggregates), window, _steps(classes, steps)
+                name, clause.pattern, tuple(classes.items()), tuple(aggregates), window, self._steps(classes, steps)
             ),
             groups=groups,
             partitions=partitions,
@@ -209,8 +226,11 @@ class _Binder:
             time_canonical=order_by.canonical,
             time_kind=kind,
             time_type=time_type,
-            expressions={e.canonical: e.text for e in ([*known, type_by] if type_by is not None else known)}
-            | {text: text for step in steps.values() for text in _texts(step)},
+            expressions=self._with_part(
+                {e.canonical: e.text for e in ([*known, type_by] if type_by is not None else known)}
+                | {text: text for step in steps.values() for text in _texts(step)},
+                [*(condition.canonical for condition in conditions.values()), *_conditions(steps.values())],
+            ),
             measures=measures,
         )
 
@@ -302,7 +322,27 @@ class _Binder:
     ) -> dict[str, EventClass]:
         own = {variable: condition.canonical for variable, condition in conditions.items()}
         own |= {variable: step.own for variable, step in steps.items() if step.own is not None}
-        return {v: EventClass(by, None if by is None else v, own.get(v)) for v in self._variables}
+        return {v: EventClass(by, None if by is None else v, self._of_part(own.get(v))) for v in self._variables}
+
+    def _steps(self, classes: dict[str, EventClass], steps: dict[str, BoundStep]) -> tuple[tuple[str, Step], ...]:
+        def start(variable: str, step: BoundStep) -> EventClass | None:
+            return None if step.start is None else replace(classes[variable], condition=self._of_part(step.start))
+
+        return tuple((v, Step(steps[v].text, steps[v].condition, start(v, steps[v]))) for v in classes if v in steps)
+
+    def _of_part(self, condition: str | None) -> str | None:
+        """Canonical text of a condition on events of the relation that is read."""
+        if self._part is None or condition is None:
+            return self._part or condition
+        return f"{self._part} AND ({condition})"
+
+    def _with_part(self, expressions: dict[str, str], conditions: Iterable[str]) -> dict[str, str]:
+        """Texts by canonical texts, with those of conditions on events of the relation that is read."""
+        if self._part is None:
+            return expressions
+        # Not AND, which Spark may evaluate from either side: a condition may fail on events of other parts.
+        own = {self._of_part(c) or "": f"CASE WHEN {self._part} THEN {expressions[c]} END" for c in conditions}
+        return expressions | own | {self._part: self._part}
 
     @staticmethod
     def _aggregates(
@@ -350,17 +390,15 @@ def _expressions(clause: Clause) -> Iterator[tuple[str, Expression]]:
     yield from ((where, expression) for where, expression in optional if expression is not None)
 
 
-def _steps(classes: dict[str, EventClass], steps: dict[str, BoundStep]) -> tuple[tuple[str, Step], ...]:
-    def start(variable: str, step: BoundStep) -> EventClass | None:
-        return None if step.start is None else replace(classes[variable], condition=step.start)
-
-    return tuple((v, Step(steps[v].text, steps[v].condition, start(v, steps[v]))) for v in classes if v in steps)
+def _conditions(steps: Iterable[BoundStep]) -> Iterator[str]:
+    """What concerns one event in conditions that name the event before."""
+    yield from (text for step in steps for text in (step.own, step.start) if text is not None)
 
 
 def _texts(step: BoundStep) -> Iterator[str]:
     """What Spark evaluates of a condition that names the event before."""
     yield from step.attributes
-    yield from (text for text in (step.own, step.start) if text is not None)
+    yield from _conditions([step])
 
 
 def _canonical(key: Key) -> str:

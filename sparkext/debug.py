@@ -48,8 +48,15 @@ class Written:
     bound: BoundQuery
 
     def over(self, source: DataFrame) -> Written:
-        """The same query over another relation."""
-        return Written(self.use, self.use.bind(source, self.bound.query.name))
+        """The same query over another relation in place of the one that is read."""
+        given = source if self.bound.part is None else source.where(self.bound.part)
+        return Written(self.use, self.use.bind(given, self.bound.query.name))
+
+    def statement(self, relation: str) -> str:
+        """The same over a relation, as SQL."""
+        given = relation if self.bound.part is None else f"(SELECT * FROM {relation} WHERE {self.bound.part})"
+        alias = identifier(self.use.relation) if self.use.relation else ""
+        return f"SELECT * FROM {given} {alias} {self.use.text}"
 
 
 def check(spark: SparkSession, query: Written, others: Sequence[Written], run: Run) -> None:
@@ -199,8 +206,7 @@ class _Shrinking:
                     at += size
         written = [f"CREATE OR REPLACE TEMP VIEW events AS\n{self._relation(lines)};"]
         for number, query in enumerate([self._query, *others], 1):
-            alias = identifier(query.use.relation) if query.use.relation else ""
-            written.append(f"CREATE OR REPLACE TEMP VIEW q{number} AS\nSELECT * FROM events {alias} {query.use.text};")
+            written.append(f"CREATE OR REPLACE TEMP VIEW q{number} AS\n{query.statement('events')};")
         return "\n".join([*written, "SET spark.sparkext.debug = true;", "SELECT * FROM q1;"])
 
     def _may_try(self) -> bool:

@@ -15,6 +15,7 @@ from sparkext.report import (
     numbers,
     qset_text,
     report,
+    source_of_pool,
     source_text,
     window_text,
 )
@@ -64,7 +65,7 @@ def _pool(pool: PoolReport) -> Iterator[str]:
     groups = ", ".join(key.canonical for key in first.groups) or "none"
     size, passes = count(len(pool.queries), "query", "queries"), count(len(pool.passes), "pass", "passes")
     yield f"{pool.name.capitalize()}: {size}, {passes} over the source"
-    yield f"  source: {source_text(pool.queries[0])}"
+    yield f"  source: {source_of_pool(pool.queries)}"
     yield f"  group by: {groups}; other keys: {keys}; time: {first.time_canonical}"
     broken = [query.bound.query.name for query in pool.queries if query.run is None]
     if broken:

@@ -9,7 +9,7 @@ from typing import Any
 from planner.gloria.costs import PartCosts, part_costs
 from planner.gloria.graph import Graph, Node
 from planner.sharing import QSet, SharingPlan, TransitionPlan
-from sparkext.report import PassReport, PoolReport, duration, node_text, report, source_text
+from sparkext.report import PassReport, PoolReport, duration, node_text, report, source_of_pool
 from sparkext.workload import TrendQuery
 
 
@@ -34,7 +34,7 @@ def _head(pool: PoolReport, name: str) -> dict[str, Any]:
     first = pool.queries[0].bound
     return {
         "name": name,
-        "source": source_text(pool.queries[0]),
+        "source": source_of_pool(pool.queries),
         "group_by": [key.canonical for key in first.groups],
         "other_keys": [key.canonical for key in first.partitions],
         "order_by": first.time_canonical,

@@ -70,7 +70,7 @@ def run_pool(
     texts = sql_texts(queries)
     chunk = chunk_length(plan.windows, first.time_type) if cut else None
     layout = Layout(len(first.groups), len(first.partitions), chunk)
-    events, keys = _events(first, texts, plan)
+    events, keys = _events(queries, texts, plan)
     tasks = _tasks(spark, first.source)
     if chunk is not None:
         within = max(window.within for window in plan.windows if window is not None)
@@ -92,8 +92,15 @@ def sql_texts(queries: Iterable[BoundQuery]) -> dict[str, str]:
     return {canonical: text for query in queries for canonical, text in query.expressions.items()}
 
 
-def _events(query: BoundQuery, texts: Mapping[str, str], plan: KernelPlan) -> tuple[DataFrame, list[str]]:
+def only_parts(queries: Iterable[BoundQuery]) -> list[str]:
+    """Filters for the source: which rows any of the queries reads, as SQL, unless one reads all."""
+    parts = dict.fromkeys(query.part for query in queries)
+    return [] if None in parts else [f"({' OR '.join(map(str, parts))})"]
+
+
+def _events(queries: Sequence[BoundQuery], texts: Mapping[str, str], plan: KernelPlan) -> tuple[DataFrame, list[str]]:
     """Compact rows of the events that some query can use, and the names of their key columns."""
+    query = queries[0]
     keys = {group_column(place): key_text(key) for place, key in enumerate(query.sorted_groups)}
     keys |= {f"partition_{place}": key_text(key) for place, key in enumerate(query.sorted_partitions)}
     words = class_columns(plan.classes, texts)
@@ -105,7 +112,7 @@ def _events(query: BoundQuery, texts: Mapping[str, str], plan: KernelPlan) -> tu
     }
     time = numbered(query.time, plan.windows, query.time_kind, query.time_type)
     columns = {**keys, _TIME: time, **words, **attributes}
-    usable = [f"({query.time}) IS NOT NULL"]
+    usable = [f"({query.time}) IS NOT NULL", *only_parts(queries)]
     types = _only_types(plan.classes)
     if types is not None:
         usable.append(f"CAST({texts[types[0]]} AS STRING) IN ({', '.join(map(string, types[1]))})")

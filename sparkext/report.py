@@ -16,6 +16,7 @@ from planner.sharing import QSet, TransitionPlan
 from sparkext.binding import BoundQuery
 from sparkext.event_time import TimeKind
 from sparkext.pool import Run
+from sparkext.source_filter import name_of
 from sparkext.words import count
 from sparkext.workload import TrendQuery, by_pool
 
@@ -136,6 +137,13 @@ def source_text(query: TrendQuery) -> str:
     """The relation before the clause as it was written."""
     start, end = query.use.source_at
     return " ".join(query.use.sql[start:end].split())
+
+
+def source_of_pool(queries: Sequence[TrendQuery]) -> str:
+    """The relation that the queries of a pool read: as one that reads all of it was written, or by its name."""
+    whole = next((query for query in queries if query.bound.part is None), None)
+    name = None if whole is not None else name_of(queries[0].bound.source)
+    return name or source_text(whole or queries[0])
 
 
 def window_text(bound: BoundQuery) -> str:

@@ -18,7 +18,7 @@ from planner.query import EventClass
 from planner.statistics import Seen
 from sparkext.binding import BoundQuery
 from sparkext.event_time import numbered
-from sparkext.pipeline import class_columns, key_text, sql_texts
+from sparkext.pipeline import class_columns, key_text, only_parts, sql_texts
 from udfs.counters import Added
 from udfs.order_keys import as_int64
 from udfs.program import Floats
@@ -71,7 +71,8 @@ def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: i
         **words,
     }
     try:
-        read = first.source.limit(rows).selectExpr(*(f"{text} AS {name}" for name, text in columns.items())).toArrow()
+        source = first.source.where(" AND ".join(["TRUE", *only_parts(queries)]))
+        read = source.limit(rows).selectExpr(*(f"{text} AS {name}" for name, text in columns.items())).toArrow()
     except (PySparkException, Py4JError) as error:
         if "[SPARK_JOB_CANCELLED]" in str(error):
             raise PlanningError("TREND_CANCELLED", 0, 0) from None

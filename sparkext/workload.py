@@ -147,7 +147,7 @@ class Workload:
             name = relation if view is None else view.name if number is None else f"{view.name}#{number}"
             source, files = self._look(use)
             bound = use.bind(source, name)
-            if view is not None and reads_view(bound.source, view.name, view.is_global):
+            if view is not None and reads_view(bound.given, view.name, view.is_global):
                 raise PlanningError("TREND_RECURSIVE_VIEW", *use.source_at, view=view.name)
             stand_in(self.spark, bound).createOrReplaceTempView(relation)
             self._queries[relation] = TrendQuery(view, relation, use, bound, files, self._pool_of(bound, files))
@@ -324,7 +324,7 @@ class Workload:
         """Bind the query anew when its relation is not what it was; returns whether it was not."""
         try:
             source, files = self._look(query.use)
-            is_same = source.sameSemantics(query.bound.source) and names_alike(source, query.bound.source)
+            is_same = source.sameSemantics(query.bound.given) and names_alike(source, query.bound.given)
             if is_same and files == query.files:
                 return False
             log.info("the source of %s has changed", query.bound.query.name)

@@ -158,4 +158,4 @@ def test_size_is_limited() -> None:
 
 def test_predecessors() -> None:
     assert automaton(parse("(A B)+")).predecessors() == ((1,), (0,))
-    assert automaton(parse("A B? NOT N A")).predecessors() == ((), (0,), (0, 1))
+    assert automaton(parse("A B? NOT N A")).predecessors() == ((), (0, 2), (0,))

@@ -153,7 +153,7 @@ def test_identical_queries_share_everything(spark: SparkSession) -> None:
 
 
 def test_what_makes_pools(spark: SparkSession) -> None:
-    """Keys, time and relation do; patterns, conditions, windows, measures and how keys are written do not."""
+    """Keys, time and relation do; patterns, filters, windows, measures and how keys are written do not."""
     stream(spark, EVENTS, "other")
     spark.sql("CREATE TEMP VIEW same AS SELECT * FROM e")
     queries = {
@@ -174,7 +174,11 @@ def test_what_makes_pools(spark: SparkSession) -> None:
         spark.sql(f"CREATE TEMP VIEW {name} AS {statement}")
     rows = {row.name: row.pool for row in spark.sql("SHOW TREND QUERIES").collect()}
     assert rows.keys() == queries.keys()
-    together = [["base", "spelled", "grouped", "through_a_view"], ["both", "both_turned"], ["turned", "turned_back"]]
+    together = [
+        ["base", "spelled", "grouped", "filtered", "through_a_view"],
+        ["both", "both_turned"],
+        ["turned", "turned_back"],
+    ]
     for names in together:
         assert len({rows[name] for name in names}) == 1, names
     assert len(set(rows.values())) == len(queries) - sum(len(names) - 1 for names in together)

@@ -1,0 +1,109 @@
+"""Filters of sources: queries over parts of a relation read it together, each with its filter as a condition."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.errors.exceptions.captured import CapturedException
+from pyspark.sql import DataFrame
+
+from sparkext.sql_text import identifier
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filtered:
+    """A relation that is a part of another, whose columns it has.
+
+    Attributes:
+        whole: The other.
+        condition: Which of its rows are in the part, as SQL; it concerns one row at a time.
+    """
+
+    whole: DataFrame
+    condition: str
+
+
+def filtered(part: DataFrame) -> Filtered | None:
+    """What ``part`` is a part of; None when it is no filter of rows, or one that only Spark should apply.
+
+    That is so of filters that do not say the same of a row each time or ask for other rows, and of relations
+    that are cached, of which Spark reads what it has kept.
+    """
+    plan = _below(part._jdf.queryExecution().analyzed())
+    if _kind(plan) != "Filter" or len(set(part.columns)) < len(part.columns):
+        return None
+    condition = plan.condition()
+    if not condition.deterministic() or _is_kept(part):
+        return None
+    whole = _frame(part, plan.child())
+    text = _sql(condition)
+    try:
+        again = whole.where(text)
+    except CapturedException:
+        return None
+    # What Spark has printed is what it meant only if it reads the same in it.
+    if not again._jdf.queryExecution().analyzed().sameResult(plan) or _is_kept(again):
+        return None
+    inner = filtered(whole)
+    return Filtered(whole, text) if inner is None else Filtered(inner.whole, f"{inner.condition} AND {text}")
+
+
+def name_of(whole: DataFrame) -> str | None:
+    """What a relation is called where it is read; None when it has no name."""
+    plan = whole._jdf.queryExecution().analyzed()
+    return str(plan.identifier().name()) if _kind(plan) == "SubqueryAlias" else None
+
+
+def _below(plan: Any) -> Any:
+    """A plan without what only gives it a name, or selects its columns as they are."""
+    while _kind(plan) in ("SubqueryAlias", "View") or (_kind(plan) == "Project" and _is_all(plan)):
+        plan = plan.children().head()
+    return plan
+
+
+def _is_all(project: Any) -> bool:
+    """Whether all columns are selected as they are; those of views are cast to the types that they have."""
+    below = project.children().head().output()
+    known = str(below.mkString("\n")).split("\n")
+    taken = str(project.projectList().mkString("\n")).split("\n")
+    if taken == known:
+        return True
+    if len(taken) != len(known):
+        return False
+    kinds = [str(below.apply(place).dataType().catalogString()) for place in range(len(known))]
+    return all(
+        re.fullmatch(
+            rf"cast\({re.escape(column)} as {re.escape(kind)}\) AS {re.escape(column.rpartition('#')[0])}#\d+L?", shown
+        )
+        for column, kind, shown in zip(known, kinds, taken, strict=True)
+    )
+
+
+def _sql(condition: Any) -> str:
+    """A condition with columns by their names alone."""
+    text = str(condition.sql())
+    columns = condition.references().toSeq()
+    for place in range(columns.size()):
+        column = columns.apply(place)
+        name = str(column.name())
+        text = text.replace(str(column.sql()), name if _PLAIN.fullmatch(name) else identifier(name))
+    return text
+
+
+def _frame(like: DataFrame, plan: Any) -> DataFrame:
+    jvm = like.sparkSession._jvm
+    assert jvm is not None
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(like._jdf.sparkSession(), plan), like.sparkSession)
+
+
+def _is_kept(frame: DataFrame) -> bool:
+    level = frame.storageLevel
+    return level.useMemory or level.useDisk
+
+
+def _kind(plan: Any) -> str:
+    return str(plan.getClass().getSimpleName())
