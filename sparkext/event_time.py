@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from enum import Enum
 from typing import Any
@@ -57,6 +58,11 @@ _EXAMPLES = {
     TimeKind.DATE: "INTERVAL 7 DAYS",
     TimeKind.INTEGRAL: "10",
 }
+
+_LITERAL = re.compile(r"INTERVAL\s+'?\d+'?\s+[A-Z]+", re.IGNORECASE)
+_MOST_SAID = 1000
+_said: dict[tuple[str, TimeKind], tuple[DataType | None, Any]] = {}
+"""What Spark has said that intervals are, which are the same in every session; workloads repeat them."""
 
 
 def time_kind(kind: DataType) -> TimeKind | None:
@@ -142,8 +148,10 @@ def _length(spark: SparkSession, sql: str, clause: str, expression: Expression, 
     """The length that ``expression`` says, in units of the kernel."""
     text = sql[expression.start : expression.end]
     try:
-        type_, value = _constant(spark, text, kind)
+        type_, value = _said.get((text, kind)) or _constant(spark, text, kind)
         problem = _problem(text, type_, value, kind)
+        if problem is None and _LITERAL.fullmatch(text) and len(_said) < _MOST_SAID:
+            _said[text, kind] = type_, value
     except CapturedException as error:
         problem = reason(error).rstrip(".")
     if problem is not None:

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 
 from sparkext.sql_text import identifier
 
+_CAST = re.compile(r"cast\(.* as .*\) AS .*")
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -72,7 +73,7 @@ def _is_all(project: Any) -> bool:
     taken = str(project.projectList().mkString("\n")).split("\n")
     if taken == known:
         return True
-    if len(taken) != len(known):
+    if len(taken) != len(known) or not all(map(_CAST.fullmatch, taken)):
         return False
     kinds = [str(below.apply(place).dataType().catalogString()) for place in range(len(known))]
     return all(
