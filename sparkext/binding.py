@@ -32,7 +32,7 @@ from sparkext.expressions import (
 from sparkext.foreign import check_foreign
 from sparkext.own_columns import aggregate_name
 from sparkext.source import check_boolean, check_expressions
-from sparkext.source_filter import Filtered, filtered
+from sparkext.source_filter import Filtered
 
 _NUMERIC: tuple[type[DataType], ...] = (t.NumericType,)
 _ORDERED: tuple[type[DataType], ...] = (t.NumericType, t.DateType, t.TimestampType, t.TimestampNTZType)
@@ -143,21 +143,23 @@ class BoundQuery:
         return tuple(sorted(self.partitions, key=_canonical))
 
 
-def bind(sql: str, clause: Clause, source: DataFrame, relation: str | None, name: str) -> BoundQuery:
+def bind(
+    sql: str, clause: Clause, source: DataFrame, part: Filtered | None, relation: str | None, name: str
+) -> BoundQuery:
     """Resolve ``clause`` against the columns of ``source``.
 
     Args:
         sql: The user's statement.
         clause: Parsed from it.
         source: The relation before the clause.
+        part: What that is a part of, if it is.
         relation: Its name or alias, if it has one.
         name: Of the query.
 
     Raises:
         PlanningError: With the place of what is wrong.
     """
-    part = filtered(source) if _has_plain_keys(clause) else None
-    return _Binder(sql, clause, source, part, relation).bind(name)
+    return _Binder(sql, clause, source, part if _has_plain_keys(clause) else None, relation).bind(name)
 
 
 def _has_plain_keys(clause: Clause) -> bool:

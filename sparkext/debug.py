@@ -20,6 +20,7 @@ from sparkext.binding import BoundQuery
 from sparkext.own_columns import aggregate_name
 from sparkext.pool import Pool, Run
 from sparkext.results import aggregate_rows
+from sparkext.source_filter import filtered
 from sparkext.sql_text import identifier, string
 from sparkext.use import Use
 
@@ -50,7 +51,7 @@ class Written:
     def over(self, source: DataFrame) -> Written:
         """The same query over another relation in place of the one that is read."""
         given = source if self.bound.part is None else source.where(self.bound.part)
-        return Written(self.use, self.use.bind(given, self.bound.query.name))
+        return Written(self.use, self.use.bind(given, filtered(given), self.bound.query.name))
 
     def statement(self, relation: str) -> str:
         """The same over a relation, as SQL."""

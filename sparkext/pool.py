@@ -156,6 +156,7 @@ class Pool:
         self._spark = spark
         self._optimizer = optimizer
         self._source = first.source
+        self._keys = _key_texts(first)
         self._keyed = _keyed(first)
         self._shape = (len(first.groups), len(first.partitions))
         self.runs: list[Run] = []
@@ -165,8 +166,12 @@ class Pool:
 
     def takes(self, query: BoundQuery) -> bool:
         """Whether ``query`` has the source, keys and time of this pool."""
+        if self._source is query.source and self._keys == _key_texts(query):
+            return True
         if self._shape != (len(query.groups), len(query.partitions)) or not names_alike(self._source, query.source):
             return False
+        if self._keys == _key_texts(query):
+            return bool(self._source.sameSemantics(query.source))
         return bool(self._keyed.sameSemantics(_keyed(query)))
 
     def follow(self, files: tuple[Listing, ...]) -> None:
@@ -347,6 +352,12 @@ def _has_choice(queries: Sequence[BoundQuery], machine: Template) -> bool:
     """Whether there is something that may or may not be shared."""
     live = max((query.query.window.live for query in queries if query.query.window is not None), default=1)
     return live >= MANY_LANES or any(len(transition.queries) > 1 for transition in machine.transitions)
+
+
+def _key_texts(query: BoundQuery) -> tuple[tuple[str, ...], ...]:
+    """Canonical texts of keys and time, in the order of `_keyed`."""
+    groups, partitions = query.sorted_groups, query.sorted_partitions
+    return tuple(key.canonical for key in groups), tuple(key.canonical for key in partitions), (query.time_canonical,)
 
 
 def _keyed(query: BoundQuery) -> DataFrame:

@@ -54,7 +54,8 @@ def rewrite_statement(workload: Workload, sql: str) -> str:
     spans = find_clauses(tokens)
     if not spans:
         return rewrite_query(workload, sql)
-    return _with_stand_ins(workload, sql, tokens, spans)
+    with workload.looking_once():
+        return _with_stand_ins(workload, sql, tokens, spans)
 
 
 def reads_stand_ins(sql: str) -> bool:

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sparkext.binding import BoundQuery, bind
 from sparkext.clause import Clause
 from sparkext.source import read_source
+from sparkext.source_filter import Filtered
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,10 @@ class Use:
         """
         return read_source(spark, self.source, *self.source_at)
 
-    def bind(self, source: DataFrame, name: str) -> BoundQuery:
-        """The query called ``name`` that the clause is over ``source``.
+    def bind(self, source: DataFrame, part: Filtered | None, name: str) -> BoundQuery:
+        """The query called ``name`` that the clause is over ``source``, which is ``part`` of another relation.
 
         Raises:
             PlanningError: With the place of what is wrong.
         """
-        return bind(self.sql, self.clause, source, self.relation, name)
+        return bind(self.sql, self.clause, source, part, self.relation, name)

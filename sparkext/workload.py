@@ -22,6 +22,7 @@ from sparkext.jobs import Lent
 from sparkext.pool import Pool, Run
 from sparkext.results import query_result, stand_in
 from sparkext.source import names_alike, reads_view
+from sparkext.source_filter import Filtered, filtered
 from sparkext.use import Use
 from sparkext.words import count
 
@@ -96,6 +97,21 @@ class View:
     read_at_once: bool
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Looked:
+    """What a relation was when a statement looked at it.
+
+    Attributes:
+        source: The relation.
+        part: What it is a part of, if it is.
+        files: Of the relation.
+    """
+
+    source: DataFrame
+    part: Filtered | None
+    files: tuple[Listing, ...]
+
+
 def by_pool(queries: Iterable[TrendQuery]) -> dict[str, list[TrendQuery]]:
     """Queries by their pools, which are called ``pool 1`` and so on in the order of their first queries."""
     pools: dict[Pool, list[TrendQuery]] = {}
@@ -116,7 +132,7 @@ class Workload:
         self._lent: dict[int, Lent] = {}
         self._changing: deque[int | None] = deque()
         self._later: threading.Timer | None = None
-        self._looked: dict[str, tuple[DataFrame, tuple[Listing, ...]]] | None = None
+        self._looked: dict[str, Looked] | None = None
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: what its last one registered must be in use now."""
@@ -145,8 +161,8 @@ class Workload:
         with self._lock:
             relation = f"{RELATION_PREFIX}{next(_numbers)}"
             name = relation if view is None else view.name if number is None else f"{view.name}#{number}"
-            source, files = self._look(use)
-            bound = use.bind(source, name)
+            found = self._look(use)
+            bound, files = use.bind(found.source, found.part, name), found.files
             if view is not None and reads_view(bound.given, view.name, view.is_global):
                 raise PlanningError("TREND_RECURSIVE_VIEW", *use.source_at, view=view.name)
             stand_in(self.spark, bound).createOrReplaceTempView(relation)
@@ -172,7 +188,7 @@ class Workload:
         Raises:
             PlanningError: A source has changed so that a query is no longer right, or a setting is wrong.
         """
-        with self._lock, self._looking_once():
+        with self._lock, self.looking_once():
             wanted = [self._queries[relation] for relation in relations if relation in self._queries]
             made: list[Run] = []
             for query in wanted:
@@ -193,7 +209,7 @@ class Workload:
         Raises:
             PlanningError: A setting has an unknown value, or asks for too much; or the statement was cancelled.
         """
-        with self._lock, self._looking_once():
+        with self._lock, self.looking_once():
             self.collect()
             for query in list(self._queries.values()):
                 try:
@@ -280,22 +296,23 @@ class Workload:
             self.collect()
 
     @contextmanager
-    def _looking_once(self) -> Iterator[None]:
+    def looking_once(self) -> Iterator[None]:
         """Look at each relation once, however many queries read it."""
-        outermost = self._looked is None
-        self._looked = {} if self._looked is None else self._looked
-        try:
-            yield
-        finally:
-            if outermost:
-                self._looked = None
+        with self._lock:
+            outermost = self._looked is None
+            self._looked = {} if self._looked is None else self._looked
+            try:
+                yield
+            finally:
+                if outermost:
+                    self._looked = None
 
-    def _look(self, use: Use) -> tuple[DataFrame, tuple[Listing, ...]]:
-        """The relation that a clause reads, as it is now, and its files."""
+    def _look(self, use: Use) -> Looked:
+        """The relation that a clause reads, as it is now."""
         known = None if self._looked is None else self._looked.get(use.source)
         if known is None:
             source = use.read(self.spark)
-            known = source, listings(source)
+            known = Looked(source, filtered(source), listings(source))
             if self._looked is not None:
                 self._looked[use.source] = known
         return known
@@ -323,12 +340,13 @@ class Workload:
     def _follow_source(self, query: TrendQuery) -> bool:
         """Bind the query anew when its relation is not what it was; returns whether it was not."""
         try:
-            source, files = self._look(query.use)
+            found = self._look(query.use)
+            source, files = found.source, found.files
             is_same = source.sameSemantics(query.bound.given) and names_alike(source, query.bound.given)
             if is_same and files == query.files:
                 return False
             log.info("the source of %s has changed", query.bound.query.name)
-            query.bound = query.use.bind(source, query.bound.query.name)
+            query.bound = query.use.bind(source, found.part, query.bound.query.name)
         except PlanningError as error:
             error.text = query.use.sql
             raise
