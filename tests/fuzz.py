@@ -14,6 +14,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, cast
@@ -88,6 +89,10 @@ class Stub:
 
     def begin_statement(self) -> None:
         """Nothing is under way here."""
+
+    def looking_once(self) -> AbstractContextManager[None]:
+        """There is nothing to look at."""
+        return nullcontext()
 
     def register(self, use: Use, _view: View | None, _number: int | None) -> str:
         """Read the expressions of a clause as binding does."""
