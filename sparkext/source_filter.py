@@ -34,29 +34,43 @@ def filtered(part: DataFrame) -> Filtered | None:
     That is so of filters that do not say the same of a row each time or ask for other rows, and of relations
     that are cached, of which Spark reads what it has kept.
     """
-    plan = _below(part._jdf.queryExecution().analyzed())
+    top = part._jdf.queryExecution().analyzed()
+    plan = _below(top)
     if _kind(plan) != "Filter" or len(set(part.columns)) < len(part.columns):
         return None
     condition = plan.condition()
     if not condition.deterministic() or _is_kept(part):
         return None
-    whole = _frame(part, plan.child())
     text = _sql(condition)
     try:
-        again = whole.where(text)
+        again = _frame(part, plan.child()).where(text)
     except CapturedException:
         return None
     # What Spark has printed is what it meant only if it reads the same in it.
     if not again._jdf.queryExecution().analyzed().sameResult(plan) or _is_kept(again):
         return None
+    whole = _frame(part, _called_alike(part, top, plan.child()))
     inner = filtered(whole)
     return Filtered(whole, text) if inner is None else Filtered(inner.whole, f"{inner.condition} AND {text}")
 
 
 def name_of(whole: DataFrame) -> str | None:
-    """What a relation is called where it is read; None when it has no name."""
-    plan = whole._jdf.queryExecution().analyzed()
-    return str(plan.identifier().name()) if _kind(plan) == "SubqueryAlias" else None
+    """What a relation is called where it is read, whatever it is called by then; None when it has no name."""
+    plan, name = whole._jdf.queryExecution().analyzed(), None
+    while _kind(plan) == "SubqueryAlias":
+        plan, name = plan.child(), str(plan.identifier().name())
+    return name
+
+
+def _called_alike(part: DataFrame, top: Any, plan: Any) -> Any:
+    """A plan with columns that are called what those of ``top`` are, by its alias; not by that of a subquery in it."""
+    while _kind(top) == "Project":
+        top = top.child()
+    if _kind(top) != "SubqueryAlias":
+        return plan
+    jvm = part.sparkSession._jvm
+    assert jvm is not None
+    return top.withNewChildren(jvm.PythonUtils.toSeq([plan]))
 
 
 def _below(plan: Any) -> Any:

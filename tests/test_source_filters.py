@@ -35,6 +35,27 @@ def test_what_is_a_filter(events: SparkSession) -> None:
     assert name_of(nested.whole) == "e"
 
 
+def test_columns_are_called_what_they_were(events: SparkSession) -> None:
+    """A subquery's own alias says nothing outside of it, also where a column has its name."""
+    relation(
+        events, "d", "k, t, ty, r", [f"'x', {t}, '{ty}', named_struct('v', {t})" for t, ty in ((1, "A"), (2, "B"))]
+    )
+    source = "(SELECT * FROM d AS r WHERE r.t > 0)"
+    assert part_columns(events, f"SELECT * FROM {source} AS s") == {"s"}
+    found = events.sql(trends("A B", "SUM(B.r.v) AS s", "DEFINE A AS r.v = 1", source=source))
+    assert values(found) == [("x", 2.0)]
+    with pytest.raises(Exception, match="FIELD_NOT_FOUND"):
+        events.sql(trends("A B", more="DEFINE A AS r.t = 1", source=source))
+
+
+def part_columns(spark: SparkSession, sql: str) -> set[str]:
+    """What the columns are qualified by."""
+    found = filtered(spark.sql(sql))
+    assert found is not None
+    columns = found.whole._jdf.queryExecution().analyzed().output()
+    return {str(columns.apply(place).qualifier().mkString(".")) for place in range(columns.size())}
+
+
 def test_views_are_looked_through(events: SparkSession) -> None:
     events.sql(f"CREATE TEMP VIEW fast AS {ALL} WHERE v > 2")
     assert part(events, "SELECT * FROM fast").condition == "(v > CAST(2 AS DOUBLE))"
