@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from sparkext.source_filter import Filtered, filtered, name_of
 from tests.sql_cases import clause, relation, stream, trends, values
@@ -144,10 +144,6 @@ def test_computed_keys_keep_their_filter(events: SparkSession) -> None:
     keys = "PARTITION BY k ORDER BY CAST(t AS INT) TYPE BY ty"
     source = "(SELECT * FROM d WHERE t <> 'none')"
     assert values(events.sql(trends("A B", keys=keys, source=source))) == [("x", 1)]
-
-
-def pushed(frame: DataFrame) -> str:
-    return str(frame._jdf.queryExecution().optimizedPlan())
 
 
 def test_filters_are_pushed_down(events: SparkSession, tmp_path: object) -> None:
