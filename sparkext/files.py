@@ -13,6 +13,8 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from sparkext.source import kind_of
+
 _OF_FILES = "HadoopFsRelation"
 _READ = re.compile(r" access_time=\d+;")
 """What changes in the status of a file when somebody reads it."""
@@ -45,8 +47,8 @@ def listings(frame: DataFrame) -> tuple[Listing, ...]:
 
 def _listings(frame: DataFrame) -> Iterator[Listing]:
     for leaf in _leaves(frame):
-        match _kind(leaf):
-            case "LogicalRelation" if _kind(leaf.relation()) == _OF_FILES:
+        match kind_of(leaf):
+            case "LogicalRelation" if kind_of(leaf.relation()) == _OF_FILES:
                 index = leaf.relation().location()
                 places = tuple(_each(index.rootPaths()))
                 known = _statuses(index.allFiles()) if hasattr(index, "allFiles") else None
@@ -64,17 +66,13 @@ def not_followed(frame: DataFrame) -> tuple[str, ...]:
 
 def _not_followed(frame: DataFrame) -> Iterator[str]:
     for leaf in _leaves(frame):
-        match _kind(leaf):
-            case "LogicalRelation" if _kind(leaf.relation()) != _OF_FILES:
+        match kind_of(leaf):
+            case "LogicalRelation" if kind_of(leaf.relation()) != _OF_FILES:
                 yield str(leaf.relation().toString())
             case "DataSourceV2Relation":
                 yield str(leaf.name())
             case _:
                 pass
-
-
-def _kind(leaf: Any) -> str:
-    return str(leaf.getClass().getSimpleName())
 
 
 def _leaves(frame: DataFrame) -> Iterator[Any]:

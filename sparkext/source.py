@@ -103,7 +103,7 @@ def _check(source: DataFrame, wanted: Sequence[tuple[str, EventExpression]]) -> 
     selected = source.select(*(F.expr(f"({expression.text})") for _, expression in wanted))
     plan = selected._jdf.queryExecution().analyzed()
     first_where, first = wanted[0]
-    if plan.getClass().getSimpleName() != "Project" or not plan.children().head().sameResult(_plan(source)):
+    if kind_of(plan) != "Project" or not plan.children().head().sameResult(_plan(source)):
         raise PlanningError(
             "TREND_UNSUPPORTED_EXPRESSION",
             first.start,
@@ -118,6 +118,11 @@ def _check(source: DataFrame, wanted: Sequence[tuple[str, EventExpression]]) -> 
         if not expressions.apply(place).deterministic():
             raise PlanningError("TREND_NON_DETERMINISTIC", expression.start, expression.end, where=where)
     return [(field.name, field.dataType) for field in selected.schema.fields]
+
+
+def kind_of(node: Any) -> str:
+    """The class of a node of a plan, such as ``Filter``."""
+    return str(node.getClass().getSimpleName())
 
 
 def _plan(frame: DataFrame) -> Any:

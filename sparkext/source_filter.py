@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame
 
+from sparkext.source import kind_of
 from sparkext.sql_text import identifier
 
 _CAST = re.compile(r"cast\(.* as .*\) AS .*")
@@ -36,7 +37,7 @@ def filtered(part: DataFrame) -> Filtered | None:
     """
     top = part._jdf.queryExecution().analyzed()
     plan = _below(top)
-    if _kind(plan) != "Filter" or len(set(part.columns)) < len(part.columns):
+    if kind_of(plan) != "Filter" or len(set(part.columns)) < len(part.columns):
         return None
     condition = plan.condition()
     if not condition.deterministic() or _is_kept(part):
@@ -57,16 +58,16 @@ def filtered(part: DataFrame) -> Filtered | None:
 def name_of(whole: DataFrame) -> str | None:
     """What a relation is called where it is read, whatever it is called by then; None when it has no name."""
     plan, name = whole._jdf.queryExecution().analyzed(), None
-    while _kind(plan) == "SubqueryAlias":
+    while kind_of(plan) == "SubqueryAlias":
         plan, name = plan.child(), str(plan.identifier().name())
     return name
 
 
 def _called_alike(part: DataFrame, top: Any, plan: Any) -> Any:
     """A plan with columns that are called what those of ``top`` are, by its alias; not by that of a subquery in it."""
-    while _kind(top) == "Project":
+    while kind_of(top) == "Project":
         top = top.child()
-    if _kind(top) != "SubqueryAlias":
+    if kind_of(top) != "SubqueryAlias":
         return plan
     jvm = part.sparkSession._jvm
     assert jvm is not None
@@ -75,7 +76,7 @@ def _called_alike(part: DataFrame, top: Any, plan: Any) -> Any:
 
 def _below(plan: Any) -> Any:
     """A plan without what only gives it a name, or selects its columns as they are."""
-    while _kind(plan) in ("SubqueryAlias", "View") or (_kind(plan) == "Project" and _is_all(plan)):
+    while kind_of(plan) in ("SubqueryAlias", "View") or (kind_of(plan) == "Project" and _is_all(plan)):
         plan = plan.children().head()
     return plan
 
@@ -118,7 +119,3 @@ def _frame(like: DataFrame, plan: Any) -> DataFrame:
 def _is_kept(frame: DataFrame) -> bool:
     level = frame.storageLevel
     return level.useMemory or level.useDisk
-
-
-def _kind(plan: Any) -> str:
-    return str(plan.getClass().getSimpleName())
