@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.bench import Bench, Benchmark
 from benchmarks.kernel import query
@@ -28,7 +28,7 @@ from planner.gloria.kleene import plan_components
 from planner.gloria.node_pruning import prune_nodes
 from planner.gloria.path_search import search_paths
 from planner.gloria.problem import Problem
-from planner.optimizers import MODELS, OPTIMIZERS, cost_model
+from planner.optimizers import MODELS, OPTIMIZERS, cost_model, optimize
 from planner.template import template
 
 SIZES = (20, 50, 100, 200, 500, 1000)
@@ -70,7 +70,10 @@ def planned(workload: Problem, model: str, optimizer: str, repetitions: int, mem
     return figures
 
 
-def least(run: Callable[[], Found], repetitions: int) -> tuple[float, Found]:
+Outcome = TypeVar("Outcome")
+
+
+def least(run: Callable[[], Outcome], repetitions: int) -> tuple[float, Outcome]:
     """Least seconds of several runs, and what the last one returned."""
     best = float("inf")
     for _ in range(repetitions):
@@ -82,7 +85,7 @@ def least(run: Callable[[], Found], repetitions: int) -> tuple[float, Found]:
 
 
 def _run(workload: Problem, optimizer: str, model: str) -> Found:
-    return OPTIMIZERS[optimizer](_fresh(workload), cost_model(model))
+    return optimize(_fresh(workload), cost_model(model), optimizer).found
 
 
 def _fresh(workload: Problem) -> Problem:

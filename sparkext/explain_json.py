@@ -173,10 +173,11 @@ def _graph(graph: Graph | None, plan: SharingPlan) -> dict[str, Any]:
 
 def _is_in(plan: SharingPlan, graph: Graph, node: Node) -> bool:
     """Whether a plan shares on the transitions of a node as the node says."""
+    as_node = {query: qset for qset in node.qsets for query in qset.queries}
     for number in graph.pools[node.pool].transitions:
         planned = {query: qset for qset in plan.transitions[number].qsets for query in qset.queries}
         for query, qset in planned.items():
-            wanted = node.qset_of[query]
+            wanted = as_node[query]
             if qset.snapshot != wanted.snapshot:
                 return False
             if qset.snapshot is not None and set(qset.queries) != set(wanted.queries) & set(planned):

@@ -20,10 +20,10 @@ COSTS = {
     "SEQWorkload_100.txt": 742_910,
     "SEQWorkload_200.txt": 1_838_723,
     "MixWorkload_12.txt": 101_884,
-    "MixWorkload_60.txt": 487_854,
-    "MixWorkload_120.txt": 517_434,
+    "MixWorkload_60.txt": 494_432,
+    "MixWorkload_120.txt": 559_117,
     "KleeneWorkload_kleeneLength_2.txt": 555_824,
-    "KleeneWorkload_kleeneLength_10.txt": 464_752,
+    "KleeneWorkload_kleeneLength_10.txt": 466_082,
     "KleeneWorkload_KleeneLayers_3.txt": 460_212,
     "GloriaVSHamletWorkload_MixWorkload_100.txt": 2_425_878,
 }

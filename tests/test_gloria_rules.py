@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from planner.gloria.completion import Effort, _simplest, complete
+from planner.gloria.completion import Effort, complete
 from planner.gloria.costs import Pricer
 from planner.gloria.edge_pruning import prune_edges
 from planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
@@ -310,11 +310,16 @@ def test_completion_looks_at_the_simplest_labels_of_many() -> None:
     """With hundreds of queries not all of their labels are looked at; what is found is what a few snapshots give."""
     types = "ABCDEFGH"
     workload = problem([" ".join(types)] * 3 + [" ".join(types[1:])], dict.fromkeys(types, 10.0))
-    every = list(some_labels(workload, PAPER.fewest, 0))
-    simplest = _simplest(every, 16)
+    every = [labels for labels, _ in some_labels(workload, PAPER.fewest, 0)]
+    simplest = some_labels(workload, PAPER.fewest, 0, 16)
     assert len(simplest) == 16 < len(every)
     assert all(len({*labels.values()} - {ALONE}) == 1 for labels, _ in simplest)
-    assert len(_simplest(every, 1000)) == len(every)
+    assert all(labels in every for labels, _ in simplest)
+    shared = [len(forms) for _, forms in simplest]
+    assert shared == sorted(shared, reverse=True)
+    more = some_labels(workload, PAPER.fewest, 0, 40)
+    assert len(more) == 40
+    assert {len({*labels.values()} - {ALONE}) for labels, _ in more} == {1, 2}
     few, _ = completed(workload, Effort(queries=2, labels=1))
     many, _ = completed(workload, Effort(queries=2))
     assert many <= few < Pricer(workload, PAPER).cost([dict.fromkeys(mine, ALONE) for mine in workload.mine])

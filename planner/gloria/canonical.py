@@ -45,7 +45,7 @@ class Canonical:
         if self.problem is self.given:
             return graph
         for node in graph.all_nodes():
-            node.divide(self._qsets(node.qsets))
+            node.divide(self._queries(node.queries), self._qsets(node.shared))
         return Graph(
             problem=self.given,
             model=graph.model,
@@ -60,13 +60,16 @@ class Canonical:
         return replace(
             pool,
             transitions=tuple(sorted(self.transitions[number] for number in pool.transitions)),
-            queries=tuple(sorted(self.queries[query] for query in pool.queries)),
+            queries=self._queries(pool.queries),
         )
+
+    def _queries(self, queries: Iterable[int]) -> tuple[int, ...]:
+        return tuple(sorted([self.queries[query] for query in queries]))
 
     def _qsets(self, qsets: Iterable[QSet]) -> tuple[QSet, ...]:
         found = [
             QSet(
-                tuple(sorted([self.queries[query] for query in qset.queries])),
+                self._queries(qset.queries),
                 None if qset.snapshot is None else self.states[qset.snapshot],
             )
             for qset in qsets

@@ -41,7 +41,7 @@ class Effort:
 
     queries: int = 8
     transitions: int = 9
-    labels: int = 20_000
+    labels: int = 3_200
     rounds: int = 8
     looks: int = 50_000
 
@@ -109,17 +109,7 @@ def _candidates(problem: Problem, fewest: int, cores: Sequence[Core], effort: Ef
         with suppress(TooManyLabelsError):
             return {c: _of_core(c, all_labels(problem, fewest, query)) for c, query in representatives.items()}, True
     most = max(FEWEST_LABELS, effort.labels // len(cores)) if cores else 0
-    found = {c: _simplest(some_labels(problem, fewest, query), most) for c, query in representatives.items()}
-    return {c: _of_core(c, some) for c, some in found.items()}, False
-
-
-def _simplest(found: Iterable[_Labels], most: int) -> list[_Labels]:
-    """Of labels, those with snapshots of the fewest states, and of these those that share most; as they were if few."""
-    known = list(found)
-    if len(known) <= most:
-        return known
-    known.sort(key=lambda labels: (len({*labels[0].values()} - {ALONE}), list(labels[0].values()).count(ALONE)))
-    return known[:most]
+    return {c: _of_core(c, some_labels(problem, fewest, q, most)) for c, q in representatives.items()}, False
 
 
 def _of_core(mine: Core, found: Iterable[_Labels]) -> list[_Labels]:

@@ -131,7 +131,7 @@ class Pricer:
             self._all[key] = [
                 self.at(
                     query,
-                    spot(state, arriving, departures[state], labels, known, self.behind(query, state, labels)),
+                    spot(state, arriving, departures[state], labels, known, self.behind(query, state, labels, known)),
                     labels,
                     known,
                 )
@@ -148,7 +148,7 @@ class Pricer:
                 paid.update(bundle.of_forms)
         return sum(paid.values())
 
-    def behind(self, query: int, state: int, labels: Labels) -> object:
+    def behind(self, query: int, state: int, labels: Labels, forms: Mapping[int, int]) -> object:
         """What tells a query's totals at a state from those of others that are equal when nothing is shared.
 
         These are the transitions on the way there that are not alone, with their labels. Only then do the
@@ -156,7 +156,7 @@ class Pricer:
         """
         if not self._model.merges or state not in self._problem.equals[query]:
             return None
-        return tuple((n, labels[n]) for n in self._problem.upstream(query, state) if labels[n] is not ALONE)
+        return tuple([(n, labels[n]) for n in self._problem.upstream(query, state) if n in forms]) if forms else ()
 
     def _bundle(self, query: int, where: Spot, labels: Labels, forms: Mapping[int, int]) -> Bundle:
         problem, model = self._problem, self._model

@@ -11,10 +11,9 @@ A Q-set that is left with too few queries, or must not share the step, goes alon
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
-from planner.gloria.graph import Graph, Node, Pool
+from planner.gloria.graph import Graph, Node, Pool, Sharing, bits
 from planner.sharing import QSet
 
 MAX_COMBINATIONS = 32
@@ -25,47 +24,35 @@ MAX_NODES = 32
 """Most nodes of a pool; what they leave out is left to completion."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Queries that come to a state alike.
-
-    Attributes:
-        queries: Ascending.
-        snapshot: What their form is over; None when each comes with values of its own.
-    """
-
-    queries: tuple[int, ...]
-    snapshot: int | None
-
-
 def generate(graph: Graph, pool: Pool) -> None:
     """Nodes and edges of a pool that is one transition."""
     if pool.kleene:
         return
-    state = graph.problem.transitions[pool.transitions[0]].source
-    if len(graph.problem.plain[pool.transitions[0]]) < graph.model.fewest:
-        everything = [graph.kept(number) for number in pool.preceding]
-        connect(graph, pool, "not shared", [QSet((query,), None) for query in pool.queries], everything)
+    (number,) = pool.transitions
+    problem = graph.problem
+    if len(problem.plain[number]) < graph.model.fewest:
+        connect(graph, pool, "not shared", (), [graph.kept(before) for before in pool.preceding])
         return
-    coming = {query: found.get(state, []) for query, found in arrivals(graph, pool).items()}
+    state = problem.transitions[number].source
+    plain = bits(problem.plain[number])
+    ways: dict[tuple[int, ...], int] = {}
+    for query, found in arrivals(graph, pool).items():
+        if query in problem.plain[number] and state in problem.passing[query] and state in found:
+            ways[tuple(found[state])] = ways.get(tuple(found[state]), 0) | 1 << query
     for before in combinations(graph, pool):
-        parts = _parts(graph, pool, state, before, coming)
-        for rule, qsets in _divisions(graph, pool, state, parts):
-            connect(graph, pool, rule, qsets, before)
+        parts = _parts(graph, state, before, ways)
+        for rule, shared in _divisions(graph, pool, state, plain, parts):
+            connect(graph, pool, rule, shared, before)
 
 
 def combinations(graph: Graph, pool: Pool) -> Iterator[tuple[tuple[Node, ...], ...]]:
     """Per preceding pool nodes that look the same to ``pool``: every combination, or the most promising ones."""
     choices: list[list[tuple[Node, ...]]] = []
-    wanted = set(pool.queries)
+    wanted = bits(pool.queries)
     for before in pool.preceding:
-        alike: dict[tuple[QSet, ...], list[Node]] = {}
+        alike: dict[tuple[Sharing, ...], list[Node]] = {}
         for node in graph.kept(before):
-            seen = tuple(
-                QSet(mine, qset.snapshot)
-                for qset in node.qsets
-                if (mine := tuple(query for query in qset.queries if query in wanted))
-            )
+            seen = tuple([(queries & wanted, snapshot) for queries, snapshot in node.sets if queries & wanted])
             alike.setdefault(seen, []).append(node)
         choices.append([tuple(nodes) for nodes in alike.values()])
     count = 1
@@ -94,17 +81,26 @@ def arrivals(graph: Graph, pool: Pool) -> dict[int, dict[int, list[int]]]:
     return found
 
 
-def connect(graph: Graph, pool: Pool, rule: str, qsets: Iterable[QSet], before: Sequence[Sequence[Node]]) -> None:
-    """A node with these Q-sets, made unless there is one or too many, and its edges from the preceding pools."""
-    ordered = tuple(sorted(qsets, key=lambda qset: qset.queries))
+def connect(graph: Graph, pool: Pool, rule: str, shared: Iterable[Sharing], before: Sequence[Sequence[Node]]) -> None:
+    """A node, made unless there is one or too many, and its edges from the preceding pools.
+
+    Args:
+        graph: To which it is added.
+        pool: Of the node.
+        rule: What has generated it.
+        shared: Its Q-sets with snapshots; all other queries go alone.
+        before: Per preceding pool the nodes that it may follow.
+    """
+    ordered = tuple(sorted(shared, key=_first))
     nodes = graph.nodes[pool.number]
-    key = (pool.number, *((qset.queries, qset.snapshot) for qset in ordered))
-    node = graph.known.get(key)
+    node = graph.known.get((pool.number, ordered))
     if node is None:
         if len(nodes) == MAX_NODES:
             return
         graph.generated += 1
-        node = graph.known[key] = Node(f"n{graph.generated}", pool.number, ordered, rule)
+        qsets = tuple(QSet(graph.numbers(queries), snapshot) for queries, snapshot in ordered)
+        node = Node(f"n{graph.generated}", pool.number, pool.queries, qsets, rule)
+        graph.known[pool.number, ordered] = node
         nodes.append(node)
     for number, sources in zip(pool.preceding, before, strict=True):
         edges = node.edges.setdefault(number, {})
@@ -114,47 +110,52 @@ def connect(graph: Graph, pool: Pool, rule: str, qsets: Iterable[QSet], before: 
                 graph.edges += 1
 
 
+def _first(sharing: Sharing) -> int:
+    """The first query of a Q-set, as a bit."""
+    return sharing[0] & -sharing[0]
+
+
 def _parts(
-    graph: Graph, pool: Pool, state: int, before: Sequence[Sequence[Node]], coming: Mapping[int, Sequence[int]]
-) -> list[Part]:
-    """The queries of a transition, by how they come to the state it leaves."""
-    problem = graph.problem
-    alike: dict[object, list[int]] = {}
-    for query in pool.queries:
-        places = coming[query]
-        snapshots = {before[place][0].label(query) for place in places}
-        plain = query in problem.plain[pool.transitions[0]]
-        key: object = (query,)
-        if plain and len(snapshots) == 1 and None not in snapshots and state in problem.passing[query]:
-            sets = tuple(before[place][0].qset_of[query].queries for place in places)
-            key = (*snapshots, sets, tuple(places), state in problem.starts[query])
-        alike.setdefault(key, []).append(query)
+    graph: Graph, state: int, before: Sequence[Sequence[Node]], ways: Mapping[tuple[int, ...], int]
+) -> list[Sharing]:
+    """The queries that come to the state a transition leaves in the same form, which may be passed on.
+
+    Args:
+        graph: With the problem.
+        state: Which the transition leaves.
+        before: Per preceding pool nodes that look the same from here.
+        ways: By the preceding pools from which queries come, those that may pass on forms, as bits.
+    """
+    begun = bits(graph.problem.template.starts[state])
+    parts: list[Sharing] = []
+    for places, queries in ways.items():
+        first, *others = [before[place][0] for place in places]
+        alike = [(queries & mine, snapshot) for mine, snapshot in first.sets]
+        for node in others:
+            alike = [(mine & more, own) for mine, own in alike for more, snapshot in node.sets if own == snapshot]
+        parts += [(part, snapshot) for mine, snapshot in alike for part in (mine & begun, mine & ~begun)]
     fewest = graph.model.fewest
-    parts: list[Part] = []
-    for key, queries in alike.items():
-        assert isinstance(key, tuple)
-        if len(key) > 1 and len(queries) >= fewest:
-            parts.append(Part(tuple(queries), key[0]))
-        else:
-            parts += (Part((query,), None) for query in queries)
-    return parts
+    return sorted([part for part in parts if part[0] and part[0].bit_count() >= fewest], key=_first)
 
 
-def _divisions(graph: Graph, pool: Pool, state: int, parts: Sequence[Part]) -> Iterator[tuple[str, list[QSet]]]:
-    """What may become of the parts, each with the name of the rule."""
-    plain, fewest = graph.problem.plain[pool.transitions[0]], graph.model.fewest
-    shared = [part for part in parts if part.snapshot is not None]
-    alone = [QSet(part.queries, None) for part in parts if part.snapshot is None]
-    ways: Iterable[tuple[bool, ...]] = product((False, True), repeat=len(shared))
-    if 1 << len(shared) > MAX_COMBINATIONS:
-        ways = ((False,) * len(shared), (True,) * len(shared))
+def _divisions(
+    graph: Graph, pool: Pool, state: int, plain: int, parts: Sequence[Sharing]
+) -> Iterator[tuple[str, list[Sharing]]]:
+    """What may become of the parts and of queries that come alone, each with the name of the rule."""
+    fewest = graph.model.fewest
+    alone = bits(pool.queries)
+    for queries, _ in parts:
+        alone ^= queries
+    ways: Iterable[tuple[bool, ...]] = product((False, True), repeat=len(parts))
+    if 1 << len(parts) > MAX_COMBINATIONS:
+        ways = ((False,) * len(parts), (True,) * len(parts))
     for fresh in ways:
-        reused = [QSet(p.queries, p.snapshot) for p, new in zip(shared, fresh, strict=True) if not new]
-        local = [QSet(p.queries, state) for p, new in zip(shared, fresh, strict=True) if new]
-        yield ("local" if local else "reuse" if reused else "not shared"), [*reused, *local, *alone]
-        joined = sorted(q for qset in (*local, *alone) for q in qset.queries if q in plain)
-        if len(joined) >= fewest and len(local) + len(alone) > 1:
-            left = [qset for qset in alone if qset.queries[0] not in plain]
-            yield "merge", [*reused, QSet(tuple(joined), state), *left]
-        elif fewest == 1 and not local and len(joined) == 1:
-            yield "merge", [*reused, QSet(tuple(joined), state)]
+        reused = [part for part, new in zip(parts, fresh, strict=True) if not new]
+        local = [(queries, state) for (queries, _), new in zip(parts, fresh, strict=True) if new]
+        yield ("local" if local else "reuse" if reused else "not shared"), [*reused, *local]
+        joined = alone & plain
+        for queries, _ in local:
+            joined |= queries
+        many = joined.bit_count()
+        if (many >= fewest and len(local) + alone.bit_count() > 1) or (fewest == 1 and not local and many == 1):
+            yield "merge", [*reused, (joined, state)]

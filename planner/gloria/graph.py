@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from planner.gloria.costs import CostModel, Leaving
 from planner.gloria.labels import ALONE
@@ -38,6 +39,15 @@ def bits(queries: Iterable[int]) -> int:
     return found
 
 
+def numbers(queries: int) -> tuple[int, ...]:
+    """Queries that are given as bits, ascending."""
+    return tuple([place for place, bit in enumerate(f"{queries:b}"[::-1]) if bit == "1"])
+
+
+Sharing: TypeAlias = tuple[int, int]
+"""A Q-set with snapshots: its queries as bits, and the state of the snapshots."""
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """A candidate: how the queries of a pool are divided into Q-sets, the same at all its transitions.
@@ -45,21 +55,23 @@ class Node:
     Attributes:
         name: ``n`` and a number, in order of generation.
         pool: Number of the pool.
-        qsets: Each query once; ordered.
+        queries: Of the pool, ascending.
+        shared: The Q-sets with snapshots, ordered; all other queries go alone.
         rule: What generated it first.
         edges: Per preceding pool, the nodes it may follow, with the weight of the edge.
         d_s: Least cost of what comes before, found by the edges.
         d_e: Least cost of what comes after.
         dead_ends: Following pools to which there is no way on.
         pruned_by: The node that is better; None while nothing is.
-        labels: Per query the state of the snapshots of its Q-set.
-        qset_of: Per query its Q-set.
+        labels: Per query that does not go alone, the state of the snapshots of its Q-set.
+        sets: The Q-sets with snapshots, as bits.
         masks: Per state of snapshots, and None, the queries of its Q-sets as bits.
     """
 
     name: str
     pool: int
-    qsets: tuple[QSet, ...]
+    queries: tuple[int, ...]
+    shared: tuple[QSet, ...]
     rule: str
     edges: dict[int, dict[Node, float]] = field(default_factory=dict)
     d_s: float = 0.0
@@ -67,20 +79,27 @@ class Node:
     dead_ends: int = 0
     pruned_by: Node | None = None
     labels: dict[int, int | None] = field(init=False)
-    qset_of: dict[int, QSet] = field(init=False)
+    sets: tuple[Sharing, ...] = field(init=False)
     masks: dict[int | None, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.divide(self.qsets)
+        self.divide(self.queries, self.shared)
 
-    def divide(self, qsets: tuple[QSet, ...]) -> None:
-        """Have these Q-sets."""
-        self.qsets = qsets
-        self.qset_of = {query: qset for qset in qsets for query in qset.queries}
-        self.labels = {query: qset.snapshot for query, qset in self.qset_of.items()}
-        self.masks = {}
-        for qset in qsets:
-            self.masks[qset.snapshot] = self.masks.get(qset.snapshot, 0) | bits(qset.queries)
+    def divide(self, queries: tuple[int, ...], shared: tuple[QSet, ...]) -> None:
+        """Have these queries, and of them these in Q-sets with snapshots."""
+        self.queries, self.shared = queries, shared
+        self.labels = {query: qset.snapshot for qset in shared for query in qset.queries}
+        self.sets = tuple([(bits(qset.queries), qset.snapshot) for qset in shared if qset.snapshot is not None])
+        self.masks = {ALONE: bits(queries)}
+        for mine, snapshot in self.sets:
+            self.masks[snapshot] = self.masks.get(snapshot, 0) | mine
+            self.masks[ALONE] ^= mine
+
+    @property
+    def qsets(self) -> tuple[QSet, ...]:
+        """All Q-sets, ordered."""
+        alone = [QSet((query,), None) for query in self.queries if query not in self.labels]
+        return tuple(sorted((*self.shared, *alone), key=lambda qset: qset.queries))
 
     def label(self, query: int) -> int | None:
         """State of the snapshots of a query's Q-set; None when it goes alone."""
@@ -113,6 +132,7 @@ class Graph:
     _memo: dict[object, float] = field(default_factory=dict, repr=False)
     _queries: dict[tuple[int, int | None], int] = field(default_factory=dict, repr=False)
     _ends_at: dict[int, int] = field(default_factory=dict, repr=False)
+    _users: dict[int, int] = field(default_factory=dict, repr=False)
     _listed: dict[int, tuple[int, ...]] = field(default_factory=dict, repr=False)
     _at: dict[int, list[int]] = field(default_factory=dict, repr=False)
     _passes: dict[tuple[int, int | None], list[tuple[int, int]]] = field(default_factory=dict, repr=False)
@@ -151,7 +171,7 @@ class Graph:
         number = pool.transitions[0]
         propagation = (before, None if after is None else after.pool)
         if propagation not in self._memo:
-            self._memo[propagation] = self.propagation(number, before, self._numbers(between))
+            self._memo[propagation] = self.propagation(number, before, between)
         state = self.problem.transitions[number].target
         fresh, alone = (0, 0) if after is None else (after.masks.get(state, 0), after.masks.get(ALONE, 0))
         ends = self._ending(state)
@@ -159,10 +179,10 @@ class Graph:
         total = self._memo[propagation]
         for snapshot, queries in before.masks.items():
             sharing = queries & between
-            if snapshot is not None and (left := sharing & (fresh | alone | ends)):
+            if snapshot is not ALONE and (left := sharing & (fresh | alone | ends)):
                 key = (state, snapshot, left, sharing & fresh, sharing & alone, next_pool)
                 if key not in self._memo:
-                    self._memo[key] = self._evaluation(state, snapshot, self._numbers(left), after)
+                    self._memo[key] = self._evaluation(state, snapshot, self.numbers(left), after)
                 total += self._memo[key]
         return total
 
@@ -176,30 +196,41 @@ class Graph:
             )
         )
 
-    def propagation(self, number: int, node: Node, queries: Iterable[int]) -> float:
-        """Cost of what goes over a transition, as far as some queries need it."""
-        wanted = set(queries)
-        together: dict[int, list[int]] = {}
-        for query in self.problem.transitions[number].queries:
-            if query in wanted:
-                together.setdefault(node.qset_of[query].queries[0], []).append(query)
-        return sum([self._over(number, node.labels[first], tuple(mine)) for first, mine in together.items()])
+    def propagation(self, number: int, node: Node, queries: int) -> float:
+        """Cost of what goes over a transition, as far as some queries need it, which are given as bits."""
+        wanted = queries & self.users(number)
+        shared = [self._over(number, snapshot, mine & wanted) for mine, snapshot in node.sets if mine & wanted]
+        return self._alone(number, node.masks[ALONE] & wanted) + sum(shared)
 
-    def _over(self, number: int, snapshot: int | None, queries: tuple[int, ...]) -> float:
-        """Cost of what goes over a transition for a Q-set."""
+    def _alone(self, number: int, queries: int) -> float:
+        """Cost of what goes over a transition for queries that go alone."""
+        key = (number, queries)
+        if key not in self._memo:
+            model, problem = self.model, self.problem
+            self._memo[key] = sum([self._sum(model.alone(problem, query, number)) for query in self.numbers(queries)])
+        return self._memo[key]
+
+    def _over(self, number: int, snapshot: int, queries: int) -> float:
+        """Cost of what goes over a transition for a Q-set with snapshots."""
         key = (number, snapshot, queries)
         if key not in self._memo:
             model, problem = self.model, self.problem
             self._memo[key] = self._sum(
-                charge
-                for query in queries
-                for charge in (
-                    model.alone(problem, query, number)
-                    if snapshot is None
-                    else model.shared(problem, query, number, snapshot)
-                )
+                charge for query in self.numbers(queries) for charge in model.shared(problem, query, number, snapshot)
             )
         return self._memo[key]
+
+    def users(self, number: int) -> int:
+        """The queries that have a transition, as bits."""
+        if number not in self._users:
+            self._users[number] = bits(self.problem.transitions[number].queries)
+        return self._users[number]
+
+    def numbers(self, queries: int) -> tuple[int, ...]:
+        """Queries that are given as bits, ascending."""
+        if queries not in self._listed:
+            self._listed[queries] = numbers(queries)
+        return self._listed[queries]
 
     def _between(self, pool: Pool, after: Node | None) -> int:
         """The queries of a pool that go on to a node, or that end there, as bits."""
@@ -221,10 +252,10 @@ class Graph:
     def inside(self, node: Node) -> float:
         """Cost of a Kleene sub-pattern without its starts, and without what it is left with."""
         pool = self.pools[node.pool]
-        return sum(self.propagation(number, node, pool.queries) for number in pool.transitions) + self._sum(
+        return sum(self.propagation(number, node, ~0) for number in pool.transitions) + self._sum(
             charge
             for state, circling in self._passing(pool, pool.number)
-            for query in self._numbers(circling & node.masks.get(state, 0))
+            for query in self.numbers(circling & node.masks.get(state, 0))
             for charge in self._around(query, state)
         )
 
@@ -240,7 +271,7 @@ class Graph:
         circling = dict(self._passing(pool, pool.number))
         for state, passing in self._passing(pool, None if after is None else after.pool):
             around = circling.get(state, 0) & before.masks.get(state, 0)
-            for query in self._numbers(passing & sharing):
+            for query in self.numbers(passing & sharing):
                 if left := self._leaving(query, state, after):
                     snapshot = self._snapshot(before, query)
                     both = Leaving(left.fresh or snapshot == state, left.alone, left.ends)
@@ -285,12 +316,6 @@ class Graph:
             both = ((state, queries & go.get(state, 0)) for state, queries in sorted(come.items()))
             self._passes[key] = [(state, queries) for state, queries in both if queries]
         return self._passes[key]
-
-    def _numbers(self, queries: int) -> tuple[int, ...]:
-        """Queries that are given as bits, ascending."""
-        if queries not in self._listed:
-            self._listed[queries] = tuple(place for place, bit in enumerate(f"{queries:b}"[::-1]) if bit == "1")
-        return self._listed[queries]
 
     @staticmethod
     def _snapshot(node: Node, query: int) -> int:

@@ -16,7 +16,6 @@ from planner.gloria.kleene import plan_components
 from planner.gloria.labels import plan_of
 from planner.gloria.path_search import search_paths
 from planner.gloria.problem import Problem
-from planner.sharing import QSet
 
 
 def greedy(problem: Problem, model: CostModel) -> Found:
@@ -29,15 +28,14 @@ def greedy(problem: Problem, model: CostModel) -> Found:
 
 def _stop_sharing(graph: Graph, pool: Pool) -> None:
     """A node in which nothing is shared, behind all others."""
-    before = [graph.kept(number) for number in pool.preceding]
-    connect(graph, pool, "not shared", [QSet((query,), None) for query in pool.queries], before)
+    connect(graph, pool, "not shared", (), [graph.kept(number) for number in pool.preceding])
 
 
 def _keep_lightest(graph: Graph, pool: Pool) -> None:
     """Prune all nodes but that with the lightest way in and through it."""
 
     def weight(node: Node) -> float:
-        inside = 0.0 if pool.kleene else graph.propagation(pool.transitions[0], node, pool.queries)
+        inside = 0.0 if pool.kleene else graph.propagation(pool.transitions[0], node, ~0)
         return node.d_s + inside
 
     best = min((node for node in graph.nodes[pool.number] if node.rule != "local"), key=weight)

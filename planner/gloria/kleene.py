@@ -6,66 +6,60 @@ paper, those with which a Q-set comes from before it. Or none is shared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
 
 from planner.gloria.generation import arrivals, combinations, connect
-from planner.gloria.graph import Graph, Node, Pool
-from planner.sharing import QSet
+from planner.gloria.graph import Graph, Pool
+from planner.gloria.labels import ALONE
 
 
 def plan_components(graph: Graph, pool: Pool) -> None:
     """Nodes and edges of a pool that is a Kleene sub-pattern."""
     if not pool.kleene:
         return
-    problem = graph.problem
-    states = sorted({problem.transitions[number].source for number in pool.transitions})
-    entering = arrivals(graph, pool)
-
-    @cache
-    def inside(query: int, snapshot: int) -> bool:
-        return _fits(graph, pool, query, snapshot, entering[query])
-
-    @cache
-    def fits(query: int, snapshot: int, coming: frozenset[tuple[int, int | None]]) -> bool:
-        """Whether all that a query does in the pool may be over snapshots of one state."""
-        return all(snapshot in way for way in coming) and inside(query, snapshot)
-
+    states = sorted({graph.problem.transitions[number].source for number in pool.transitions})
+    coming = arrivals(graph, pool)
+    anything, only = _inside(graph, pool, coming)
+    entering: dict[tuple[int, int], int] = {}
+    for query, mine in coming.items():
+        for way in ((state, place) for state, places in mine.items() for place in places):
+            entering[way] = entering.get(way, 0) | 1 << query
     for before in combinations(graph, pool):
-        coming = {
-            query: frozenset(
-                (state, before[place][0].label(query)) for state, places in mine.items() for place in places
-            )
-            for query, mine in entering.items()
-        }
-        outer = sorted({label for mine in coming.values() for _, label in mine if label is not None})
-        connect(graph, pool, "not shared", [QSet((query,), None) for query in pool.queries], before)
-        for snapshot in (*states, *(label for label in outer if label not in states)):
-            together = [query for query in pool.queries if fits(query, snapshot, coming[query])]
-            rule = "Kleene" if snapshot in states else "reuse"
-            _share(graph, pool, rule, together, snapshot, before)
+        ways = [(state, queries, before[place][0].masks) for (state, place), queries in entering.items()]
+        outer = {label for _, queries, masks in ways for label, mine in masks.items() if mine & queries} - {ALONE}
+        connect(graph, pool, "not shared", (), before)
+        for snapshot in (*states, *sorted(label for label in outer if label is not None and label not in states)):
+            together = anything | only.get(snapshot, 0)
+            for state, queries, masks in ways:
+                if state != snapshot:
+                    together &= ~(queries & ~masks.get(snapshot, 0))
+            if together and together.bit_count() >= graph.model.fewest:
+                connect(graph, pool, "Kleene" if snapshot in states else "reuse", [(together, snapshot)], before)
 
 
-def _share(
-    graph: Graph, pool: Pool, rule: str, together: Sequence[int], snapshot: int, before: Sequence[Sequence[Node]]
-) -> None:
-    if len(together) < graph.model.fewest or not together:
-        return
-    others = [QSet((query,), None) for query in pool.queries if query not in together]
-    connect(graph, pool, rule, [QSet(tuple(together), snapshot), *others], before)
+def _inside(graph: Graph, pool: Pool, coming: Mapping[int, Mapping[int, object]]) -> tuple[int, dict[int, int]]:
+    """Queries all of whose part of the pool may be over the same snapshots, if all that enters is, as bits.
 
+    Args:
+        graph: With the problem.
+        pool: A Kleene sub-pattern.
+        coming: Per query, the states where it enters.
 
-def _fits(graph: Graph, pool: Pool, query: int, snapshot: int, entering: Mapping[int, object]) -> bool:
-    """Whether all that a query does in the pool may be over snapshots of one state, if all that enters is."""
+    Returns:
+        Those for which these may be snapshots of any state, and others by the only state they may be of.
+    """
     problem = graph.problem
-    mine = [number for number in pool.transitions if query in problem.transitions[number].queries]
-    inner = {problem.transitions[number].target for number in mine}
-    for number in mine:
-        source = problem.transitions[number].source
-        if query not in problem.plain[number]:
-            return False
-        if source == snapshot:
+    here = set(pool.transitions)
+    anything, only = 0, dict[int, int]()
+    for query in pool.queries:
+        mine = [number for number in problem.mine[query] if number in here]
+        if any(query not in problem.plain[number] for number in mine):
             continue
-        if source not in problem.passing[query] or (source not in inner and source not in entering):
-            return False
-    return True
+        reached = {problem.transitions[number].target for number in mine}.union(coming[query])
+        sources = {problem.transitions[number].source for number in mine}
+        begin = [source for source in sources if source not in problem.passing[query] or source not in reached]
+        if not begin:
+            anything |= 1 << query
+        elif len(begin) == 1:
+            only[begin[0]] = only.get(begin[0], 0) | 1 << query
+    return anything, only

@@ -71,27 +71,38 @@ class MeasuredCosts:
     def alone(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
         """An update of every total at every event of the target, lane by lane."""
         kernel, c = self._kernel(problem), self.constants
-        target = problem.transitions[transition].target
-        cost = c.update + 2 * kernel.lanes[query] * c.lane + kernel.look_up(query, transition, c)
-        for component in kernel.needed[query]:
-            yield ("alone", transition, kernel.block(query, target), component), problem.events[target] * cost
+        key = (query, transition)
+        if key not in kernel.charged:
+            target = problem.transitions[transition].target
+            block, events = kernel.block(query, target), problem.events[target]
+            cost = events * (c.update + 2 * kernel.lanes[query] * c.lane + kernel.look_up(query, transition, c))
+            what = kernel.number(("alone", transition, block))
+            kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
+        return kernel.charged[key]
 
     def shared(self, problem: Problem, query: int, transition: int, snapshot: int) -> Iterable[Charge]:
         """An update of coefficients at every event, and more to evaluate whenever snapshots are taken."""
         kernel, c = self._kernel(problem), self.constants
-        link = problem.transitions[transition]
-        columns = len(kernel.between(query, snapshot, link.source)) + 1
-        events = problem.events[link.target]
-        yield "form", events * c.form
-        for component in kernel.needed[query]:
-            yield ("coefficients", component), events * (c.update + 2 * columns * c.lane)
+        key = (query, transition, snapshot)
+        if key not in kernel.charged:
+            link = problem.transitions[transition]
+            columns = len(kernel.between(query, snapshot, link.source)) + 1
+            block, events = kernel.block(query, link.target), problem.events[link.target]
+            adding = events * (c.update + 2 * columns * c.lane)
             asked = problem.events[snapshot] + kernel.slides[query]
-            row = c.evaluate + kernel.lanes[query] * columns * c.multiply
-            yield ("rows", kernel.block(query, link.target), component), _mixed(asked, events) * row
+            rows = _mixed(asked, events) * (c.evaluate + kernel.lanes[query] * columns * c.multiply)
+            charges: list[Charge] = [("form", events * c.form)]
+            for total in kernel.needed[query]:
+                charges += (("coefficients", total), adding), (("rows", block, total), rows)
+            kernel.charged[key] = charges
+        return kernel.charged[key]
 
     def evaluation(self, problem: Problem, query: int, state: int, snapshot: int, leaving: Leaving) -> Iterable[Charge]:
         """The rows that are asked for, each time that they are, and an update where snapshots are taken."""
         kernel, c = self._kernel(problem), self.constants
+        key = (query, state, snapshot, leaving)
+        if key in kernel.charged:
+            return kernel.charged[key]
         between = kernel.between(query, snapshot, state)
         changing = sum(problem.events[other] for other in between)
         row = c.evaluate + kernel.lanes[query] * (len(between) + 1) * c.multiply
@@ -103,8 +114,9 @@ class MeasuredCosts:
             rows = sum(problem.transitions[n].source != snapshot for n in problem.arrivals[query][state])
             update = c.update + 2 * kernel.lanes[query] * c.lane
             cost += _mixed(problem.events[state], changing) * row * rows + problem.events[state] * update
-        for component in kernel.needed[query]:
-            yield ("evaluation", state, snapshot, leaving, kernel.block(query, state), component), cost
+        what = kernel.number(("evaluation", state, snapshot, leaving, kernel.block(query, state)))
+        kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
+        return kernel.charged[key]
 
     def _kernel(self, problem: Problem) -> _Kernel:
         known = problem.notes.get(_Kernel)
@@ -126,7 +138,8 @@ class _Kernel:
         lanes: Per query, how many there are of each total: one for each window that is live at a time, or two for
             each row of a pane matrix.
         slides: Per query, how often a window opens or closes within the longest window.
-        needed: Per query what is kept at its states: as many running totals at each.
+        needed: Per query what is kept at its states, by number: as many running totals at each.
+        charged: What has been charged already, by what for.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -138,15 +151,20 @@ class _Kernel:
         live = [query.window.within / query.window.slide if query.window else 1.0 for query in queries]
         self.lanes = [n if pane is None else 2.0 * pane.rows for n, pane in zip(live, panes, strict=True)]
         self.slides = [longest / query.window.slide if query.window else 0.0 for query in queries]
-        self.needed: list[tuple[object, ...]] = []
+        self.charged: dict[object, list[Charge]] = {}
+        self._numbers: dict[object, int] = {}
+        self.needed: list[tuple[int, ...]] = []
         for query in queries:
             classes = dict(query.classes)
             kept = needed(query)
-            self.needed.append(
-                tuple(dict.fromkeys((c.arithmetic, classes.get(c.variable or ""), c.column) for c in kept))
-            )
+            totals = ((c.arithmetic, classes.get(c.variable or ""), c.column) for c in kept)
+            self.needed.append(tuple(dict.fromkeys(map(self.number, totals))))
         self._at = [{place: state for state, place in enumerate(places)} for places in problem.template.places]
         self._between: dict[tuple[int, int, int], frozenset[int]] = {}
+
+    def number(self, thing: object) -> int:
+        """A number for a thing, equal for equal ones."""
+        return self._numbers.setdefault(thing, len(self._numbers))
 
     def block(self, query: int, state: int) -> int:
         """Number that queries whose totals at a state are equal anyway have in common."""

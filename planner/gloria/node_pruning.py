@@ -20,10 +20,8 @@ def prune_nodes(graph: Graph, pool: Pool) -> None:
 
 
 def _is_better(graph: Graph, node: Node, than: Node) -> bool:
-    if [qset.queries for qset in node.qsets] != [qset.queries for qset in than.qsets] or node.d_s > than.d_s:
+    if node.d_s > than.d_s or [queries for queries, _ in node.sets] != [queries for queries, _ in than.sets]:
         return False
     events = graph.problem.events
-    pairs = [(mine.snapshot, other.snapshot) for mine, other in zip(node.qsets, than.qsets, strict=True)]
-    if any((mine is None) != (other is None) for mine, other in pairs):
-        return False
-    return all(mine is None or other is None or events[mine] <= events[other] for mine, other in pairs)
+    pairs = zip(node.sets, than.sets, strict=True)
+    return all(events[mine] <= events[other] for (_, mine), (_, other) in pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TypeAlias
 
 from planner.gloria.costs import Bundle, Pricer, spot
@@ -87,7 +88,7 @@ def options(
     alone: Labelling = dict.fromkeys(problem.mine[query], ALONE)
     around = {state for state, *_ in mine.states}
     rest = [
-        pricer.at(query, (state, pricer.behind(query, state, alone)), alone, {})
+        pricer.at(query, (state, pricer.behind(query, state, alone, {})), alone, {})
         for state in problem.arrivals[query]
         if state not in around
     ]
@@ -109,7 +110,7 @@ def options(
         touched = {state for number in known for state in ends[number]}
         bundles: list[Bundle] = []
         for state, arriving, leaving in spots:
-            behind = pricer.behind(query, state, labels)
+            behind = pricer.behind(query, state, labels, known)
             bundle = nothing.get(state) if state not in touched and not behind else None
             if bundle is None:
                 bundle = pricer.at(query, spot(state, arriving, leaving, labels, known, behind), labels, known)
@@ -178,31 +179,46 @@ def all_labels(
     return extend(0)
 
 
-def some_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Labelling, Mapping[int, int]]]:
-    """Labels of a query, with its forms: snapshots at a state, or two, from where forms go on as far as they can.
+def some_labels(
+    problem: Problem, fewest: int, query: int, most: int = MAX_TRIES
+) -> list[tuple[Labelling, Mapping[int, int]]]:
+    """The simplest labels of a query, with its forms: snapshots at a state, from where forms go on as far as they can.
 
-    Forms stop where they cannot be passed on, or at one state more, behind which the query goes alone.
+    Forms stop where they cannot be passed on, or at one state more, behind which the query goes alone. As long as
+    these are less than ``most`` there are others, with snapshots at two states. Of too many, those that share
+    most are kept.
     """
     transitions = problem.transitions
     mine = [(n, transitions[n].source, can_share(problem, fewest, query, n)) for n in problem.mine[query]]
     sources = list(dict.fromkeys(source for _, source, may in mine if may))
     carriers = list(_carriers(problem, query, {number for number, _, may in mine if may}, sources))
     seen: set[tuple[int | None, ...]] = set()
-    for place, first in enumerate(sources):
-        for second in sources[place:]:
-            far = _spread(carriers, {first: first, second: second})
-            ways = [far]
-            if first == second:
-                ways += [_spread(carriers, {first: first, stop: ALONE}) for stop in far if stop != first]
-            for out in ways:
-                shown = tuple(map(out.get, sources))
-                if shown in seen:
-                    continue
+
+    def one_state() -> Iterator[Labelling]:
+        for source in sources:
+            far = _spread(carriers, {source: source})
+            yield far
+            yield from (_spread(carriers, {source: source, stop: ALONE}) for stop in far if stop != source)
+
+    def two_states() -> Iterator[Labelling]:
+        yield from (_spread(carriers, {first: first, second: second}) for first, second in combinations(sources, 2))
+
+    def new(ways: Iterable[Labelling], most: int) -> list[tuple[Labelling, Mapping[int, int]]]:
+        found: list[tuple[Labelling, Mapping[int, int]]] = []
+        for out in ways:
+            shown = tuple(map(out.get, sources))
+            if shown not in seen:
                 seen.add(shown)
                 labels = {number: out.get(source) if may else ALONE for number, source, may in mine}
                 known = forms(problem, query, labels)
                 if known is not None:
-                    yield labels, known
+                    found.append((labels, known))
+        if len(found) > most:
+            found.sort(key=lambda way: -len(way[1]))
+        return found[:most]
+
+    simple = new(one_state(), most)
+    return simple if len(simple) == most else simple + new(two_states(), most - len(simple))
 
 
 def can_share(problem: Problem, fewest: int, query: int, number: int) -> bool:
