@@ -60,6 +60,7 @@ def planned(workload: Problem, model: str, optimizer: str, repetitions: int, mem
         "edges": found.graph.edges if found.graph else None,
         "cost": found.cost / nothing,
         "published_rules": None if found.published is None else found.published / nothing,
+        "mb": None,
     }
     if memory:
         gc.collect()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import TypeAlias, TypeVar
 
 from planner.access import compile_comparison
 from planner.automaton import Automaton, closure
-from planner.components import SCALED_TRENDS, TRENDS, Component, components, needed
+from planner.banks import Banks, is_free, lay_out
+from planner.components import SCALED_TRENDS, TRENDS, Component, needed
 from planner.guards import ALWAYS, Condition
 from planner.kernel_plan import (
     NO_EVENT,
@@ -19,27 +21,20 @@ from planner.kernel_plan import (
     Column,
     Comparison,
     Evaluation,
-    Field,
     GuardState,
     KernelPlan,
     Link,
     Panes,
     Product,
-    QueryResult,
     Region,
-    Slot,
 )
 from planner.panes import PANES_FROM, PaneRows, pane_rows, told_apart
-from planner.prefixes import equal_prefixes
+from planner.prefixes import equal_prefixes, share_equal_prefixes
 from planner.query import EventClass, Step, Window
 from planner.refinement import refine
 from planner.regions import Regions, regions
 from planner.sharing import SharingPlan
 from planner.template import State, Template
-
-MAX_FIELDS = 24
-"""Most output fields of a bank that holds more than one query. Narrow rows keep Spark's generated
-code small and let a view read few columns; measured with ``benchmarks/``."""
 
 _T = TypeVar("_T")
 
@@ -63,13 +58,37 @@ class _Node:
     held: _Held = _Held.TOTAL
 
 
-def compile_plan(template: Template, plan: SharingPlan, panes_from: float = PANES_FROM) -> KernelPlan:
+def compile_plan(
+    template: Template, plan: SharingPlan, panes_from: float = PANES_FROM, fallback: bool = False
+) -> KernelPlan:
     """The kernel plan that computes all queries of ``template``, sharing what ``plan`` shares.
 
     Args:
         template: Of the pool.
         plan: A valid one.
         panes_from: From how many open windows on these are computed by panes; see `planner.panes.PANES_FROM`.
+        fallback: Whether to add a plan without linear forms, if there are any. There is none with what must not
+            happen or conditions on the event before.
+    """
+    made, banks = _compiled(template, plan, panes_from)
+    if not fallback or not made.regions or made.guard_states or made.comparisons:
+        return made
+    lanes, _ = _compiled(template, share_equal_prefixes(template), panes_from, made, banks)
+    if not lanes.banks:
+        return made
+    return replace(made, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
+
+
+def _compiled(
+    template: Template,
+    plan: SharingPlan,
+    panes_from: float,
+    like: KernelPlan | None = None,
+    banks: Banks | None = None,
+) -> tuple[KernelPlan, Banks]:
+    """A kernel plan and its banks; if ``like`` another, with the same numbers for classes and columns, and its banks.
+
+    There are no banks when those of the other do not fit.
     """
     merged = equal_prefixes(template, plan)
     apart = told_apart(merged)
@@ -88,7 +107,7 @@ def compile_plan(template: Template, plan: SharingPlan, panes_from: float = PANE
     keys = ((_key(template, held, shared, node), panes[node.query] is not None) for node in nodes)
     blocks = refine(keys, before)
     cell_of = dict(zip(nodes, blocks, strict=True))
-    return _Compiler(template, shared, panes).plan(nodes, before, blocks, cell_of)
+    return _Compiler(template, shared, panes, like).plan(nodes, before, blocks, cell_of, banks)
 
 
 def _nodes(template: Template, shared: Regions, query: int, component: Component) -> Iterator[_Node]:
@@ -148,12 +167,14 @@ _MoreKey: TypeAlias = "int | tuple[int, int, Arithmetic]"
 
 
 class _Compiler:
-    def __init__(self, template: Template, shared: Regions, panes: tuple[PaneRows | None, ...]) -> None:
+    def __init__(
+        self, template: Template, shared: Regions, panes: tuple[PaneRows | None, ...], like: KernelPlan | None
+    ) -> None:
         self._template = template
         self._shared = shared
         self._panes = panes
-        self._classes: dict[EventClass, int] = {}
-        self._columns: dict[Column, int] = {}
+        self._classes: dict[EventClass, int] = {} if like is None else _numbered(like.classes)
+        self._columns: dict[Column, int] = {} if like is None else _numbered(like.columns)
         self._windows: dict[tuple[Window | None, bool], int] = {}
         self._window_of = [
             _number(self._windows, (query.window, rows is not None))
@@ -163,8 +184,13 @@ class _Compiler:
         self._compared: dict[tuple[Step, bool], int] = {}
 
     def plan(
-        self, nodes: list[_Node], before: list[_Sources], blocks: list[int], cell_of: dict[_Node, int]
-    ) -> KernelPlan:
+        self,
+        nodes: list[_Node],
+        before: list[_Sources],
+        blocks: list[int],
+        cell_of: dict[_Node, int],
+        banks: Banks | None,
+    ) -> tuple[KernelPlan, Banks]:
         representatives: dict[int, int] = {}
         for place, block in enumerate(blocks):
             representatives.setdefault(block, place)
@@ -175,21 +201,27 @@ class _Compiler:
         found = self._regions(chosen, cell_of, more)
         panes = self._all_panes(chosen, cell_of, more)
         guard_states = self._guard_states()
-        fields, banks, results = self._banks(cell_of)
-        return KernelPlan(
+        ends = partial(self._end_cells, cell_of)
+        if banks is None:
+            banks = lay_out(self._template.queries, self._window_of, ends)
+            rows: tuple[Bank, ...] | None = banks.banks
+        else:
+            rows = banks.of_cells(self._window_of, ends)
+        made = KernelPlan(
             classes=tuple(self._classes),
             columns=tuple(self._columns),
             windows=tuple(window for window, _ in self._windows),
             cells=(*cells, *more.cells),
-            fields=fields,
-            banks=banks,
-            results=results,
+            fields=banks.fields,
+            banks=rows or (),
+            results=banks.results,
             guards=len(self._template.guards),
             guard_states=guard_states,
             comparisons=tuple(self._comparisons),
             regions=found,
             panes=panes,
         )
+        return made, banks
 
     def _guard_states(self) -> tuple[GuardState, ...]:
         states: list[GuardState] = []
@@ -253,8 +285,8 @@ class _Compiler:
             start=starts,
             start_event=start_event,
             start_condition=machine.starts[node.state] if starts else ALWAYS,
-            sources=(*units, *(link.cell for link in links if _is_free(link))),
-            links=tuple(link for link in links if not _is_free(link)),
+            sources=(*units, *(link.cell for link in links if is_free(link))),
+            links=tuple(link for link in links if not is_free(link)),
             count=cell_of[_counts(node)] if contributes else None,
             column=column,
             weighted=contributes and component.weighted,
@@ -379,42 +411,10 @@ class _Compiler:
         if node.state not in rows.of:
             yield Product(self._one(trends, more), 0, cell_of[node])
 
-    def _banks(self, cell_of: dict[_Node, int]) -> tuple[tuple[Field, ...], tuple[Bank, ...], tuple[QueryResult, ...]]:
-        """Fill banks with queries of the same window, in order, until `MAX_FIELDS` are in use."""
-        open_banks: dict[int, int] = {}
-        banks: list[_BankBuilder] = []
-        results: list[QueryResult] = []
-        for number, query in enumerate(self._template.queries):
-            presence, values = components(query)
-            window = self._window_of[number]
-            wanted = len(needed(query))
-            if window not in open_banks or not banks[open_banks[window]].has_room(wanted):
-                open_banks[window] = len(banks)
-                banks.append(_BankBuilder(window))
-            bank = banks[open_banks[window]]
-            located = {
-                component: bank.slot(self._field(component), self._end_cells(number, component, cell_of))
-                for component in dict.fromkeys([presence, *(item for value in values for item in value)])
-            }
-            results.append(
-                QueryResult(
-                    bank=open_banks[window],
-                    presence=located[presence],
-                    values=tuple(tuple(located[item] for item in value) for value in values),
-                )
-            )
-        return _lay_out(banks, results)
-
-    def _end_cells(self, number: int, component: Component, cell_of: dict[_Node, int]) -> tuple[Link, ...]:
+    def _end_cells(self, cell_of: dict[_Node, int], number: int, component: Component) -> tuple[Link, ...]:
         ends = sorted(self._template.automata[number].ends.items())
         nodes = ((_Node(number, state, component), condition) for state, condition in ends)
         return tuple(Link(cell_of[node], condition) for node, condition in nodes if node in cell_of)
-
-    @staticmethod
-    def _field(component: Component) -> Field:
-        if component.arithmetic is not Arithmetic.EXTREME or component.column is None:
-            return Field(component.arithmetic)
-        return Field(component.arithmetic, component.column.encoding, component.column.attribute.type)
 
 
 class _MoreCells:
@@ -433,57 +433,8 @@ class _MoreCells:
         return self.numbers[key]
 
 
-class _BankBuilder:
-    """Slots of a bank, each by its kind of field and its number among those of that kind."""
-
-    def __init__(self, window: int) -> None:
-        self.window = window
-        self.slots: dict[tuple[Field, tuple[Link, ...]], tuple[Field, int]] = {}
-        self._used: dict[Field, int] = {}
-
-    def has_room(self, wanted: int) -> bool:
-        return not self.slots or len(self.slots) + wanted <= MAX_FIELDS
-
-    def slot(self, kind: Field, ends: tuple[Link, ...]) -> int:
-        """Number of the slot, among the slots of this bank."""
-        key = (kind, ends)
-        if key not in self.slots:
-            self.slots[key] = (kind, self._used.get(kind, 0))
-            self._used[kind] = self._used.get(kind, 0) + 1
-        return list(self.slots).index(key)
-
-
-def _lay_out(
-    builders: list[_BankBuilder], results: list[QueryResult]
-) -> tuple[tuple[Field, ...], tuple[Bank, ...], tuple[QueryResult, ...]]:
-    """Give every slot its field: the i-th slot of a kind in each bank is the i-th field of that kind."""
-    wanted = dict.fromkeys(place for builder in builders for place in builder.slots.values())
-    order = sorted(
-        wanted, key=lambda place: (place[0].arithmetic.value, str(place[0].type), str(place[0].encoding), place[1])
-    )
-    field = {place: number for number, place in enumerate(order)}
-    banks = tuple(
-        Bank(b.window, tuple(_slot(field[place], ends) for (_, ends), place in b.slots.items())) for b in builders
-    )
-    located = tuple(
-        QueryResult(
-            bank=result.bank,
-            presence=banks[result.bank].slots[result.presence].field,
-            values=tuple(tuple(banks[result.bank].slots[slot].field for slot in value) for value in result.values),
-        )
-        for result in results
-    )
-    return tuple(kind for kind, _ in order), banks, located
-
-
-def _slot(field: int, ends: tuple[Link, ...]) -> Slot:
-    free, guarded = (tuple(end for end in ends if _is_free(end) is wanted) for wanted in (True, False))
-    return Slot(field, tuple(end.cell for end in free), guarded)
-
-
-def _is_free(link: Link) -> bool:
-    """Whether all events of the cell count."""
-    return link.condition == ALWAYS and link.comparison is None
+def _numbered(things: Iterable[_T]) -> dict[_T, int]:
+    return {thing: number for number, thing in enumerate(things)}
 
 
 def _number(numbers: dict[_T, int], key: _T) -> int:

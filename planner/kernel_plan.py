@@ -359,6 +359,8 @@ class KernelPlan:
         comparisons: Conditions on events and those before them.
         regions: Where linear forms are kept.
         panes: Of the windows that are computed by them.
+        fallback: A plan of the same classes, columns, fields and rows without regions, for stretches of a stream
+            on which it turns out to be faster; None when there is none.
     """
 
     classes: tuple[EventClass, ...]
@@ -373,6 +375,7 @@ class KernelPlan:
     comparisons: tuple[Comparison, ...] = ()
     regions: tuple[Region, ...] = ()
     panes: tuple[Panes, ...] = ()
+    fallback: KernelPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,8 @@ def _totals(one: PassReport) -> Iterator[str]:
     if found.published is not None and found.published > found.cost * (1 + 1e-9):
         said += f"; {amount(found.published)} by the published rules alone"
     yield f"  Optimizer: {optimized.optimizer}{said}; {1000 * optimized.seconds:.1f} ms"
+    if astray := run.counted.by_fallback():
+        yield f"  Fallback: {count(astray, 'event', 'events')} without linear forms, where that was faster or on trial"
     if run.migration is not None:
         old, new = amount(run.migration.old), amount(run.migration.new)
         yield f"  Migrated from a plan that costs {old} with these statistics to one that costs {new}"

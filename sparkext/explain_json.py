@@ -92,6 +92,7 @@ def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
         "graph": _graph(found.graph, found.plan),
         "optimization_ms": round(1000 * optimized.seconds, 3),
         "running_totals": len(run.plan.cells),
+        "events_by_fallback": run.counted.by_fallback(),
     }
     return document
 

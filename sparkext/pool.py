@@ -265,7 +265,7 @@ class Pool:
         machine = template([query.query for query in distinct])
         expected = self._expected(distinct, machine, wanted)
         optimized = self._optimize(machine, expected, wanted)
-        plan = compile_plan(machine, optimized.found.plan)
+        plan = compile_plan(machine, optimized.found.plan, fallback=True)
         log.info(
             "planned %d queries by %s in %.1f ms: %d states, %d cells",
             len(distinct),

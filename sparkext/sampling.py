@@ -122,7 +122,7 @@ class Counted:
         self._classes = tuple(classes)
         self._heard = _Heard()
         how = cast("AccumulatorParam[Any]", self._heard)
-        self._total = spark.sparkContext.accumulator(np.zeros(len(classes) + 2), how)
+        self._total = spark.sparkContext.accumulator(np.zeros(len(classes) + 3), how)
 
     @property
     def report(self) -> Callable[[Floats], object]:
@@ -135,11 +135,15 @@ class Counted:
 
     def seen(self) -> Seen | None:
         """What has been counted; None before anything has."""
-        *events, keys, span = self._total.value
+        *events, keys, span, _ = self._total.value
         if not keys:
             return None
         counts = {event: int(number) for event, number in zip(self._classes, events, strict=True)}
         return Seen(counts, int(keys), int(span), "counted")
+
+    def by_fallback(self) -> int:
+        """How many events the tasks have processed by the fallback of their plan."""
+        return int(self._total.value[-1])
 
 
 def _is_cheap(source: DataFrame) -> bool:

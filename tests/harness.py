@@ -40,6 +40,7 @@ from planner.template import Template, template
 from tests.enumerator import Event, Key, Results, Value, as_count, as_float, sort_key
 from tests.kernel_twin import KernelRow
 from tests.sharing_plans import draw_plan, optimized_plan
+from udfs.fallback import Fallback
 from udfs.run import OUTPUT_BYTES, PoolRun
 
 AnyArray: TypeAlias = Any
@@ -65,11 +66,11 @@ def pool_results(
         events: In any order.
         planner: What is shared.
         random: When given, batches are cut at random places, outputs are flushed at random times and
-            rows of no class stay in; else there is one batch.
+            rows of no class stay in, and the plan and its fallback take turns; else there is one batch.
         panes_from: From how many open windows on these are computed by panes; 0 for as often as possible.
     """
     machine = template(queries)
-    plan = compile_plan(machine, planner(machine), panes_from)
+    plan = compile_plan(machine, planner(machine), panes_from, fallback=random is not None and random.random() < 0.5)
     keep = random is not None and random.random() < 0.3
     partials = pool_partials(plan, sorted_rows(kernel_rows(plan, events, keep)), random)
     return [query_results(query, result, partials) for query, result in zip(queries, plan.results, strict=True)]
@@ -211,8 +212,23 @@ def run(
 ) -> list[dict[str, Value]]:
     """The kernel's output rows for sorted input."""
     size = OUTPUT_BYTES if random is None else random.choice((1, 256, 4096, 65536))
-    results = PoolRun(plan, layout, size).results(cut(source, random))
+    restless = None if random is None else Restless(random)
+    results = PoolRun(plan, layout, size, restless).results(cut(source, random))
     return [row for batch in results for row in batch.to_pylist()]
+
+
+class Restless(Fallback):
+    """Wants now one machine, now the other."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__()
+        self._random = random
+        self.wanted = random.randint(0, 1)
+
+    def took(self, machine: int, events: int, seconds: float) -> None:
+        del seconds
+        self.events += machine * events
+        self.wanted = self._random.randint(0, 1)
 
 
 def combined(plan: KernelPlan, layout: Layout, rows: Iterable[dict[str, Value]]) -> Partials:

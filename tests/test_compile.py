@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.attribute import Attribute
-from planner.compile import MAX_FIELDS, compile_plan
+from planner.banks import MAX_FIELDS
+from planner.compile import compile_plan
 from planner.components import components
 from planner.guards import ALWAYS, Condition, guard
 from planner.kernel_plan import NO_EVENT, Access, Arithmetic, Encoding, KernelPlan, Link, class_words, field_columns

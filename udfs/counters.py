@@ -10,13 +10,18 @@ from udfs.program import Floats
 
 
 class Counters:
-    """Counts the events of each class, the keys, and the time from first to last event of the keys."""
+    """Counts the events of each class, the keys, and the time from first to last event of the keys.
+
+    Attributes:
+        by_fallback: How many events were processed by the plan's fallback.
+    """
 
     def __init__(self, plan: KernelPlan) -> None:
         self._classes = np.zeros(len(plan.classes), np.int64)
         self._keys = 0
         self._span = 0
         self._last: int | None = None
+        self.by_fallback = 0
 
     def add(self, batch: Batch, rows: int) -> None:
         """Count the first ``rows`` events of a batch."""
@@ -32,8 +37,8 @@ class Counters:
         self._last = int(batch.time[rows - 1])
 
     def totals(self) -> Floats:
-        """Events of each class, keys, and time, in units of the time column. Shape (classes + 2,)."""
-        return np.array([*self._classes, self._keys, self._span], np.float64)
+        """Events of each class, keys, time in units of the time column, events by fallback. Shape (classes + 3,)."""
+        return np.array([*self._classes, self._keys, self._span, self.by_fallback], np.float64)
 
 
 class Added:

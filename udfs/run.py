@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -10,12 +11,10 @@ import pyarrow as pa
 from planner.kernel_plan import Arithmetic, Encoding, KernelPlan, Layout, field_columns
 from udfs.batches import Batch, BatchReader
 from udfs.counters import Counters
-from udfs.kernel import advance, end_key
+from udfs.fallback import Fallback
+from udfs.machine import Machine
 from udfs.order_keys import decode
-from udfs.panes import new_panes
-from udfs.past import PastRoom
-from udfs.program import Floats, assemble, field_places, new_guards, new_output, new_state
-from udfs.regions import new_regions
+from udfs.program import Floats, field_places, new_output
 
 OUTPUT_BYTES = 16 << 20
 """Room for result rows before they are handed to Spark."""
@@ -45,18 +44,27 @@ def pool_kernel(
 
 
 class PoolRun:
-    """One pass over one sorted stream of events."""
+    """One pass over one sorted stream of events.
 
-    def __init__(self, plan: KernelPlan, layout: Layout, output_bytes: int = OUTPUT_BYTES) -> None:
+    Args:
+        plan: What to compute.
+        layout: Of the events.
+        output_bytes: Room for result rows before they are flushed.
+        fallback: Chooses between the plan and its fallback, if it has one.
+    """
+
+    def __init__(
+        self,
+        plan: KernelPlan,
+        layout: Layout,
+        output_bytes: int = OUTPUT_BYTES,
+        fallback: Fallback | None = None,
+    ) -> None:
         self._plan = plan
         self._layout = layout
-        self._combine = layout.other_keys > 0
-        self._program = assemble(plan)
-        self._state = new_state(self._program, layout.chunk)
-        self._guards = new_guards(self._program) if plan.guard_states else None
-        self._room = PastRoom(plan, self._program) if plan.comparisons else None
-        self._regions = new_regions(plan, self._state) if plan.regions else None
-        self._panes = new_panes(plan, self._program)
+        self._machines = [self._machine(plan)]
+        self._at = 0
+        self._fallback = None if plan.fallback is None else fallback or Fallback()
         self._places, words, floats = field_places(plan.fields)
         self._output = new_output(plan, min(1 << 16, output_bytes // (8 * (words + floats + 3))))
         self._groups: list[pa.RecordBatch] = []
@@ -70,26 +78,62 @@ class PoolRun:
             batch = reader.read(arrow)
             self._remember(arrow, batch.new_group)
             self.counters.add(batch, arrow.num_rows)
-            if self._room is not None:
-                batch = self._room.extend(batch, self._state)
-            row = self._advance(batch, 0)
-            while row < arrow.num_rows:
-                yield self._flush()
-                row = self._advance(batch, row)
-        if self._state.cursor[0]:
-            if self._state.cursor[3] * 2 > len(self._output.group):
-                yield self._flush()
-            end_key(*self._parts(), self._combine)
-        if self._state.cursor[3]:
+            yield from self._process(self._now.extend(batch))
+        yield from self._end_key()
+        if self._now.rows:
             yield self._flush()
+        if self._fallback is not None:
+            self.counters.by_fallback = self._fallback.events
 
-    def _advance(self, batch: Batch, row: int) -> int:
-        return int(advance(*self._parts(), batch, row, self._combine))
+    @property
+    def _now(self) -> Machine:
+        """The machine that has the key under way."""
+        return self._machines[self._at]
 
-    def _parts(self) -> tuple[object, ...]:
-        """What a kernel works on."""
-        past = None if self._room is None else self._room.past
-        return self._program, self._state, self._guards, past, self._regions, self._panes, self._output
+    def _process(self, batch: Batch) -> Iterator[pa.RecordBatch]:
+        """Let the machines process a batch; one takes over from the other where a key begins."""
+        rows = len(batch.time)
+        if self._fallback is None or self._fallback.wanted == self._at:
+            yield from self._advance(batch, 0, rows)
+            return
+        begins = np.flatnonzero(batch.new_key)
+        turn = int(begins[0]) if len(begins) else rows
+        yield from self._advance(batch, 0, turn)
+        if turn < rows:
+            yield from self._end_key()
+            self._take_over(self._fallback.wanted)
+            yield from self._advance(batch, turn, rows)
+
+    def _advance(self, batch: Batch, row: int, end: int) -> Iterator[pa.RecordBatch]:
+        """Process the events of a batch from ``row`` to ``end``."""
+        part = batch._replace(time=batch.time[:end])
+        first, seconds = row, 0.0
+        while row < end:
+            begin = time.thread_time()
+            row = self._now.advance(part, row, self._output)
+            seconds += time.thread_time() - begin
+            if row < end:
+                yield self._flush()
+        if self._fallback is not None:
+            self._fallback.took(self._at, end - first, seconds)
+
+    def _end_key(self) -> Iterator[pa.RecordBatch]:
+        """Write out the key under way."""
+        if self._now.has_begun and self._now.rows * 2 > len(self._output.group):
+            yield self._flush()
+        self._now.end_key(self._output)
+
+    def _take_over(self, number: int) -> None:
+        """Let another machine go on, where no key is under way."""
+        if number == len(self._machines):
+            assert self._plan.fallback is not None
+            self._machines.append(self._machine(self._plan.fallback))
+        self._machines[number].follow(self._now)
+        self._at = number
+
+    def _machine(self, plan: KernelPlan) -> Machine:
+        combine = self._layout.other_keys > 0
+        return Machine(plan, self._layout.chunk, combine, regions=plan is self._plan.fallback)
 
     def _sized(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches that are not empty, put together where that saves work."""
@@ -98,7 +142,7 @@ class PoolRun:
             if arrow.num_rows:
                 waiting.append(arrow)
             rows = sum(batch.num_rows for batch in waiting)
-            if rows and not (self._room is not None and self._room.worth_waiting(rows)):
+            if rows and not self._now.would_wait(rows):
                 yield pa.concat_batches(waiting) if len(waiting) > 1 else waiting[0]
                 waiting = []
         if waiting:
@@ -115,8 +159,7 @@ class PoolRun:
 
     def _flush(self) -> pa.RecordBatch:
         """The rows written since the last flush; only the group under way is kept."""
-        cursor, output = self._state.cursor, self._output
-        rows = int(cursor[3])
+        output, rows = self._output, self._now.rows
         known = pa.concat_batches(self._groups) if self._groups else None
         arrays: list[pa.Array] = []
         names: list[str] = []
@@ -139,7 +182,7 @@ class PoolRun:
                 kind = self._types[str(field.type)]
                 arrays.append(decode(word, low, kind, field.encoding is Encoding.GREATEST))
         if known is not None and known.num_columns:
-            self._groups = [known.slice(int(cursor[4]))]
-        cursor[3] = cursor[4] = 0
+            self._groups = [known.slice(self._now.group)]
+        self._now.flushed()
         output.table.fill(-1)
         return pa.RecordBatch.from_arrays(arrays, names)

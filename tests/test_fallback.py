@@ -1,0 +1,142 @@
+"""The fallback: a plan without linear forms, for stretches of a stream on which it is faster."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from planner.compile import compile_plan
+from planner.kernel_plan import KernelPlan, Layout
+from planner.prefixes import share_nothing
+from planner.query import Query, Window
+from planner.template import template
+from tests.harness import combined, cut, kernel_rows, query_results, sorted_rows, source_batch
+from tests.pools import query
+from tests.test_snapshots import event, over
+from udfs.fallback import FIRST, GAIN, PROBE, REST, Fallback
+from udfs.run import PoolRun
+
+BATCH = 10_000
+POOL = ["A R (P T)+ D", "B R (P T)+ E", "R (P T)+"]
+
+
+def chosen(paces: list[float], events: int, change: int | None = None) -> tuple[Fallback, list[int]]:
+    """What is chosen, batch by batch, for machines of these paces, which are the other way round after a time."""
+    fallback, machines = Fallback(), []
+    for begin in range(0, events, BATCH):
+        if change is not None and begin >= change:
+            paces, change = paces[::-1], None
+        machine = fallback.wanted
+        machines.append(machine)
+        fallback.took(machine, BATCH, BATCH * paces[machine])
+    return fallback, machines
+
+
+def test_the_faster_machine_takes_over() -> None:
+    fallback, machines = chosen([2e-7, 1e-7], 1_000_000)
+    first = FIRST // BATCH
+    assert machines[:first] == [0] * first
+    assert machines[first:] == [1] * (len(machines) - first)
+    assert fallback.events == BATCH * sum(machines)
+
+
+def test_a_slower_machine_is_tried_now_and_then() -> None:
+    _, machines = chosen([1e-7, 2e-7], 10_000_000)
+    trials = sum(machines)
+    assert trials >= 2 * 2
+    assert trials * BATCH <= 10_000_000 / (REST * 2) + 2 * 2 * PROBE
+    assert machines[-1] == 0
+
+
+def test_a_machine_that_is_hardly_faster_does_not_take_over() -> None:
+    _, machines = chosen([1e-7, (GAIN + 0.01) * 1e-7], 1_000_000)
+    assert sum(machines) == 2
+
+
+def test_it_goes_back_when_the_stream_changes() -> None:
+    _, machines = chosen([2e-7, 1e-7], 12_000_000, change=2_000_000)
+    assert machines[150] == 1
+    assert machines[-10:] == [0] * 10
+
+
+def test_small_tasks_try_nothing() -> None:
+    fallback, machines = chosen([9e-7, 1e-7], FIRST)
+    assert fallback.events == sum(machines) == 0
+
+
+def test_the_first_batch_of_a_trial_does_not_count() -> None:
+    """Its caches are cold."""
+    fallback = Fallback()
+    fallback.took(0, FIRST, FIRST * 2e-7)
+    assert fallback.wanted == 1
+    fallback.took(1, PROBE, 1e9)
+    fallback.took(1, PROBE, PROBE * 1e-7)
+    assert fallback.wanted == 1
+
+
+def pool(texts: list[str]) -> tuple[list[Query], KernelPlan]:
+    queries = [query(text, window=Window(30, 10)) for text in texts]
+    machine = template(queries)
+    return queries, compile_plan(machine, over("R")(machine), fallback=True)
+
+
+def test_both_plans_have_the_same_rows() -> None:
+    _, plan = pool(POOL)
+    lanes = plan.fallback
+    assert lanes is not None
+    assert plan.regions
+    assert not lanes.regions
+    assert (plan.classes, plan.columns, plan.fields, plan.results) == (
+        lanes.classes,
+        lanes.columns,
+        lanes.fields,
+        lanes.results,
+    )
+    layouts = [[[slot.field for slot in bank.slots] for bank in made.banks] for made in (plan, lanes)]
+    assert layouts[0] == layouts[1]
+
+
+def test_there_is_none_without_forms_nor_with_guards() -> None:
+    machine = template([query("A B+ C")])
+    assert compile_plan(machine, share_nothing(machine), fallback=True).fallback is None
+    _, guarded = pool([*POOL, "X NOT(Y) R (P T)+"])
+    assert guarded.regions
+    assert guarded.fallback is None
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_long_stream_has_the_same_results(seed: int) -> None:
+    """The machines take turns by what they take, in a stream that is long enough for trials."""
+    random = Random(seed)
+    queries, plan = pool(POOL)
+    events = [
+        event(queries, random.choice("ABRPPTTDE"), time, random.choice((None, 1, 2)), key)
+        for key in range(60)
+        for time in range(20)
+    ]
+    rows = sorted_rows(kernel_rows(plan, events))
+    source, layout = source_batch(plan, rows), Layout(0, 1)
+    found = []
+    for fallback in (None, Hasty()):
+        run = PoolRun(plan, layout, fallback=fallback)
+        output = [row for batch in run.results(cut(source, Random(seed))) for row in batch.to_pylist()]
+        found.append(combined(plan, layout, output))
+        assert (run.counters.by_fallback > 0) is (fallback is not None)
+        assert run.counters.totals()[-1] == run.counters.by_fallback
+    for one, place in zip(queries, plan.results, strict=True):
+        first, second = (query_results(one, place, partial) for partial in found)
+        assert first == second
+
+
+class Hasty(Fallback):
+    """Tries the other machine from the beginning, and as often as possible."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wanted = 1
+
+    def took(self, machine: int, events: int, seconds: float) -> None:
+        del seconds
+        self.events += machine * events
+        self.wanted = 1 - machine

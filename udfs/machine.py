@@ -1,0 +1,77 @@
+"""A machine: the arrays that one kernel plan works with, from event to event."""
+
+from __future__ import annotations
+
+from planner.kernel_plan import KernelPlan
+from udfs.batches import Batch
+from udfs.kernel import advance, end_key
+from udfs.panes import new_panes
+from udfs.past import PastRoom
+from udfs.program import Output, assemble, new_guards, new_state
+from udfs.regions import new_regions
+
+_ROWS, _GROUP = 3, 4
+
+
+class Machine:
+    """What a plan's kernel knows and remembers; it writes to an output that others may write to in turn.
+
+    Args:
+        plan: The plan.
+        chunk: See `planner.kernel_plan.Layout`.
+        combine: Whether rows of the same group, bank and window are added up.
+        regions: Whether to have regions although the plan has none, so that no other kernel is compiled for it.
+    """
+
+    def __init__(self, plan: KernelPlan, chunk: int | None, combine: bool, regions: bool = False) -> None:
+        self._combine = combine
+        self._program = assemble(plan)
+        self._state = new_state(self._program, chunk)
+        self._guards = new_guards(self._program) if plan.guard_states else None
+        self._room = PastRoom(plan, self._program) if plan.comparisons else None
+        self._regions = new_regions(plan, self._state) if plan.regions or regions else None
+        self._panes = new_panes(plan, self._program)
+
+    @property
+    def rows(self) -> int:
+        """Rows written since the last flush."""
+        return int(self._state.cursor[_ROWS])
+
+    @property
+    def group(self) -> int:
+        """Number of the group under way, among those begun since the last flush."""
+        return int(self._state.cursor[_GROUP])
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a key is under way."""
+        return bool(self._state.cursor[0])
+
+    def flushed(self) -> None:
+        """Take note that what was written has been handed on."""
+        self._state.cursor[_ROWS] = self._state.cursor[_GROUP] = 0
+
+    def follow(self, other: Machine) -> None:
+        """Write where another has stopped to, which has no key under way."""
+        self._state.cursor[_ROWS : _GROUP + 1] = other._state.cursor[_ROWS : _GROUP + 1]
+
+    def extend(self, batch: Batch) -> Batch:
+        """A batch with what conditions on the event before may have to look at."""
+        return batch if self._room is None else self._room.extend(batch, self._state)
+
+    def would_wait(self, rows: int) -> bool:
+        """Whether so few rows had better wait for more."""
+        return self._room is not None and self._room.worth_waiting(rows)
+
+    def advance(self, batch: Batch, row: int, output: Output) -> int:
+        """Process the events of a batch from ``row`` on; returns where to go on when the output has been flushed."""
+        return int(advance(*self._parts(output), batch, row, self._combine))
+
+    def end_key(self, output: Output) -> None:
+        """Write out and clear all windows of the key under way, if any."""
+        if self.has_begun:
+            end_key(*self._parts(output), self._combine)
+
+    def _parts(self, output: Output) -> tuple[object, ...]:
+        past = None if self._room is None else self._room.past
+        return self._program, self._state, self._guards, past, self._regions, self._panes, output
