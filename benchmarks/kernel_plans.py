@@ -102,7 +102,7 @@ def thousand(bench: Bench) -> Result:
     constants = measure(bench.pick(200_000, 100_000, 2_000))
     names = bench.pick((NONE, PLANNER, DEFAULTS), (NONE, PLANNER), (NONE, PLANNER, DEFAULTS))
     rows, planning = [], []
-    for what, queries, stream in _thousand(number, events, bench.pick((2, 5, 10), (5,), (5,))):
+    for what, queries, stream in around_a_part(number, events, bench.pick((2, 5, 10), (5,), (5,))):
         made = plans(queries, stream, constants, names)
         took = nanoseconds({name: (plan, stream) for name, plan in made.kernel.items()}, rounds)
         nothing = f"{what}: nothing shared"
@@ -124,7 +124,7 @@ def _calibrated(constants: Constants) -> str:
     return f"costs `measured`, calibrated in this run ({known} ns)"
 
 
-def _thousand(number: int, events: int, lengths: Sequence[int]) -> Iterator[tuple[str, list[Query], Stream]]:
+def around_a_part(number: int, events: int, lengths: Sequence[int]) -> Iterator[tuple[str, list[Query], Stream]]:
     """Pools with 40 beginnings and 25 ends of their own, which are a fifth of the events."""
     ends = [(before, after) for after in AFTER for before in BEFORE][:number]
     around = dict.fromkeys((*BEFORE, *AFTER), 0.2 / 65)
@@ -182,7 +182,7 @@ def workloads(events: int, most: int) -> Iterator[tuple[str, list[Query], Stream
     ]
     yield "rides, windows of three lengths", wide, ride
     for number in sorted({few, hundred, most}):
-        _, pool, stream = next(_thousand(number, events, (5,)))
+        _, pool, stream = next(around_a_part(number, events, (5,)))
         yield f"{number} queries with a Kleene part of 5 types", pool, stream
     runs = Aggregate(Function.SUM, "Travel", Attribute("duration", "double"))
     stays = [query(f"q{i}", f"{a} Travel+ {b}", (COUNT, runs)[i % 2]) for i, (a, b) in enumerate(_pairs())][:few]

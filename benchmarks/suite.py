@@ -11,6 +11,7 @@ from benchmarks import (
     flights,
     growth,
     kernel_costs,
+    kernel_fallback,
     kernel_plans,
     memory,
     one_key,
@@ -40,6 +41,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     kernel_costs.SLIDES,
     kernel_plans.THOUSAND,
     kernel_plans.SUITE,
+    kernel_fallback.BENCHMARK,
     optimizer.BENCHMARK,
 )
 

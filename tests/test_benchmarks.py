@@ -50,6 +50,7 @@ def test_each_benchmark(spark: SparkSession, tmp_path: Path, name: str) -> None:
     for row in run.result.rows:
         assert row.value > 0
         assert row.base is None or row.base > 0
+    assert all(aligned(table.cells()) for table in run.result.tables)
     write_documents(tmp_path / "bench.json", [run])
     (known,) = read_documents(tmp_path / "bench.json")
     assert json.dumps(known.document()) == json.dumps(run.document())

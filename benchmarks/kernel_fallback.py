@@ -1,0 +1,59 @@
+"""What the fallback is worth where a plan is slower than no linear forms, and what it costs where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from benchmarks.bench import Bench, Benchmark
+from benchmarks.kernel import COUNT, MEAN, Stream, check_plans, nanoseconds, problem, query
+from benchmarks.kernel_costs import HOUR, method
+from benchmarks.kernel_plans import SharingIsFree, around_a_part
+from benchmarks.queries import PATTERNS
+from benchmarks.report import Result, Row, Table
+from planner.compile import compile_plan
+from planner.gloria.gloria import gloria
+from planner.gloria.measured import MeasuredCosts
+from planner.gloria.problem import Problem
+from planner.prefixes import share_equal_prefixes
+from planner.query import Query, Window
+from planner.template import template
+
+
+def run(bench: Bench) -> Result:
+    """Plans with their fallback, the same without, and no linear forms at all."""
+    events, rounds = bench.pick(500_000, 200_000, 2_000), bench.pick(3, 1, 1)
+    rows, table = [], []
+    for what, queries, stream in workloads(events, bench.pick(1000, 100, 5)):
+        machine = template(queries)
+        asked = problem(machine, stream)
+        lanes = compile_plan(machine, share_equal_prefixes(machine))
+        for name, model in (("planner", MeasuredCosts()), ("all shared", SharingIsFree())):
+            both = compile_plan(machine, gloria(Problem(machine, asked.events), model).plan, fallback=True)
+            if not both.regions:
+                continue
+            plans = {"with fallback": both, "without": replace(both, fallback=None), "no forms": lanes}
+            check_plans(plans, replace(stream, events=min(stream.events, 20_000)))
+            took = nanoseconds({name: (plan, stream) for name, plan in plans.items()}, rounds)
+            best = min(("without", "no forms"), key=took.__getitem__)
+            against = "the plan alone" if best == "without" else best
+            rows.append(Row(f"{what}, {name}", took["with fallback"], "ns", against, took[best]))
+            table.append({"workload": what, "plan": name, **took})
+    about = f"{events:,} events each; plans that have linear forms, costs `measured` with default constants"
+    return Result(rows, about, method(rounds), [Table("Nanoseconds an event", table)])
+
+
+def workloads(events: int, most: int) -> Iterator[tuple[str, list[Query], Stream]]:
+    """Pools and events."""
+    ride = Stream(events, max(1, events // 100))
+    trips = [query(f"q{i}", PATTERNS[i % 25], (COUNT, MEAN)[i // 25 % 2]) for i in range(min(50, most))]
+    yield "25 patterns of rides", trips, ride
+    hour = Window(HOUR, HOUR // 360)
+    slow = replace(ride, events=max(1, events // 10))
+    yield "25 patterns, 360 windows", [query(f"q{i}", text, window=hour) for i, text in enumerate(PATTERNS)], slow
+    for length in (5, 10):
+        what, pool, stream = next(around_a_part(most, events, (length,)))
+        yield f"{most} queries with {what}", pool, replace(stream, keys=max(1, events // 1000))
+
+
+BENCHMARK = Benchmark("kernel-fallback", "Plans with linear forms, and their fallback", run)
