@@ -67,11 +67,10 @@ def compile_plan(
         template: Of the pool.
         plan: A valid one.
         panes_from: From how many open windows on these are computed by panes; see `planner.panes.PANES_FROM`.
-        fallback: Whether to add a plan without linear forms, if there are any. There is none with what must not
-            happen or conditions on the event before.
+        fallback: Whether to add a plan without linear forms, if there are any.
     """
     made, banks = _compiled(template, plan, panes_from)
-    if not fallback or not made.regions or made.guard_states or made.comparisons:
+    if not fallback or not made.regions:
         return made
     lanes, _ = _compiled(template, share_equal_prefixes(template), panes_from, made, banks)
     if not lanes.banks:

@@ -78,7 +78,7 @@ class PoolRun:
             batch = reader.read(arrow)
             self._remember(arrow, batch.new_group)
             self.counters.add(batch, arrow.num_rows)
-            yield from self._process(self._now.extend(batch))
+            yield from self._process(batch)
         yield from self._end_key()
         if self._now.rows:
             yield self._flush()
@@ -92,17 +92,16 @@ class PoolRun:
 
     def _process(self, batch: Batch) -> Iterator[pa.RecordBatch]:
         """Let the machines process a batch; one takes over from the other where a key begins."""
-        rows = len(batch.time)
-        if self._fallback is None or self._fallback.wanted == self._at:
-            yield from self._advance(batch, 0, rows)
-            return
-        begins = np.flatnonzero(batch.new_key)
-        turn = int(begins[0]) if len(begins) else rows
-        yield from self._advance(batch, 0, turn)
-        if turn < rows:
+        rows = turn = len(batch.time)
+        if self._fallback is not None and self._fallback.wanted != self._at:
+            begins = np.flatnonzero(batch.new_key)
+            turn = int(begins[0]) if len(begins) else rows
+        if turn:
+            yield from self._advance(self._now.extend(batch), 0, turn)
+        if self._fallback is not None and turn < rows:
             yield from self._end_key()
             self._take_over(self._fallback.wanted)
-            yield from self._advance(batch, turn, rows)
+            yield from self._advance(self._now.extend(batch), turn, rows)
 
     def _advance(self, batch: Batch, row: int, end: int) -> Iterator[pa.RecordBatch]:
         """Process the events of a batch from ``row`` to ``end``."""
