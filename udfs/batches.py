@@ -41,6 +41,23 @@ class Batch(NamedTuple):
     key_low: Ints
 
 
+def no_batch(plan: KernelPlan) -> Batch:
+    """A batch without events."""
+    flags, ints = np.zeros(0, np.uint8), np.zeros(0, np.int64)
+    columns, words = len(plan.columns), class_words(len(plan.classes))
+    return Batch(
+        time=ints,
+        chunk=ints,
+        new_key=flags,
+        new_group=flags,
+        classes=np.zeros((0, words), np.int64),
+        valid=np.zeros((columns, 0), np.uint8),
+        numbers=np.zeros((columns, 0), np.float64),
+        key_high=np.zeros((columns, 0), np.int64),
+        key_low=np.zeros((columns, 0), np.int64),
+    )
+
+
 class BatchReader:
     """Reads batches of one sorted stream; remembers the last row to see whether the next has its key."""
 

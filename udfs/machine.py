@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
 from planner.kernel_plan import KernelPlan
 from udfs.batches import Batch
 from udfs.kernel import advance, end_key
@@ -11,6 +17,7 @@ from udfs.program import Output, assemble, new_guards, new_state
 from udfs.regions import new_regions
 
 _ROWS, _GROUP = 3, 4
+_Nested = TypeVar("_Nested", bound="tuple[Any, ...]")
 
 
 class Machine:
@@ -72,6 +79,55 @@ class Machine:
         if self.has_begun:
             end_key(*self._parts(output), self._combine)
 
+    def saved(self) -> list[NDArray[Any]]:
+        """All that a machine remembers, as flat arrays: the totals of the key under way, and where it is.
+
+        Rows that have been written and not flushed are not part of it.
+        """
+        kept = [*_arrays(self._kept()), *(() if self._room is None else _arrays(self._room.kept()))]
+        return [array.copy() for array in kept]
+
+    def restore(self, saved: Sequence[NDArray[Any]]) -> None:
+        """Go on where a machine of the same plan was when it was saved.
+
+        Args:
+            saved: What it had saved.
+
+        Raises:
+            ValueError: They are not the arrays of this plan.
+        """
+        mine = list(_arrays(self._kept()))
+        fixed, more = saved[: len(mine)], saved[len(mine) :]
+        wanted = 0 if self._room is None else len(list(_arrays(self._room.kept())))
+        if [array.shape for array in mine] != [array.shape for array in fixed] or len(more) != wanted:
+            raise ValueError("these are not the arrays of this plan")
+        for array, other in zip(mine, fixed, strict=True):
+            array[...] = other
+        if self._room is not None:
+            self._room.restore(_rebuilt(self._room.kept(), iter(more)))
+
+    def _kept(self) -> tuple[object, ...]:
+        """What changes from event to event, always in arrays of the same shapes."""
+        regions, panes = self._regions, self._panes
+        forms = () if regions is None else (regions.now, regions.seen, regions.unsettled)
+        return self._state, self._guards or (), forms, (panes.memory, panes.newest, panes.touched, panes.now)
+
     def _parts(self, output: Output) -> tuple[object, ...]:
         past = None if self._room is None else self._room.past
         return self._program, self._state, self._guards, past, self._regions, self._panes, output
+
+
+def _arrays(nested: Iterable[object]) -> Iterator[NDArray[Any]]:
+    """The arrays in tuples of tuples."""
+    for item in nested:
+        if isinstance(item, np.ndarray):
+            yield item
+        else:
+            assert isinstance(item, tuple)
+            yield from _arrays(item)
+
+
+def _rebuilt(like: _Nested, arrays: Iterator[NDArray[Any]]) -> _Nested:
+    """Tuples of the same kinds with these arrays, one after the other, in place of their own."""
+    items = [next(arrays) if isinstance(item, np.ndarray) else _rebuilt(item, arrays) for item in like]
+    return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.kernel_plan import CLASSES_PER_WORD, Access, KernelPlan
-from udfs.batches import Batch
+from udfs.batches import Batch, no_batch
 from udfs.lookback import refill_trees
 from udfs.program import NEVER_YET, Flags, Ints, Past, Program, State, no_past, totals_of
 from udfs.ranks import ranks
@@ -29,7 +29,7 @@ class PastRoom:
     def __init__(self, plan: KernelPlan, program: Program) -> None:
         self._plan = plan
         self._program = program
-        self._last: Batch | None = None
+        self._last = no_batch(plan)
         self._classes = _ordinals(program.history_ends, len(program.histories))
         self._reached = [self._tree_classes(number) for number in range(len(plan.comparisons))]
         self.past = no_past(program)
@@ -46,12 +46,19 @@ class PastRoom:
         lanes = int((self._program.histories[:, 1] * self._program.histories[:, 2]).sum())
         return rows < self.carried() and rows * lanes * 64 < PAST_BYTES
 
+    def kept(self) -> tuple[Past, Batch]:
+        """What is remembered from batch to batch."""
+        return self.past, self._last
+
+    def restore(self, kept: tuple[Past, Batch]) -> None:
+        """Go on with what another has kept."""
+        self.past, self._last = kept
+
     def extend(self, batch: Batch, state: State) -> Batch:
         """The batch with the events that it may reach back to after its own; ``past`` is made for it."""
         live = self._live(batch, state)
         old = self.past
-        known = 0 if self._last is None else self._last.valid.shape[1]
-        carried = np.zeros(known, np.bool_)
+        carried = np.zeros(self._last.valid.shape[1], np.bool_)
         for places in live:
             carried[old.source[places]] = True
         batch = self._extended(batch, np.flatnonzero(carried))
@@ -77,7 +84,7 @@ class PastRoom:
         return live
 
     def _extended(self, batch: Batch, sources: Ints) -> Batch:
-        if self._last is None or not len(sources):
+        if not len(sources):
             return batch
         last = self._last
 
