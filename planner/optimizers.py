@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from planner.gloria.costs import CostModel, plan_cost
 from planner.gloria.exhaustive import exhaustive
-from planner.gloria.gloria import Found, gloria
+from planner.gloria.gloria import Found, gloria, published
 from planner.gloria.greedy import greedy
 from planner.gloria.measured import Constants, MeasuredCosts
 from planner.gloria.paper import PaperCosts
@@ -54,6 +54,7 @@ OPTIMIZERS: Mapping[str, Callable[[Problem, CostModel], Found]] = {
     "greedy": greedy,
     "exhaustive": _exhaustive,
     "none": _none,
+    "published": published,
 }
 """By name; the first is the default. ``exhaustive`` raises `WorkloadTooLargeError`."""
 

@@ -54,7 +54,7 @@ def among_equals(workload: Problem) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("optimizer", ["gloria", "greedy"])
+@pytest.mark.parametrize("optimizer", ["gloria", "published", "greedy"])
 @pytest.mark.parametrize("model", MODELS)
 def test_order_of_registration(model: str, optimizer: str) -> None:
     """Equal queries may change places."""
@@ -83,7 +83,7 @@ def test_longest_first() -> None:
 
 def test_graph_is_of_the_given_problem() -> None:
     workload = problem(["E C D", "F A B C D", "A B C D"], {"F": 10, "A": 5, "B": 10, "C": 12, "D": 4, "E": 3})
-    for optimizer in ("gloria", "greedy"):
+    for optimizer in ("gloria", "published", "greedy"):
         graph = OPTIMIZERS[optimizer](workload, MODELS["paper"]).graph
         assert graph is not None
         assert graph.problem is workload
@@ -102,7 +102,7 @@ from tests.optimizer_workloads import MODELS, random_problem
 for seed in range(12):
     workload, _ = random_problem(Random(seed))
     for model in MODELS.values():
-        for optimizer in ("gloria", "greedy"):
+        for optimizer in ("gloria", "published", "greedy"):
             found = OPTIMIZERS[optimizer](workload, model)
             print(repr(found.cost), found.plan, [node.name for node in found.graph.all_nodes()])
 """

@@ -6,7 +6,7 @@ graph that they have built.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from planner.gloria.canonical import canonical
@@ -18,6 +18,7 @@ from planner.gloria.graph import Graph, Pool
 from planner.gloria.kleene import plan_components
 from planner.gloria.labels import plan_of
 from planner.gloria.node_pruning import prune_nodes
+from planner.gloria.options import Labelling
 from planner.gloria.path_search import search_paths
 from planner.gloria.pools import pools
 from planner.gloria.problem import Problem
@@ -57,12 +58,42 @@ def build(problem: Problem, model: CostModel, rules: tuple[Callable[[Graph, Pool
 
 def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> Found:
     """The best plan that can be found; it does not depend on the order of the queries."""
-    ordered = canonical(problem)
-    graph = build(ordered.problem, model)
-    pricer = Pricer(ordered.problem, model)
-    labels = search_paths(graph, pricer)
-    published = pricer.cost(labels)
+    searched = _Searched(problem, model)
+    ordered, pricer, labels = searched.ordered, searched.pricer, searched.labels
     completion = complete(ordered.problem, model, pricer, labels, effort or Effort())
-    plan = plan_of(ordered.problem, "gloria", completion.labels)
-    cost = plan_cost(ordered.problem, model, plan)
-    return Found(ordered.plan(plan), ordered.graph(graph), cost, published, completion.bound)
+    return searched.found("gloria", completion.labels, pricer.cost(labels), completion.bound)
+
+
+def published(problem: Problem, model: CostModel) -> Found:
+    """The plan that the rules of the paper find, without completion."""
+    searched = _Searched(problem, model)
+    return searched.found("published", searched.labels)
+
+
+class _Searched:
+    """A problem, of which the graph has been built and searched.
+
+    Attributes:
+        ordered: The problem in canonical order.
+        graph: Its graph.
+        pricer: Of its labels.
+        labels: Of the best path.
+    """
+
+    def __init__(self, problem: Problem, model: CostModel) -> None:
+        self.ordered = canonical(problem)
+        self.graph = build(self.ordered.problem, model)
+        self.pricer = Pricer(self.ordered.problem, model)
+        self.labels = search_paths(self.graph, self.pricer)
+
+    def found(
+        self,
+        optimizer: str,
+        labels: Sequence[Labelling],
+        published: float | None = None,
+        bound: float | None = None,
+    ) -> Found:
+        """The plan that labels give."""
+        plan = plan_of(self.ordered.problem, optimizer, labels)
+        cost = plan_cost(self.ordered.problem, self.graph.model, plan)
+        return Found(self.ordered.plan(plan), self.ordered.graph(self.graph), cost, published, bound)
