@@ -49,7 +49,7 @@ def workloads(events: int, most: int) -> Iterator[tuple[str, list[Query], Stream
     trips = [query(f"q{i}", PATTERNS[i % 25], (COUNT, MEAN)[i // 25 % 2]) for i in range(min(50, most))]
     yield "25 patterns of rides", trips, ride
     hour = Window(HOUR, HOUR // 360)
-    slow = replace(ride, events=max(1, events // 10))
+    slow = replace(ride, events=max(1, events // 2))
     yield "25 patterns, 360 windows", [query(f"q{i}", text, window=hour) for i, text in enumerate(PATTERNS)], slow
     for length in (5, 10):
         what, pool, stream = next(around_a_part(most, events, (length,)))
