@@ -7,9 +7,12 @@ from random import Random
 
 import pytest
 
-from planner.gloria.choices import Choices, bargained, best, improved
+from planner.gloria.bargaining import bargained
+from planner.gloria.choices import Choices
 from planner.gloria.costs import Bundle
+from planner.gloria.improvement import improved
 from planner.gloria.options import Option
+from planner.gloria.proof import best
 
 
 def option(own: dict[object, float], of_forms: dict[object, float], forms: set[int], number: int) -> Option:

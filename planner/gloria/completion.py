@@ -13,11 +13,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from planner.gloria.choices import Choices, bargained, best, improved
+from planner.gloria.bargaining import bargained
+from planner.gloria.choices import Choices
 from planner.gloria.costs import CostModel, Pricer
+from planner.gloria.improvement import improved
 from planner.gloria.labels import ALONE, forms
 from planner.gloria.options import Core, Labelling, Option, TooManyLabelsError, all_labels, core, options, some_labels
 from planner.gloria.problem import Problem
+from planner.gloria.proof import best
 
 LARGE = 5
 """What part of the effort of a proof is spent where not all options are looked at, and nothing can be proved."""
