@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias, TypeVar
 
 from planner.access import compile_comparison
-from planner.automaton import Automaton, closure
 from planner.banks import Banks, is_free, lay_out
-from planner.components import SCALED_TRENDS, TRENDS, Component, needed
+from planner.components import Component, needed
 from planner.guards import ALWAYS, Condition
 from planner.kernel_plan import (
     NO_EVENT,
@@ -28,6 +26,7 @@ from planner.kernel_plan import (
     Product,
     Region,
 )
+from planner.nodes import Held, Node, Sources, counts, key_of, nodes_of, sources_of
 from planner.panes import PANES_FROM, PaneRows, pane_rows, told_apart
 from planner.prefixes import equal_prefixes, share_equal_prefixes
 from planner.query import EventClass, Step, Window
@@ -37,25 +36,6 @@ from planner.sharing import SharingPlan
 from planner.template import State, Template
 
 _T = TypeVar("_T")
-
-
-class _Held(Enum):
-    """What is held of a component at a state: its total, the one in the base of a region that is kept apart
-    from it, or its form."""
-
-    TOTAL = 0
-    BASE = 1
-    FORM = 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """One component at one state of one query's automaton."""
-
-    query: int
-    state: int
-    component: Component
-    held: _Held = _Held.TOTAL
 
 
 def compile_plan(
@@ -97,63 +77,16 @@ def _compiled(
         node
         for number, query in enumerate(template.queries)
         for component in needed(query)
-        for node in _nodes(template, shared, number, component)
+        for node in nodes_of(template, shared, number, component)
     ]
     index = {node: place for place, node in enumerate(nodes)}
     predecessors = [machine.predecessors() for machine in template.automata]
-    before = [_sources(template.automata[n.query], predecessors[n.query][n.state], shared, n, index) for n in nodes]
+    before = [sources_of(template.automata[n.query], predecessors[n.query][n.state], shared, n, index) for n in nodes]
     held = tuple(one if rows is None else other for one, other, rows in zip(merged, apart, panes, strict=True))
-    keys = ((_key(template, held, shared, node), panes[node.query] is not None) for node in nodes)
+    keys = ((key_of(template, held, shared, node), panes[node.query] is not None) for node in nodes)
     blocks = refine(keys, before)
     cell_of = dict(zip(nodes, blocks, strict=True))
     return _Compiler(template, shared, panes, like).plan(nodes, before, blocks, cell_of, banks)
-
-
-def _nodes(template: Template, shared: Regions, query: int, component: Component) -> Iterator[_Node]:
-    """The nodes of a component of a query: where it may be other than zero, from where it is contributed onwards."""
-    machine, forms = template.automata[query], shared.forms[query]
-    origins = {s for s, label in enumerate(machine.labels) if component.variable in (None, label)}
-    totals = closure(origins, machine.follows.__getitem__)
-    for state in totals:
-        yield _Node(query, state, component)
-        if state in forms and forms[state].kept_apart:
-            yield _Node(query, state, component, _Held.BASE)
-    onwards: dict[int, list[int]] = {state: [] for state in forms}
-    for state, form in forms.items():
-        for source in form.sources:
-            onwards[source].append(state)
-    for state in closure(origins & forms.keys(), onwards.__getitem__):
-        yield _Node(query, state, component, _Held.FORM)
-
-
-_Sources: TypeAlias = tuple[tuple[Condition, int], ...]
-"""What comes before a node: nodes, each with the condition of the step from there."""
-
-
-def _sources(
-    machine: Automaton, states: tuple[int, ...], shared: Regions, node: _Node, index: dict[_Node, int]
-) -> _Sources:
-    held = _Held.TOTAL
-    if node.held is _Held.FORM:
-        states, held = shared.forms[node.query][node.state].sources, _Held.FORM
-    before = ((state, index.get(_Node(node.query, state, node.component, held))) for state in states)
-    return tuple((machine.follows[state][node.state], source) for state, source in before if source is not None)
-
-
-def _key(template: Template, merged: tuple[tuple[int, ...], ...], shared: Regions, node: _Node) -> object:
-    """What a cell is, apart from its sources. Variables do not matter, only whether they contribute."""
-    component, form = node.component, shared.forms[node.query].get(node.state)
-    contributes = template.automata[node.query].labels[node.state] == component.variable
-    block = None if form is None else form.block
-    total = None if node.held is _Held.FORM else merged[node.query][node.state]
-    # A total that events add up is ahead of one that is evaluated, however equal they are in the end.
-    is_ahead = node.held is _Held.TOTAL and form is not None and form.kept_apart
-    return node.held, total, block, is_ahead, replace(component, variable=None), contributes
-
-
-def _counts(node: _Node) -> _Node:
-    """The count of trends that a node's contributions are weighted with."""
-    return replace(node, component=SCALED_TRENDS if node.component.counted_by is Arithmetic.NUMBER else TRENDS)
 
 
 def _passive(arithmetic: Arithmetic, window: int) -> Cell:
@@ -184,10 +117,10 @@ class _Compiler:
 
     def plan(
         self,
-        nodes: list[_Node],
-        before: list[_Sources],
+        nodes: list[Node],
+        before: list[Sources],
         blocks: list[int],
-        cell_of: dict[_Node, int],
+        cell_of: dict[Node, int],
         banks: Banks | None,
     ) -> tuple[KernelPlan, Banks]:
         representatives: dict[int, int] = {}
@@ -252,7 +185,7 @@ class _Compiler:
         return _number(self._columns, column)
 
     def _cell(
-        self, node: _Node, steps: tuple[tuple[_Node, Condition], ...], cell_of: dict[_Node, int], more: _MoreCells
+        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: _MoreCells
     ) -> Cell:
         component = node.component
         machine, window = self._template.automata[node.query], self._window_of[node.query]
@@ -271,7 +204,7 @@ class _Compiler:
             start_event = None if state.step.start is None else _number(self._classes, state.step.start)
         links = tuple(Link(self._read(source, cell_of, more), condition) for source, condition in steps)
         units: tuple[int, ...] = ()
-        if node.held is _Held.FORM:
+        if node.held is Held.FORM:
             window, starts, units = self._region(node), False, self._units(node, more)
         elif starts and self._panes[node.query] is not None:
             starts, units = False, (self._one(node, more),)
@@ -286,28 +219,28 @@ class _Compiler:
             start_condition=machine.starts[node.state] if starts else ALWAYS,
             sources=(*units, *(link.cell for link in links if is_free(link))),
             links=tuple(link for link in links if not is_free(link)),
-            count=cell_of[_counts(node)] if contributes else None,
+            count=cell_of[counts(node)] if contributes else None,
             column=column,
             weighted=contributes and component.weighted,
         )
 
-    def _is_evaluated(self, node: _Node) -> bool:
+    def _is_evaluated(self, node: Node) -> bool:
         """Whether the total of a node is evaluated, instead of being added up by its events."""
         form = self._shared.forms[node.query].get(node.state)
-        return node.held is _Held.BASE or (node.held is _Held.TOTAL and form is not None and not form.kept_apart)
+        return node.held is Held.BASE or (node.held is Held.TOTAL and form is not None and not form.kept_apart)
 
-    def _read(self, source: _Node, cell_of: dict[_Node, int], more: _MoreCells) -> int:
+    def _read(self, source: Node, cell_of: dict[Node, int], more: _MoreCells) -> int:
         """The cell that an event reads: the node's own, or a view of it."""
         cell = cell_of[source]
         if not self._is_evaluated(source):
             return cell
         return more.number(cell, _passive(source.component.arithmetic, self._window_of[source.query]))
 
-    def _region(self, node: _Node) -> int:
+    def _region(self, node: Node) -> int:
         """The region of a node's form, numbered on from the windows."""
         return len(self._windows) + self._shared.region_of[self._shared.forms[node.query][node.state].block]
 
-    def _units(self, node: _Node, more: _MoreCells) -> tuple[int, ...]:
+    def _units(self, node: Node, more: _MoreCells) -> tuple[int, ...]:
         """What comes to a form straight from its snapshots and from starts."""
         if node.component.variable is not None:
             return ()
@@ -316,7 +249,7 @@ class _Compiler:
         columns = ([0] if form.begins else []) + ([constant] if form.starts and constant is not None else [])
         return tuple(self._unit(node, column, more) for column in columns)
 
-    def _regions(self, nodes: list[_Node], cell_of: dict[_Node, int], more: _MoreCells) -> tuple[Region, ...]:
+    def _regions(self, nodes: list[Node], cell_of: dict[Node, int], more: _MoreCells) -> tuple[Region, ...]:
         """The regions, with one of the ``nodes`` per cell."""
         units: list[list[tuple[int, int]]] = [[] for _ in self._shared.bases]
         evaluations: list[list[Evaluation]] = [[] for _ in self._shared.bases]
@@ -326,7 +259,7 @@ class _Compiler:
                 continue
             region = self._shared.region_of[form.block]
             blocks = self._shared.bases[region].blocks
-            if node.held is _Held.FORM and node.component.variable is None and form.block in blocks:
+            if node.held is Held.FORM and node.component.variable is None and form.block in blocks:
                 units[region].append((number, blocks[form.block]))
             elif self._is_evaluated(node):
                 products = tuple(self._products(node, cell_of, more))
@@ -339,17 +272,17 @@ class _Compiler:
             for base, known, found in zip(self._shared.bases, units, evaluations, strict=True)
         )
 
-    def _products(self, node: _Node, cell_of: dict[_Node, int], more: _MoreCells) -> Iterator[Product]:
+    def _products(self, node: Node, cell_of: dict[Node, int], more: _MoreCells) -> Iterator[Product]:
         """The linear form that a node's total is."""
         forms = self._shared.forms[node.query]
-        trends, form = _counts(node), cell_of.get(replace(node, held=_Held.FORM))
+        trends, form = counts(node), cell_of.get(replace(node, held=Held.FORM))
         # What the base has counted goes on with trends; what is counted on the way is so for trends of the base.
         pairs = dict.fromkeys(((trends, node), (node, trends)))
         for column, state in self._shared.columns(node.query, node.state).items():
-            held = _Held.BASE if column and forms[state].kept_apart else _Held.TOTAL
+            held = Held.BASE if column and forms[state].kept_apart else Held.TOTAL
             for factor, other in pairs:
-                coefficient = cell_of.get(replace(factor, held=_Held.FORM))
-                total = cell_of.get(_Node(node.query, state, other.component, held))
+                coefficient = cell_of.get(replace(factor, held=Held.FORM))
+                total = cell_of.get(Node(node.query, state, other.component, held))
                 if coefficient is not None and total is not None:
                     yield Product(coefficient, column, total)
         base = self._shared.bases[self._shared.region_of[forms[node.state].block]]
@@ -358,29 +291,29 @@ class _Compiler:
         if forms[node.state].block not in base.blocks:
             yield Product(self._unit(trends, 0, more), 0, cell_of[node])
 
-    def _unit(self, node: _Node, column: int, more: _MoreCells) -> int:
+    def _unit(self, node: Node, column: int, more: _MoreCells) -> int:
         """The form, of the node's region and arithmetic, that is the total of one column."""
         window, arithmetic = self._region(node), node.component.arithmetic
         return more.number((window, column, arithmetic), _passive(arithmetic, window))
 
-    def _one(self, node: _Node, more: _MoreCells) -> int:
+    def _one(self, node: Node, more: _MoreCells) -> int:
         """The constant 1, of the node's arithmetic, in a window that is computed by panes."""
         window, arithmetic = self._window_of[node.query], node.component.arithmetic
         return more.number((window, 0, arithmetic), _passive(arithmetic, window))
 
-    def _all_panes(self, nodes: list[_Node], cell_of: dict[_Node, int], more: _MoreCells) -> tuple[Panes, ...]:
+    def _all_panes(self, nodes: list[Node], cell_of: dict[Node, int], more: _MoreCells) -> tuple[Panes, ...]:
         """The panes of all windows that are computed by them, with one of the ``nodes`` per cell."""
         rows: dict[int, int] = {}
         units: dict[int, list[tuple[int, int]]] = {}
         evaluations: dict[int, list[tuple[bool, Evaluation]]] = {}
         for number, node in enumerate(nodes):
             mine, window, counts = self._panes[node.query], self._window_of[node.query], node.component.variable is None
-            if mine is None or node.held is _Held.FORM:
+            if mine is None or node.held is Held.FORM:
                 continue
             rows[window] = mine.rows
             if counts and node.state in mine.of:
                 units.setdefault(window, []).append((number, mine.of[node.state]))
-            if node.held is _Held.TOTAL:
+            if node.held is Held.TOTAL:
                 products = tuple(dict.fromkeys(self._pane_products(node, mine, cell_of, more)))
                 evaluations.setdefault(window, []).append((counts, Evaluation(number, None, products)))
         for key, number in more.numbers.items():
@@ -397,22 +330,22 @@ class _Compiler:
         )
 
     def _pane_products(
-        self, node: _Node, rows: PaneRows, cell_of: dict[_Node, int], more: _MoreCells
+        self, node: Node, rows: PaneRows, cell_of: dict[Node, int], more: _MoreCells
     ) -> Iterator[Product]:
         """What a node's total is after a pane."""
-        trends = _counts(node)
+        trends = counts(node)
         for state in rows.before[node.state]:
             for factor, other in dict.fromkeys(((trends, node), (node, trends))):
-                total = cell_of.get(_Node(node.query, state, other.component))
+                total = cell_of.get(Node(node.query, state, other.component))
                 if total is not None:
                     yield Product(cell_of[factor], rows.of[state], total)
         yield Product(cell_of[node], 0, None)
         if node.state not in rows.of:
             yield Product(self._one(trends, more), 0, cell_of[node])
 
-    def _end_cells(self, cell_of: dict[_Node, int], number: int, component: Component) -> tuple[Link, ...]:
+    def _end_cells(self, cell_of: dict[Node, int], number: int, component: Component) -> tuple[Link, ...]:
         ends = sorted(self._template.automata[number].ends.items())
-        nodes = ((_Node(number, state, component), condition) for state, condition in ends)
+        nodes = ((Node(number, state, component), condition) for state, condition in ends)
         return tuple(Link(cell_of[node], condition) for node, condition in nodes if node in cell_of)
 
 
