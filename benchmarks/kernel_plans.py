@@ -147,7 +147,7 @@ def suite(bench: Bench) -> Result:
     rows, table = [], []
     for what, queries, stream in workloads(events, bench.pick(1000, 50, 5)):
         made = plans(queries, stream, constants, (PLANNER, NONE, ALL, GREEDY))
-        took = nanoseconds({name: (plan, stream) for name, plan in made.kernel.items()}, rounds)
+        took = _nanoseconds(made, stream, rounds)
         best = min((NONE, ALL, GREEDY), key=took.__getitem__)
         rows.append(Row(what, took[PLANNER], "ns", best, took[best]))
         table.append({"workload": what, "queries": len(queries), **took})
@@ -160,6 +160,13 @@ def suite(bench: Bench) -> Result:
     return Result(
         [head, *rows], sizes, method(rounds), [Table("Nanoseconds an event by plan", table)], {"kernel-plans": bars}
     )
+
+
+def _nanoseconds(made: Plans, stream: Stream, rounds: int) -> dict[str, float]:
+    """Of each plan; plans that are the same are measured once, or noise would tell them apart."""
+    first = {plan: name for name, plan in reversed(made.kernel.items())}
+    taken = nanoseconds({name: (plan, stream) for plan, name in first.items()}, rounds)
+    return {name: taken[first[plan]] for name, plan in made.kernel.items()}
 
 
 def workloads(events: int, most: int) -> Iterator[tuple[str, list[Query], Stream]]:
