@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 from benchmarks.bench import Bench, Benchmark
 from benchmarks.kernel import query
@@ -71,10 +71,7 @@ def planned(workload: Problem, model: str, optimizer: str, repetitions: int, mem
     return figures
 
 
-Outcome = TypeVar("Outcome")
-
-
-def least(run: Callable[[], Outcome], repetitions: int) -> tuple[float, Outcome]:
+def least(run: Callable[[], Found], repetitions: int) -> tuple[float, Found]:
     """Least seconds of several runs, and what the last one returned."""
     best = float("inf")
     for _ in range(repetitions):
