@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+from types import FrameType
 
 import pytest
 from hypothesis import given, settings
@@ -57,6 +59,9 @@ def test_statements_cut_anywhere(sql: str) -> None:
 
 
 DEEP = 5000
+CALLS = 500
+"""Of functions, in Python and in C, that a character of a statement may take: work that grows with the square of
+`DEEP` takes thousands."""
 
 
 @pytest.mark.parametrize(
@@ -82,8 +87,23 @@ DEEP = 5000
     ],
 )
 def test_deep_and_long_statements(sql: str) -> None:
-    """No recursion that is as deep as the statement, and no time that grows with its square."""
-    check(sql)
+    """No recursion that is as deep as the statement, and no work that grows with its square.
+
+    Work is calls of functions, of which there are as many on any machine.
+    """
+    calls = 0
+
+    def count(_frame: FrameType, _event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        check(sql)
+    finally:
+        sys.setprofile(before)
+    assert calls < CALLS * len(sql)
 
 
 @pytest.mark.parametrize(
