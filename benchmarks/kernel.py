@@ -21,16 +21,17 @@ from planner.kernel_plan import (
     SCALE_BITS,
     Arithmetic,
     Encoding,
+    Field,
     KernelPlan,
     Layout,
     class_words,
-    field_columns,
 )
 from planner.panes import PANES_FROM
 from planner.pattern import variables
 from planner.pattern_grammar import lexemes, parse_pattern
 from planner.prefixes import share_equal_prefixes
 from planner.query import Aggregate, EventClass, Function, Query, Step, Window
+from planner.result_columns import BEYOND, VALUE, WORD, field_column
 from planner.statistics import Seen, expectations, longest_window
 from planner.template import Template, template
 from udfs.run import PoolRun
@@ -204,13 +205,12 @@ def _totals(plan: KernelPlan, batches: Sequence[pa.RecordBatch]) -> list[NDArray
     if not parts:
         return [np.empty((0, 0), np.longdouble) for _ in plan.results]
     found = pa.Table.from_batches(parts)
-    names = field_columns(plan.fields)
     bank = found["bank"].to_numpy()
     totals = []
     for result in plan.results:
         rows = found.filter(pa.array(bank == result.bank))
         fields = [result.presence, *(number for value in result.values for number in value)]
-        numbers = [_numbers(rows, plan.fields[number].arithmetic, names[number]) for number in fields]
+        numbers = [_numbers(rows, number, plan.fields[number]) for number in fields]
         there = numbers[0] != 0
         keys = [np.asarray(rows.column(0))[there], rows["window"].to_numpy()[there]]
         order = np.lexsort(keys)
@@ -222,9 +222,14 @@ def _totals(plan: KernelPlan, batches: Sequence[pa.RecordBatch]) -> list[NDArray
     return totals
 
 
-def _numbers(rows: pa.Table, arithmetic: Arithmetic, names: Sequence[str]) -> NDArray[np.longdouble]:
+def _numbers(rows: pa.Table, number: int, field: Field) -> NDArray[np.longdouble]:
     """The values of a field that is a count or a sum."""
-    high, low = (rows[name].to_numpy() for name in names)
-    if arithmetic is Arithmetic.EXACT:
-        return np.asarray(high.astype(np.longdouble) * 2.0**64 + low.astype(np.uint64).astype(np.longdouble))
-    return np.asarray(np.ldexp(high.astype(np.longdouble), low * SCALE_BITS))
+    exact = field.arithmetic is Arithmetic.EXACT
+    held = rows[field_column(number, field)].to_numpy()
+    values = (held.astype(np.uint64) if exact else held).astype(np.longdouble)
+    for row in np.flatnonzero(rows[BEYOND].is_valid()):
+        for there, more in rows[BEYOND][row].as_py():
+            if there == number:
+                add, scale = (more[WORD], 64) if exact else (more[VALUE], SCALE_BITS * more[WORD])
+                values[row] += np.ldexp(np.longdouble(add), scale)
+    return np.asarray(values)

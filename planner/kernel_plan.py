@@ -17,7 +17,6 @@ Terms:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from importlib.resources import files
@@ -287,20 +286,6 @@ class Field:
     arithmetic: Arithmetic
     encoding: Encoding | None = None
     type: str | None = None
-
-
-def field_columns(fields: Sequence[Field]) -> list[tuple[str, ...]]:
-    """Per field, the names of the columns that hold it in the results of a pool."""
-    names: list[tuple[str, ...]] = []
-    for number, field in enumerate(fields):
-        match field.arithmetic:
-            case Arithmetic.EXACT:
-                names.append((f"exact_{number}_high", f"exact_{number}_low"))
-            case Arithmetic.NUMBER:
-                names.append((f"number_{number}", f"number_{number}_scale"))
-            case Arithmetic.EXTREME:
-                names.append((f"extreme_{number}",))
-    return names
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from planner.kernel_plan import SCALE_BITS, STUCK_HIGH, Arithmetic, Encoding, Field, field_columns
+from planner.kernel_plan import SCALE_BITS, STUCK_HIGH, Arithmetic, Encoding, Field
+from planner.result_columns import BEYOND, VALUE, WORD, field_column
 
 _LOW_HALF = 0xFFFFFFFF
 _NO_SCALE = -(1 << 62)
+_MAPS = "maps"
 
 
 def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[Field], tasks: int) -> DataFrame:
@@ -23,53 +25,58 @@ def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[F
         tasks: Number of partitions of the result. It is kept and read as often as there are views, so
             Spark's default of 200 would make every read start 200 tasks.
 
-    Counts are added in 32-bit halves, which cannot overflow for fewer than 2^31 partial rows.
+    Low words of counts are added in 32-bit halves, which cannot overflow for fewer than 2^31 partial rows.
     """
     keys = [*groups, "bank", "`window`"]
     sums: list[str] = []
     results: list[str] = list(keys)
-    for number, (field, names) in enumerate(zip(fields, field_columns(fields), strict=True)):
+    parts: list[str] = []
+    carries: list[str] = []
+    for number, field in enumerate(fields):
+        name = field_column(number, field)
         match field.arithmetic:
             case Arithmetic.EXACT:
-                parts, values = _exact(names, number)
+                upper, lower = f"upper_{number}", f"lower_{number}"
+                sums += [f"sum(shiftrightunsigned({name}, 32)) AS {upper}", f"sum({name} & {_LOW_HALF}L) AS {lower}"]
+                carried = f"({upper} + shiftrightunsigned({lower}, 32))"
+                results.append(f"shiftleft({carried}, 32) | ({lower} & {_LOW_HALF}L) AS {name}")
+                carries.append(f"shiftrightunsigned({carried}, 32)")
+                parts.append(f"struct({number} AS field, {carries[-1]} AS carry, CAST(NULL AS DOUBLE) AS plain)")
             case Arithmetic.NUMBER:
-                parts, values = _number(names, number)
+                sums.append(f"sum({name}) AS {name}")
+                results.append(name)
+                parts.append(f"struct({number} AS field, 0L AS carry, {name} AS plain)")
             case Arithmetic.EXTREME:
                 extreme = "min" if field.encoding is Encoding.LEAST else "max"
-                parts, values = [f"{extreme}({names[0]}) AS {names[0]}"], [names[0]]
-        sums += parts
-        results += values
+                sums.append(f"{extreme}({name}) AS {name}")
+                results.append(name)
+    sums.append(f"collect_list({BEYOND}) AS {_MAPS}")
+    fits = " AND ".join([f"size({_MAPS}) = 0", *([f"({' | '.join(carries)}) = 0"] if carries else [])])
+    results.append(f"CASE WHEN NOT ({fits}) THEN {_beyond(parts)} END AS {BEYOND}")
     return partial.repartition(tasks, *keys).groupBy(*keys).agg(*map(F.expr, sums)).selectExpr(*results)
 
 
-def _exact(names: tuple[str, ...], number: int) -> tuple[list[str], list[str]]:
-    high, low = names
-    top, upper, lower = (f"{part}_{number}" for part in ("top", "upper", "lower"))
-    parts = [
-        f"try_sum({high}) AS {top}",
-        f"sum(shiftrightunsigned({low}, 32)) AS {upper}",
-        f"sum({low} & {_LOW_HALF}L) AS {lower}",
-    ]
-    carried = f"({upper} + shiftrightunsigned({lower}, 32))"
-    total = f"least(coalesce(try_add({top}, shiftrightunsigned({carried}, 32)), {STUCK_HIGH}L), {STUCK_HIGH}L)"
-    return parts, [f"{total} AS {high}", f"shiftleft({carried}, 32) | ({lower} & {_LOW_HALF}L) AS {low}"]
+def _beyond(parts: Sequence[str]) -> str:
+    """SQL of what of a row does not fit 64 bits, out of all that did not in the rows it is made of.
+
+    High words are added, with what low words carry; numbers are added relative to the greatest scale.
+
+    Args:
+        parts: Per field a struct of its number, what its low words carry, and its sum of scale 0, NULL for counts.
+    """
+    held = f"filter(transform({_MAPS}, m -> try_element_at(m, f.field)), h -> h IS NOT NULL)"
+    fields = f"transform(array({', '.join(parts)}), f -> struct(f.field, f.carry, f.plain, {held} AS held))"
+    fields = f"filter({fields}, f -> f.carry <> 0 OR size(f.held) > 0)"
+    words = f"transform(f.held, h -> h.{WORD})"
+    high = f"aggregate({words}, f.carry, (t, w) -> least(coalesce(try_add(t, w), {STUCK_HIGH}L), {STUCK_HIGH}L))"
+    scale = f"greatest(array_max({words}), IF(f.plain = 0, {_NO_SCALE}L, 0L))"
+    top = f"CASE WHEN f.plain IS NULL THEN {high} ELSE {scale} END"
+    fields = f"transform({fields}, f -> struct(f.field, f.plain, f.held, {top} AS top))"
+    plain = f"CASE WHEN f.plain = 0 THEN 0D ELSE f.plain * {_step('0L - f.top')} END"
+    total = f"aggregate(f.held, {plain}, (t, h) -> t + h.{VALUE} * {_step(f'h.{WORD} - f.top')})"
+    value = f"CASE WHEN f.plain IS NULL THEN 0D ELSE {total} END"
+    return f"map_from_entries(transform({fields}, f -> struct(f.field, struct(f.top AS {WORD}, {value} AS {VALUE}))))"
 
 
-def _number(names: tuple[str, ...], number: int) -> tuple[list[str], list[str]]:
-    """Scaled doubles: those with scale 0, nearly all, are summed as they are, others relative to the greatest."""
-    value, scale = names
-    plain, others = f"plain_{number}", f"others_{number}"
-    parts = [
-        f"sum(CASE WHEN {scale} = 0 THEN {value} ELSE 0D END) AS {plain}",
-        f"collect_list(CASE WHEN {scale} <> 0 THEN struct({scale} AS s, {value} AS v) END) AS {others}",
-    ]
-    greatest = f"greatest(array_max(transform({others}, x -> x.s)), IF({plain} = 0, {_NO_SCALE}L, 0L))"
-    total = (
-        f"aggregate({others}, {plain} * power(2D, {SCALE_BITS}D * (0L - top)), "
-        f"(total, x) -> total + x.v * power(2D, {SCALE_BITS}D * (x.s - top)))"
-    )
-    combined = f"aggregate(array({greatest}), 0D, (unused, top) -> {total})"
-    return parts, [
-        f"CASE WHEN size({others}) = 0 THEN {plain} ELSE {combined} END AS {value}",
-        f"CASE WHEN size({others}) = 0 THEN 0L ELSE {greatest} END AS {scale}",
-    ]
+def _step(scales: str) -> str:
+    return f"power(2D, {SCALE_BITS}D * ({scales}))"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import DoubleType, FloatType, IntegerType, LongType, StructField, StructType
+from pyspark.sql.types import DataType, DoubleType, FloatType, IntegerType, LongType, MapType, StructField, StructType
 
 from planner.kernel_plan import (
     CLASSES_PER_WORD,
@@ -19,12 +19,12 @@ from planner.kernel_plan import (
     KernelPlan,
     Layout,
     class_words,
-    field_columns,
 )
 from planner.kernel_plan import (
     Column as EventColumn,
 )
 from planner.query import EventClass
+from planner.result_columns import BEYOND, VALUE, WORD, field_column
 from sparkext import settings
 from sparkext.binding import BoundQuery, Key
 from sparkext.chunks import chunk_length, chunks_of
@@ -56,8 +56,8 @@ def run_pool(
 ) -> DataFrame:
     """Results of all ``queries``, which are of one pool, as `KernelPlan.results` says.
 
-    The columns are the group keys, ``bank``, ``window`` and the fields of the plan. Nothing is run yet. When it is,
-    each task gives ``report`` what it has counted.
+    The columns are the group keys, ``bank``, ``window`` and those of `planner.result_columns`. Nothing is run yet.
+    When it is, each task gives ``report`` what it has counted.
 
     Args:
         spark: Their session.
@@ -239,14 +239,17 @@ def _schema(events: DataFrame, layout: Layout, plan: KernelPlan) -> StructType:
         (column.encoding, column.attribute.type): events.schema.fields[first_attribute + place].dataType
         for place, column in enumerate(plan.columns)
     }
-    for field, names in zip(plan.fields, field_columns(plan.fields), strict=True):
+    for number, field in enumerate(plan.fields):
+        kind: DataType
         match field.arithmetic:
             case Arithmetic.EXACT:
-                fields += (StructField(name, LongType()) for name in names)
+                kind = LongType()
             case Arithmetic.NUMBER:
-                fields += (StructField(names[0], DoubleType()), StructField(names[1], LongType()))
+                kind = DoubleType()
             case Arithmetic.EXTREME:
                 assert field.encoding is not None
                 assert field.type is not None
-                fields.append(StructField(names[0], kinds[field.encoding, field.type]))
-    return StructType(fields)
+                kind = kinds[field.encoding, field.type]
+        fields.append(StructField(field_column(number, field), kind))
+    beyond = StructType([StructField(WORD, LongType()), StructField(VALUE, DoubleType())])
+    return StructType([*fields, StructField(BEYOND, MapType(IntegerType(), beyond))])

@@ -7,8 +7,9 @@ import re
 
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.kernel_plan import COUNT_LIMIT, SCALE_BITS, Arithmetic, Field, QueryResult, field_columns
+from planner.kernel_plan import COUNT_LIMIT, SCALE_BITS, Arithmetic, Field, QueryResult
 from planner.query import Aggregate, Function, Window
+from planner.result_columns import BEYOND, VALUE, WORD, field_column
 from sparkext.binding import BoundQuery
 from sparkext.event_time import bound
 from sparkext.own_columns import aggregate_name
@@ -44,17 +45,14 @@ def aggregate_rows(
         query: The query.
         ansi: Whether a count of more than 38 digits fails the statement, or is NULL.
     """
-    names = field_columns(fields)
-    presence = names[place.presence]
-    found = f"{presence[0]} <> 0"
-    if fields[place.presence].arithmetic is Arithmetic.EXACT:
-        found += f" OR {presence[1]} <> 0"
+    presence = fields[place.presence]
+    found = f"{field_column(place.presence, presence)} <> 0 OR {_beyond(place.presence)} IS NOT NULL"
     groups = query.sorted_groups
     columns = [f"{group_column(groups.index(key))} AS {identifier(key.name)}" for key in query.groups]
     bounds = window_bounds(query, "`window`", ansi)
     columns += _named_bounds(bounds)
     for index, (aggregate, value) in enumerate(zip(query.query.aggregates, place.values, strict=True)):
-        held = [names[field] for field in value]
+        held = [_held(number, fields[number]) for number in value]
         columns.append(f"{_value(aggregate, held, _overflow(query, index, bounds, ansi))} AS {aggregate_name(index)}")
     return pool.where(f"bank = {place.bank} AND ({found})").selectExpr(*columns)
 
@@ -125,6 +123,22 @@ def _value(aggregate: Aggregate, names: list[tuple[str, ...]], overflow: str) ->
             return f"CASE WHEN {count[0]} <> 0 THEN {mean} END"
         case Function.MIN | Function.MAX:
             return names[0][0]
+
+
+def _held(number: int, field: Field) -> tuple[str, ...]:
+    """SQL of what a field holds: high and low word of a count, number and scale, or an extreme."""
+    column, beyond = field_column(number, field), _beyond(number)
+    match field.arithmetic:
+        case Arithmetic.EXACT:
+            return f"coalesce({beyond}.{WORD}, 0L)", column
+        case Arithmetic.NUMBER:
+            return f"coalesce({beyond}.{VALUE}, {column})", f"coalesce({beyond}.{WORD}, 0L)"
+        case Arithmetic.EXTREME:
+            return (column,)
+
+
+def _beyond(number: int) -> str:
+    return f"try_element_at({BEYOND}, {number})"
 
 
 def _exact(high: str, low: str, overflow: str) -> str:

@@ -30,11 +30,11 @@ from planner.kernel_plan import (
     Layout,
     QueryResult,
     class_words,
-    field_columns,
 )
 from planner.panes import PANES_FROM
 from planner.prefixes import share_equal_prefixes, share_nothing
 from planner.query import Function, Query
+from planner.result_columns import BEYOND, VALUE, WORD, field_column
 from planner.sharing import QSet, SharingPlan, TransitionPlan
 from planner.template import Template, template
 from tests.enumerator import Event, Key, Results, Value, as_count, as_float, sort_key
@@ -237,12 +237,16 @@ def combined(plan: KernelPlan, layout: Layout, rows: Iterable[dict[str, Value]])
     Raises:
         AssertionError: There are several such rows, although results are per partition.
     """
-    names = field_columns(plan.fields)
     added: Partials = {}
     for row in rows:
         values = list(row.values())
         group = tuple(values[: layout.group_keys])
-        fields = [_field(field, [row[name] for name in held]) for field, held in zip(plan.fields, names, strict=True)]
+        beyond = dict(row[BEYOND] or ())
+        assert not any(row.get(f"number_{number}") for number in beyond), "Spark adds these columns up"
+        fields = [
+            field_value(field, row[field_column(number, field)], beyond.get(number))
+            for number, field in enumerate(plan.fields)
+        ]
         key = (group, row["bank"], row["window"])
         if key in added:
             assert layout.other_keys, f"{key} comes twice"
@@ -251,14 +255,15 @@ def combined(plan: KernelPlan, layout: Layout, rows: Iterable[dict[str, Value]])
     return added
 
 
-def _field(field: Field, held: list[Value]) -> Value:
+def field_value(field: Field, held: Value, beyond: dict[str, Value] | None) -> Value:
+    """What a field holds, by its own column and what is beyond that."""
     match field.arithmetic:
         case Arithmetic.EXACT:
-            return (held[0] << 64) + (held[1] & (1 << 64) - 1)
+            return ((beyond[WORD] if beyond else 0) << 64) + (held & (1 << 64) - 1)
         case Arithmetic.NUMBER:
-            return exact(held[0], held[1])
+            return exact(beyond[VALUE], beyond[WORD]) if beyond else exact(held, 0)
         case Arithmetic.EXTREME:
-            return held[0]
+            return held
 
 
 def exact(number: float, scale: int) -> Value:

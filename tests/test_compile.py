@@ -14,9 +14,10 @@ from planner.banks import MAX_FIELDS
 from planner.compile import compile_plan
 from planner.components import components
 from planner.guards import ALWAYS, Condition, guard
-from planner.kernel_plan import NO_EVENT, Access, Arithmetic, Encoding, KernelPlan, Link, class_words, field_columns
+from planner.kernel_plan import NO_EVENT, Access, Arithmetic, Encoding, KernelPlan, Link, class_words
 from planner.prefixes import equal_prefixes, share_equal_prefixes, share_nothing
 from planner.query import Aggregate, Function, Query, Step, Window
+from planner.result_columns import field_column
 from planner.sharing import SharingPlan
 from planner.template import Template, template
 from tests.adjacent import ADJACENT_BY_SQL
@@ -199,7 +200,7 @@ def test_kernel_plans_are_well_formed(random: Random) -> None:
             assert {result.presence, *(field for value in result.values for field in value)} <= fields
         check_guards(plan)
         check_comparisons(plan)
-        names = [name for columns in field_columns(plan.fields) for name in columns]
+        names = [field_column(number, field) for number, field in enumerate(plan.fields)]
         assert len(names) == len(set(names))
     assert len(shared(*queries).cells) <= len(unshared(*queries).cells)
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from planner.kernel_plan import Arithmetic, Encoding, KernelPlan, Layout, field_columns
+from planner.kernel_plan import Encoding, KernelPlan, Layout
 from udfs.batches import Batch, BatchReader
 from udfs.counters import Counters
 from udfs.fallback import Fallback
 from udfs.machine import Machine
-from udfs.order_keys import decode
 from udfs.program import Floats, field_places, new_output
+from udfs.result_batch import result_batch
 
 OUTPUT_BYTES = 16 << 20
 """Room for result rows before they are handed to Spark."""
@@ -25,8 +25,7 @@ def pool_kernel(
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What `mapInArrow` is given: batches of events sorted by key and time in, partial results out.
 
-    The columns of the results are the group keys, ``bank`` (int32), ``window`` (int64) and those that
-    `planner.kernel_plan.field_columns` names.
+    `udfs.result_batch.result_batch` says what columns the results have.
 
     Args:
         plan: What to compute.
@@ -149,8 +148,9 @@ class PoolRun:
 
     def _remember(self, arrow: pa.RecordBatch, new_group: np.ndarray) -> None:
         """Keep the keys of the groups that start in a batch, and the types of attributes."""
-        keys = arrow.select(range(self._layout.group_keys))
-        self._groups.append(keys.take(pa.array(np.flatnonzero(new_group))))
+        if self._layout.group_keys:
+            keys = arrow.select(range(self._layout.group_keys))
+            self._groups.append(keys.take(pa.array(np.flatnonzero(new_group))))
         attributes = arrow.schema.types[arrow.num_columns - len(self._plan.columns) :]
         for column, kind in zip(self._plan.columns, attributes, strict=True):
             if column.encoding in (Encoding.LEAST, Encoding.GREATEST):
@@ -158,30 +158,10 @@ class PoolRun:
 
     def _flush(self) -> pa.RecordBatch:
         """The rows written since the last flush; only the group under way is kept."""
-        output, rows = self._output, self._now.rows
-        known = pa.concat_batches(self._groups) if self._groups else None
-        arrays: list[pa.Array] = []
-        names: list[str] = []
-        if known is not None and known.num_columns:
-            arrays += known.take(pa.array(output.group[:rows])).columns
-            names += known.schema.names
-        arrays += [pa.array(output.bank[:rows].astype(np.int32)), pa.array(output.window[:rows].copy())]
-        names += ["bank", "window"]
-        columns = field_columns(self._plan.fields)
-        for field, place, labels in zip(self._plan.fields, self._places, columns, strict=True):
-            word = np.ascontiguousarray(output.words[:rows, place.word])
-            names += labels
-            if field.arithmetic is Arithmetic.NUMBER:
-                arrays += [pa.array(np.ascontiguousarray(output.floats[:rows, place.float])), pa.array(word)]
-                continue
-            low = np.ascontiguousarray(output.words[:rows, place.word + 1])
-            if field.arithmetic is Arithmetic.EXACT:
-                arrays += [pa.array(word), pa.array(low)]
-            else:
-                kind = self._types[str(field.type)]
-                arrays.append(decode(word, low, kind, field.encoding is Encoding.GREATEST))
-        if known is not None and known.num_columns:
+        known = pa.concat_batches(self._groups) if self._layout.group_keys else None
+        rows = result_batch(self._output, self._now.rows, known, self._plan.fields, self._places, self._types)
+        if known is not None:
             self._groups = [known.slice(self._now.group)]
         self._now.flushed()
-        output.table.fill(-1)
-        return pa.RecordBatch.from_arrays(arrays, names)
+        self._output.table.fill(-1)
+        return rows
