@@ -234,7 +234,7 @@ def advance(program, state, guards, past, regions, panes, output, batch, row, co
                 settle_guards(program, guards)
         if past is not None:
             if alone and past.unseen[0]:
-                insert_into_trees(program, past, False)
+                insert_into_trees(program, past)
         for m in range(found):
             for u in range(place(update_ends[matched[m]]), place(update_ends[matched[m] + 1])):
                 kind, window, at = updates[u, 0], place(updates[u, 1]), updates[u, 2]
@@ -286,7 +286,7 @@ def _settle(program, state, guards, past, regions):  # type: ignore[no-untyped-d
             settle_guards(program, guards)
     if past is not None:
         if past.unseen[0]:
-            insert_into_trees(program, past, False)
+            insert_into_trees(program, past)
     if regions is not None:
         if regions.unsettled[0]:
             settle_forms(program, state, regions)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from udfs.compiled import inlined, inner, kernel
 from udfs.guards import holds
 from udfs.numbers import add_exact, add_scaled, is_before
-from udfs.program import EXACT, EXTREME, NUMBER
+from udfs.program import EXACT, EXTREME, NEVER_YET, NUMBER
 from udfs.scan import find_matches
 from udfs.totals import HUGE, NARROW, add_from, is_some
 
@@ -184,28 +184,69 @@ def record(program, state, past, matched, found, row, time):  # type: ignore[no-
 
 @kernel
 def refill_trees(program, past):  # type: ignore[no-untyped-def]
-    """Insert what is known into trees that were made again."""
-    insert_into_trees(program, past, True)
+    """Insert what is known into trees that were made again.
 
-
-@inlined
-def insert_into_trees(program, past, again):  # type: ignore[no-untyped-def]
-    """Make recorded events seen: those at the latest time, or, after the trees were made ``again``, all before it."""
+    Where a node holds one total, events are added to the node of their rank alone, and nodes to those they are
+    under at last: as many steps as there are events and nodes, where one event at a time takes a logarithm more.
+    """
     for h in range(len(program.histories)):
-        begin, end = past.rows[h, 4], past.rows[h, 3]
-        if again:
-            begin, end = past.rows[h, 2], begin
         for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
-            for place in range(begin, end):
-                _insert(program, past, h, feed, place)
-        past.rows[h, 4] = end
-    if not again:
-        past.unseen[0] = 0
+            for place in range(past.rows[h, 2], past.rows[h, 4]):
+                _insert(program, past, h, feed, place, True)
+    for h in range(len(program.histories)):
+        for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
+            if _one_total(program, h, feed):
+                for place in range(past.rows[h, 2], past.rows[h, 4]):
+                    _add_up(program, past, feed, past.source[place])
 
 
 @inlined
-def _insert(program, past, h, feed, place):  # type: ignore[no-untyped-def]
-    """Add a recorded event to the nodes of a tree that its rank is under."""
+def insert_into_trees(program, past):  # type: ignore[no-untyped-def]
+    """Make recorded events seen that are at the latest time."""
+    for h in range(len(program.histories)):
+        for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
+            for place in range(past.rows[h, 4], past.rows[h, 3]):
+                _insert(program, past, h, feed, place, False)
+        past.rows[h, 4] = past.rows[h, 3]
+    past.unseen[0] = 0
+
+
+@inlined
+def _one_total(program, h, feed):  # type: ignore[no-untyped-def]
+    """Whether a node of the tree of a feed holds one total, that of the only window there is."""
+    return program.windows[program.histories[h, 0], 0] == 0 and program.updates[program.feeds[feed, 2], 0] != EXTREME
+
+
+@inlined
+def _add_up(program, past, feed, source):  # type: ignore[no-untyped-def]
+    """Add each node of the tree that an event is in to the next above it, unless that has been done."""
+    tree, kind = program.feeds[feed, 0], program.updates[program.feeds[feed, 2], 0]
+    comparison = program.trees[tree, 0]
+    base, size = past.ranks[comparison, source, 0], past.ranks[comparison, source, 2]
+    if base < 0:
+        return
+    first = past.node_at[tree] + base - 1
+    # A node of one total has no other use for the number of a window.
+    if past.node_window[first + 1] != NEVER_YET:
+        return
+    past.node_window[first + 1] = 0
+    high, low, number = past.nodes.high, past.nodes.low, past.nodes.number
+    for node in range(1, size + 1):
+        here, above = first + node, node + (node & -node)
+        if above <= size:
+            there = first + above
+            if kind == EXACT:
+                high[there], low[there] = add_exact(high[there], low[there], high[here], low[here])
+            else:
+                number[there], low[there] = add_scaled(number[there], low[there], number[here], low[here])
+
+
+@inlined
+def _insert(program, past, h, feed, place, alone):  # type: ignore[no-untyped-def]
+    """Add a recorded event to the nodes of a tree that its rank is under.
+
+    ``alone``: only to the node of its rank, where nodes hold one total.
+    """
     tree, kind = program.feeds[feed, 0], program.updates[program.feeds[feed, 2], 0]
     lanes, comparison = program.trees[tree, 1], program.trees[tree, 0]
     high, low, number = past.nodes.high, past.nodes.low, past.nodes.number
@@ -214,7 +255,7 @@ def _insert(program, past, h, feed, place):  # type: ignore[no-untyped-def]
     base, size = past.ranks[comparison, source, 0], past.ranks[comparison, source, 2]
     if base < 0:
         return
-    if program.windows[program.histories[h, 0], 0] == 0 and kind != EXTREME:
+    if _one_total(program, h, feed):
         first = past.node_at[tree] + base - 1
         more_high, more_low, more_number = past.values.high[values], past.values.low[values], past.values.number[values]
         node = past.ranks[comparison, source, 1] + 1
@@ -222,9 +263,12 @@ def _insert(program, past, h, feed, place):  # type: ignore[no-untyped-def]
             there = first + node
             if kind == EXACT:
                 high[there], low[there] = add_exact(high[there], low[there], more_high, more_low)
+            elif alone and number[there] == 0.0:
+                # Foreseen by the processor, which goes on to the next event while it waits for this node.
+                number[there], low[there] = more_number, more_low
             else:
                 number[there], low[there] = add_scaled(number[there], low[there], more_number, more_low)
-            node += node & -node
+            node = size + 1 if alone else node + (node & -node)
         return
     for lane in range(past.windows[place]):
         index = past.first[place] + lane
