@@ -142,7 +142,7 @@ def around_a_part(number: int, events: int, lengths: Sequence[int]) -> Iterator[
 
 def suite(bench: Bench) -> Result:
     """The planner's plan against the best of the others, over all workloads."""
-    events, rounds = bench.pick(50_000, 10_000, 500), bench.pick(3, 2, 1)
+    events, rounds = bench.pick(200_000, 10_000, 500), bench.pick(3, 2, 1)
     constants = measure(bench.pick(200_000, 100_000, 2_000))
     rows, table = [], []
     for what, queries, stream in workloads(events, bench.pick(1000, 50, 5)):
