@@ -18,6 +18,7 @@ ALLOWED = {
         "pyarrow",
         "numba",
         "planner.kernel_plan",
+        "planner.result_columns",
         "planner.guards",
         "planner.query",
         "planner.pattern",
