@@ -17,9 +17,10 @@ from pyspark.sql import functions as F
 
 from planner.errors import PlanningError
 from sparkext.binding import BoundQuery
+from sparkext.named import named
 from sparkext.own_columns import aggregate_name
 from sparkext.pool import Pool, Run
-from sparkext.results import aggregate_rows
+from sparkext.results import aggregates_sql
 from sparkext.source_filter import filtered
 from sparkext.sql_text import identifier, string
 from sparkext.use import Use
@@ -144,7 +145,9 @@ def _difference(spark: SparkSession, query: Written, run: Run) -> _Difference | 
 def _rows(run: Run, query: BoundQuery) -> DataFrame:
     place = run.place(query)
     assert place is not None
-    return aggregate_rows(run.results, run.plan.fields, run.plan.results[place], query, ansi=False)
+    with named(run.results) as pool:
+        text = aggregates_sql(pool, run.plan.fields, run.plan.results[place], query, ansi=False)
+        return run.results.sparkSession.sql(text)
 
 
 def _equal(one: Column, other: Column, kind: str) -> Column:

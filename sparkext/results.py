@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from planner.kernel_plan import COUNT_LIMIT, SCALE_BITS, Arithmetic, Field, QueryResult
 from planner.query import Aggregate, Function, Window
@@ -23,23 +23,20 @@ _UNPLANNED = (
 )
 _LIMIT_HIGH, _LIMIT_LOW = divmod(COUNT_LIMIT, 1 << 64)
 _WORD = f"{1 << 64}BD"
+_LINE = ",\n"  # a line each, as Spark shows the line of an expression that fails
 _LOG10_OF_SCALE = f"{math.log10(2**SCALE_BITS)!r}D"
 
 
-def query_result(
-    pool: DataFrame, fields: tuple[Field, ...], place: QueryResult, query: BoundQuery, ansi: bool
-) -> DataFrame:
-    """The rows of ``query``: group columns, window bounds, measures; see `aggregate_rows`."""
-    return _with_measures(aggregate_rows(pool, fields, place, query, ansi), query)
+def query_sql(pool: str, fields: tuple[Field, ...], place: QueryResult, query: BoundQuery, ansi: bool) -> str:
+    """A statement for the rows of ``query``: group columns, window bounds, measures; see `aggregates_sql`."""
+    return f"SELECT\n{_LINE.join(_outputs(query))}\nFROM ({aggregates_sql(pool, fields, place, query, ansi)})"
 
 
-def aggregate_rows(
-    pool: DataFrame, fields: tuple[Field, ...], place: QueryResult, query: BoundQuery, ansi: bool
-) -> DataFrame:
-    """The rows of ``query`` before its measures: group columns, window bounds, aggregates.
+def aggregates_sql(pool: str, fields: tuple[Field, ...], place: QueryResult, query: BoundQuery, ansi: bool) -> str:
+    """A statement for the rows of ``query`` before its measures: group columns, window bounds, aggregates.
 
     Args:
-        pool: Results of its pool.
+        pool: Name of the relation of the results of its pool.
         fields: The pool's output fields.
         place: Where the query's results are.
         query: The query.
@@ -54,24 +51,35 @@ def aggregate_rows(
     for index, (aggregate, value) in enumerate(zip(query.query.aggregates, place.values, strict=True)):
         held = [_held(number, fields[number]) for number in value]
         columns.append(f"{_value(aggregate, held, _overflow(query, index, bounds, ansi))} AS {aggregate_name(index)}")
-    return pool.where(f"bank = {place.bank} AND ({found})").selectExpr(*columns)
+    return f"SELECT {', '.join(columns) or 'bank'} FROM {pool} WHERE bank = {place.bank} AND ({found})"
 
 
-def stand_in(spark: SparkSession, query: BoundQuery) -> DataFrame:
-    """A relation with the columns of `query_result` that fails when it is read.
-
-    Raises:
-        PlanningError: A measure is no scalar expression over aggregates and result columns.
-    """
+def unplanned_sql(query: BoundQuery) -> str:
+    """A statement for rows as those of `aggregates_sql`, which fails when they are read."""
     columns = [f"CAST(NULL AS {key.type.simpleString()}) AS {identifier(key.name)}" for key in query.groups]
     columns += _named_bounds(window_bounds(query, "id"))
     for index, aggregate in enumerate(query.query.aggregates):
         columns.append(f"CAST(NULL AS {_type(aggregate)}) AS {aggregate_name(index)}")
-    shown = ", ".join(columns) or "id"
-    rows = spark.sql(f"SELECT {shown} FROM range(1) WHERE CAST(raise_error({string(_UNPLANNED)}) AS BOOLEAN)")
+    return f"SELECT {', '.join(columns) or 'id'} FROM range(1) WHERE CAST(raise_error({string(_UNPLANNED)}) AS BOOLEAN)"
+
+
+def check_measures(aggregates: DataFrame, query: BoundQuery) -> None:
+    """Let Spark look at the measures of ``query``.
+
+    Args:
+        aggregates: Rows as those of `aggregates_sql`.
+        query: The query.
+
+    Raises:
+        PlanningError: A measure is no scalar expression over aggregates and result columns.
+    """
     measures = [("MEASURES", measure.expression) for measure in query.measures]
-    check_expressions(rows, measures, "the result; attributes of events stand inside of aggregates")
-    return _with_measures(rows, query)
+    check_expressions(aggregates, measures, "the result; attributes of events stand inside of aggregates")
+
+
+def with_measures(aggregates: DataFrame, query: BoundQuery) -> DataFrame:
+    """The rows of ``query``, out of rows as those of `aggregates_sql`."""
+    return aggregates.selectExpr(*_outputs(query))
 
 
 def window_bounds(query: BoundQuery, index: str, ansi: bool = True) -> tuple[str, ...]:
@@ -87,11 +95,12 @@ def _named_bounds(bounds: tuple[str, ...]) -> list[str]:
     return [f"{bound_} AS {name}" for bound_, name in zip(bounds, ("window_start", "window_end"), strict=False)]
 
 
-def _with_measures(rows: DataFrame, query: BoundQuery) -> DataFrame:
+def _outputs(query: BoundQuery) -> list[str]:
+    """The columns that a user sees, as SQL over those of `aggregates_sql`."""
     outputs = [identifier(key.name) for key in query.groups]
     if query.query.window is not None:
         outputs += ["window_start", "window_end"]
-    return rows.selectExpr(*outputs, *(f"{m.expression.text} AS {identifier(m.name)}" for m in query.measures))
+    return [*outputs, *(f"{m.expression.text} AS {identifier(m.name)}" for m in query.measures)]
 
 
 def _type(aggregate: Aggregate) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pyspark.errors import AnalysisException
 from pyspark.errors.exceptions.captured import CapturedException
@@ -16,6 +17,9 @@ from sparkext.expressions import EventExpression
 from sparkext.jvm_errors import reason
 from sparkext.own_columns import names_own
 from sparkext.sql_text import identifier
+
+_checked: WeakKeyDictionary[DataFrame, dict[str, tuple[str, DataType]]] = WeakKeyDictionary()
+"""What Spark has said of expressions over a relation, by their texts: the queries of a statement repeat them."""
 
 
 def read_source(spark: SparkSession, text: str, start: int, end: int) -> DataFrame:
@@ -69,10 +73,14 @@ def check_expressions(
         PlanningError: ``TREND_UNKNOWN_COLUMN``, ``TREND_INVALID_EXPRESSION``,
             ``TREND_UNSUPPORTED_EXPRESSION`` or ``TREND_NON_DETERMINISTIC`` for the first that is wrong.
     """
+    known = _checked.setdefault(source, {})
+    new = [(where, expression) for where, expression in wanted if expression.text not in known]
     try:
-        return _check(source, wanted)
+        found = _check(source, new) if new else []
     except (PlanningError, CapturedException):
-        return [_check_one(source, where, expression, relation) for where, expression in wanted]
+        found = [_check_one(source, where, expression, relation) for where, expression in new]
+    known.update(zip((expression.text for _, expression in new), found, strict=True))
+    return [known[expression.text] for _, expression in wanted]
 
 
 def check_boolean(variable: str, condition: EventExpression, kind: DataType) -> None:

@@ -12,17 +12,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from py4j.protocol import Py4JError
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from planner.errors import PlanningError
 from sparkext import debug, settings
 from sparkext.binding import BoundQuery
-from sparkext.files import Listing, listings
+from sparkext.files import Listing
 from sparkext.jobs import Lent
+from sparkext.looks import Looks
+from sparkext.named import drop_view, named
 from sparkext.pool import Pool, Run
-from sparkext.results import query_result, stand_in
+from sparkext.results import query_sql, with_measures
 from sparkext.source import names_alike, reads_view
-from sparkext.source_filter import Filtered, filtered
 from sparkext.use import Use
 from sparkext.words import count
 
@@ -97,21 +98,6 @@ class View:
     read_at_once: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Looked:
-    """What a relation was when a statement looked at it.
-
-    Attributes:
-        source: The relation.
-        part: What it is a part of, if it is.
-        files: Of the relation.
-    """
-
-    source: DataFrame
-    part: Filtered | None
-    files: tuple[Listing, ...]
-
-
 def by_pool(queries: Iterable[TrendQuery]) -> dict[str, list[TrendQuery]]:
     """Queries by their pools, which are called ``pool 1`` and so on in the order of their first queries."""
     pools: dict[Pool, list[TrendQuery]] = {}
@@ -132,7 +118,7 @@ class Workload:
         self._lent: dict[int, Lent] = {}
         self._changing: deque[int | None] = deque()
         self._later: threading.Timer | None = None
-        self._looked: dict[str, Looked] | None = None
+        self._looks: Looks | None = None
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: what its last one registered must be in use now."""
@@ -153,19 +139,21 @@ class Workload:
             number: Of the clause in its statement; None when it is the only one.
 
         Returns:
-            Name of the relation that stands in for the clause.
+            Name of the relation that stands in for the clause. Without a view there is none before it is planned.
 
         Raises:
             PlanningError: With the place of what is wrong; nothing is registered then.
         """
-        with self._lock:
+        with self._lock, self.looking_once() as looks:
             relation = f"{RELATION_PREFIX}{next(_numbers)}"
             name = relation if view is None else view.name if number is None else f"{view.name}#{number}"
-            found = self._look(use)
+            found = looks.relation(use)
             bound, files = use.bind(found.source, found.part, name), found.files
             if view is not None and reads_view(bound.given, view.name, view.is_global):
                 raise PlanningError("TREND_RECURSIVE_VIEW", *use.source_at, view=view.name)
-            stand_in(self.spark, bound).createOrReplaceTempView(relation)
+            aggregates = looks.unplanned(bound)
+            if view is not None:
+                with_measures(aggregates, bound).createOrReplaceTempView(relation)
             self._queries[relation] = TrendQuery(view, relation, use, bound, files, self._pool_of(bound, files))
             self._under_way.setdefault(threading.get_ident(), set()).add(relation)
             return relation
@@ -191,16 +179,20 @@ class Workload:
         with self._lock, self.looking_once():
             wanted = [self._queries[relation] for relation in relations if relation in self._queries]
             made: list[Run] = []
+            members: dict[Run, list[TrendQuery]] = {}
             for query in wanted:
                 self._follow_sources(query)
             for query in wanted:
                 run, is_new = self._plan(query)
                 if is_new:
                     made.append(run)
-                self._show(query, run)
+                members.setdefault(run, []).append(query)
+            for run, queries in members.items():
+                self._show(run, queries)
                 run.lend_name(self._lent.setdefault(threading.get_ident(), Lent(self.spark)))
                 if settings.choice(self.spark, settings.DEBUG) == "true":
-                    self._check(query, run)
+                    for query in queries:
+                        self._check(query, run)
             return made
 
     def queries(self) -> list[TrendQuery]:
@@ -230,7 +222,7 @@ class Workload:
                     self._under_way.pop(done, None)
             names = _abandoned.get(str(self.spark._jsparkSession.sessionUUID()))
             while names:
-                self._drop(names.popleft())
+                drop_view(self.spark, names.popleft())
             for query in list(self._queries.values()):
                 self._forget_unused(query)
             for pool in list(self._pools):
@@ -296,26 +288,16 @@ class Workload:
             self.collect()
 
     @contextmanager
-    def looking_once(self) -> Iterator[None]:
-        """Look at each relation once, however many queries read it."""
+    def looking_once(self) -> Iterator[Looks]:
+        """Look at each thing once, however many queries ask for it."""
         with self._lock:
-            outermost = self._looked is None
-            self._looked = {} if self._looked is None else self._looked
+            outermost = self._looks is None
+            looks = self._looks = self._looks or Looks(self.spark)
             try:
-                yield
+                yield looks
             finally:
                 if outermost:
-                    self._looked = None
-
-    def _look(self, use: Use) -> Looked:
-        """The relation that a clause reads, as it is now."""
-        known = None if self._looked is None else self._looked.get(use.source)
-        if known is None:
-            source = use.read(self.spark)
-            known = Looked(source, filtered(source), listings(source))
-            if self._looked is not None:
-                self._looked[use.source] = known
-        return known
+                    self._looks = None
 
     def _pool_of(self, bound: BoundQuery, files: tuple[Listing, ...]) -> Pool:
         pool = next((pool for pool in self._pools if pool.takes(bound)), None)
@@ -340,7 +322,8 @@ class Workload:
     def _follow_source(self, query: TrendQuery) -> bool:
         """Bind the query anew when its relation is not what it was; returns whether it was not."""
         try:
-            found = self._look(query.use)
+            with self.looking_once() as looks:
+                found = looks.relation(query.use)
             source, files = found.source, found.files
             is_same = source.sameSemantics(query.bound.given) and names_alike(source, query.bound.given)
             if is_same and files == query.files:
@@ -377,15 +360,19 @@ class Workload:
         name = f"sparkext: {pool}, {count(len(members), 'query', 'queries')}"
         return query.pool.make(query.bound, [member.bound for member in members], name)
 
-    def _show(self, query: TrendQuery, run: Run) -> None:
+    def _show(self, run: Run, queries: Iterable[TrendQuery]) -> None:
+        """Let the stand-in relations of ``queries`` show what a run computes."""
         ansi = str(self.spark.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"
-        if query.shown == (run, ansi):
+        unseen = [query for query in queries if query.shown != (run, ansi)]
+        if not unseen:
             return
-        place = run.place(query.bound)
-        assert place is not None
-        result = query_result(run.results, run.plan.fields, run.plan.results[place], query.bound, ansi)
-        result.createOrReplaceTempView(query.relation)
-        query.shown = run, ansi
+        with named(run.results) as pool:
+            for query in unseen:
+                place = run.place(query.bound)
+                assert place is not None
+                text = query_sql(pool, run.plan.fields, run.plan.results[place], query.bound, ansi)
+                self.spark.sql(text).createOrReplaceTempView(query.relation)
+                query.shown = run, ansi
 
     def _forget_unused(self, query: TrendQuery | None) -> None:
         """Forget a query that no view refers to, unless the statement that registered it may be under way."""
@@ -405,16 +392,10 @@ class Workload:
 
     def _forget(self, query: TrendQuery) -> None:
         del self._queries[query.relation]
-        self._drop(query.relation)
+        drop_view(self.spark, query.relation)
         source = query.use.relation or ""
         if source.startswith(SOURCE_PREFIX) and all(other.use.relation != source for other in self._queries.values()):
-            self._drop(source)
-
-    def _drop(self, view: str) -> None:
-        """Drop a temporary view, but not as users do: Spark would parse what it holds, here, in another thread,
-        and would no longer keep the rows of a data frame that is kept and also has this name.
-        """
-        self.spark._jsparkSession.sessionState().catalog().dropTempView(view)
+            drop_view(self.spark, source)
 
 
 def _written(query: TrendQuery) -> debug.Written:
