@@ -39,7 +39,11 @@ _T = TypeVar("_T")
 
 
 def compile_plan(
-    template: Template, plan: SharingPlan, panes_from: float = PANES_FROM, fallback: bool = False
+    template: Template,
+    plan: SharingPlan,
+    panes_from: float = PANES_FROM,
+    fallback: bool = False,
+    stretched: bool = False,
 ) -> KernelPlan:
     """The kernel plan that computes all queries of ``template``, sharing what ``plan`` shares.
 
@@ -47,12 +51,13 @@ def compile_plan(
         template: Of the pool.
         plan: A valid one.
         panes_from: From how many open windows on these are computed by panes; see `planner.panes.PANES_FROM`.
-        fallback: Whether to add a plan without linear forms, if there are any.
+        fallback: Whether to add a plan without linear forms, if there are any; not if ``stretched``.
+        stretched: Whether keys are computed in stretches; see `planner.panes.may_be_stretched`.
     """
-    made, banks = _compiled(template, plan, panes_from)
-    if not fallback or not made.regions:
+    made, banks = _compiled(template, plan, panes_from, stretched)
+    if not fallback or not made.regions or stretched:
         return made
-    lanes, _ = _compiled(template, share_equal_prefixes(template), panes_from, made, banks)
+    lanes, _ = _compiled(template, share_equal_prefixes(template), panes_from, stretched, made, banks)
     if not lanes.banks:
         return made
     return replace(made, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
@@ -62,6 +67,7 @@ def _compiled(
     template: Template,
     plan: SharingPlan,
     panes_from: float,
+    stretched: bool,
     like: KernelPlan | None = None,
     banks: Banks | None = None,
 ) -> tuple[KernelPlan, Banks]:
@@ -71,7 +77,7 @@ def _compiled(
     """
     merged = equal_prefixes(template, plan)
     apart = told_apart(merged)
-    panes = pane_rows(template, apart, panes_from)
+    panes = pane_rows(template, apart, panes_from, stretched)
     shared = regions(template, plan)
     nodes = [
         node

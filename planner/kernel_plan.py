@@ -10,7 +10,8 @@ Terms:
   the totals of its base are made anew from the forms, which then start over.
 - A **pane** is the time from the start of a window to that of the next. Where very many windows are open at a time,
   their cells have a lane per row of a matrix instead of one per window: of what the pane under way does to
-  totals, and of what all panes since some window did.
+  totals, and of what all panes since some window did. A **stretch** is a pane of a window without bounds: a part
+  of the time of a key, which a task computes.
 - A **bank** is a row layout for the results of some queries with one window. All banks have the same
   output fields, so that the results of a pool are one table.
 """
@@ -361,6 +362,11 @@ class KernelPlan:
     regions: tuple[Region, ...] = ()
     panes: tuple[Panes, ...] = ()
     fallback: KernelPlan | None = None
+
+    @property
+    def is_stretched(self) -> bool:
+        """Whether keys are computed in stretches of time, whose matrices are multiplied."""
+        return any(self.windows[panes.window] is None for panes in self.panes)
 
 
 @dataclass(frozen=True, slots=True)

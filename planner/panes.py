@@ -4,6 +4,9 @@ Without guards and conditions on adjacent events, what comes after an event is l
 So all that the events of a pane do, the time from the start of a window to that of the next, is one matrix,
 and a window is the product of its panes. That takes a lane per row of the matrix, twice, however many windows
 are open. Where few are, a lane for each of them is cheaper.
+
+An unbounded window can be computed so too: all that the events of a *stretch* of time do is one matrix, so that
+several tasks compute the stretches of one key, and the product of their matrices is its window.
 """
 
 from __future__ import annotations
@@ -48,8 +51,13 @@ def told_apart(merged: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ..
     )
 
 
+def may_be_stretched(template: Template) -> bool:
+    """Whether keys can be computed in stretches of time: all windows are unbounded, and panes possible."""
+    return all(query.window is None and _is_linear(template, number) for number, query in enumerate(template.queries))
+
+
 def pane_rows(
-    template: Template, merged: tuple[tuple[int, ...], ...], least: float = PANES_FROM
+    template: Template, merged: tuple[tuple[int, ...], ...], least: float = PANES_FROM, stretched: bool = False
 ) -> tuple[PaneRows | None, ...]:
     """Per query, the rows of its pane matrices; None where a lane per window is kept.
 
@@ -59,20 +67,21 @@ def pane_rows(
         template: Of the pool.
         merged: Per query and state, a number that states of several queries have in common that hold equal totals.
         least: As `PANES_FROM`.
+        stretched: Whether keys are computed in stretches; see `may_be_stretched`.
     """
-    together: dict[Window, list[int]] = {}
+    together: dict[Window | None, list[int]] = {}
     for number, query in enumerate(template.queries):
-        if query.window is not None and query.window.live > 1 and _is_linear(template, number):
+        if stretched or (query.window is not None and query.window.live > 1 and _is_linear(template, number)):
             together.setdefault(query.window, []).append(number)
     found: list[PaneRows | None] = [None] * len(template.queries)
     for window, queries in together.items():
         events = {template.states[place].event for number in queries for place in template.places[number]}
-        if window.live < least * len(events):
+        if window is not None and window.live < least * len(events):
             continue
         comes_after = {number: _before(template, number) for number in queries}
         rows = _rows(template, merged, comes_after)
         count = 1 + max(rows.values(), default=0)
-        if window.live >= least * len(events) * count:
+        if window is None or window.live >= least * len(events) * count:
             for number in queries:
                 of = {state: rows[block] for state, block in enumerate(merged[number]) if block in rows}
                 before = tuple(tuple(s for s in states if s in of) for states in comes_after[number])

@@ -16,6 +16,9 @@ is the scale and the double is the number, when the scale is not 0; the field's 
 WORD, VALUE = "word", "value"
 """Names of the parts of a value of the map."""
 
+MATRIX = "matrix"
+"""Name of a column beside them where keys are computed in stretches: what a stretch does, in rows without results."""
+
 
 def field_column(number: int, field: Field) -> str:
     """Name of the column of a field: the low word of a count, a number of scale 0, or an extreme."""

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import DataType, DoubleType, FloatType, IntegerType, LongType, MapType, StructField, StructType
+from pyspark.sql.types import (
+    BinaryType,
+    DataType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    StructField,
+    StructType,
+)
 
 from planner.kernel_plan import (
     CLASSES_PER_WORD,
@@ -24,7 +34,7 @@ from planner.kernel_plan import (
     Column as EventColumn,
 )
 from planner.query import EventClass
-from planner.result_columns import BEYOND, VALUE, WORD, field_column
+from planner.result_columns import BEYOND, MATRIX, VALUE, WORD, field_column
 from sparkext import settings
 from sparkext.binding import BoundQuery, Key
 from sparkext.chunks import chunk_length, chunks_of
@@ -33,6 +43,7 @@ from sparkext.event_time import numbered
 from sparkext.sql_text import string
 from udfs.program import Floats
 from udfs.run import pool_kernel
+from udfs.stretches import StretchRun, merged
 
 BYTES_PER_TASK = 64 << 20
 """Size of the source that one task of a pass is given, as far as Spark knows the size."""
@@ -63,7 +74,8 @@ def run_pool(
         spark: Their session.
         queries: The queries.
         plan: What the kernel computes.
-        cut: Whether keys are to be cut into chunks of time, if that is possible.
+        cut: Whether keys are to be cut into chunks of time, if that is possible. Those of a stretched plan are cut
+            into stretches in any case.
         report: What a task reports to.
     """
     first = queries[0]
@@ -77,14 +89,18 @@ def run_pool(
         number = f"explode({chunks_of(_TIME, chunk, within, first.time_kind)}) AS {_CHUNK}"
         events = events.selectExpr(*keys, number, *events.columns[len(keys) :])
         keys = [*keys, _CHUNK]
-    if keys:
-        events = events.repartition(tasks, *keys).sortWithinPartitions(*keys, _TIME)
+    schema = _schema(events, layout, plan)
+    groups = [group_column(place) for place in range(layout.group_keys)]
+    if plan.is_stretched:
+        stretches = events.repartitionByRange(tasks, *keys, _TIME).sortWithinPartitions(*keys, _TIME)
+        with_matrices = StructType([*schema, StructField(MATRIX, BinaryType())])
+        done = stretches.mapInArrow(pool_kernel(plan, layout, report, StretchRun), with_matrices)
+        together = done.repartition(tasks, *groups) if groups else done.repartition(1)
+        partial = together.mapInArrow(merged(plan, layout), schema)
     else:
-        events = events.repartition(1).sortWithinPartitions(_TIME)
-    partial = events.mapInArrow(pool_kernel(plan, layout, report), _schema(events, layout, plan))
-    if not layout.other_keys:
-        return partial
-    return combine_groups(partial, [group_column(place) for place in range(layout.group_keys)], plan.fields, tasks)
+        whole = events.repartition(tasks, *keys) if keys else events.repartition(1)
+        partial = whole.sortWithinPartitions(*keys, _TIME).mapInArrow(pool_kernel(plan, layout, report), schema)
+    return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
 
 
 def sql_texts(queries: Iterable[BoundQuery]) -> dict[str, str]:

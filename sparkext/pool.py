@@ -18,6 +18,7 @@ from planner.gloria.problem import Problem
 from planner.kernel_plan import KernelPlan
 from planner.migration import Migration, migration
 from planner.optimizers import Optimized, cost_model, optimize
+from planner.panes import may_be_stretched
 from planner.query import EventClass
 from planner.sharing import SharingPlan
 from planner.statistics import Expected, Seen, expectations, longest_window
@@ -36,7 +37,8 @@ KEPT = StorageLevel.MEMORY_AND_DISK
 """How the results of a pool are kept."""
 
 LARGE_BYTES = 128 << 20
-"""Size of a source from which on it matters whether one key has most of it."""
+"""Size of a source from which on it matters whether one key has most of it. Without windows it is then computed in
+stretches, for which Spark looks at the source twice."""
 
 MANY_LANES = 16
 """Live windows of a query from which on its own forms may pay."""
@@ -265,7 +267,9 @@ class Pool:
         machine = template([query.query for query in distinct])
         expected = self._expected(distinct, machine, wanted)
         optimized = self._optimize(machine, expected, wanted)
-        plan = compile_plan(machine, optimized.found.plan, fallback=True)
+        cut = self._is_cut(wanted)
+        stretched = cut and may_be_stretched(machine) and (wanted.chunks == "on" or self._is_large())
+        plan = compile_plan(machine, optimized.found.plan, fallback=True, stretched=stretched)
         log.info(
             "planned %d queries by %s in %.1f ms: %d states, %d cells",
             len(distinct),
@@ -275,7 +279,7 @@ class Pool:
             len(plan.cells),
         )
         counted = Counted(self._spark, plan.classes)
-        results = run_pool(self._spark, distinct, plan, self._is_cut(wanted), counted.report)
+        results = run_pool(self._spark, distinct, plan, cut, counted.report)
         if keep:
             jobs.keep(results, name, KEPT)
             for relation in not_followed(distinct[0].source):
@@ -291,6 +295,10 @@ class Pool:
             return wanted.chunks == "on"
         cores = self._spark.sparkContext.defaultParallelism
         return not any(self._shape) or any(seen.largest * cores > 1 for seen in self._sampled[-1:])
+
+    def _is_large(self) -> bool:
+        """Whether the source is so large that it matters whether one key has most of it."""
+        return source_bytes(self._source) >= LARGE_BYTES
 
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: Settings) -> Optimized:
         problem = Problem(machine, tuple(expected[state.event].events for state in machine.states))
@@ -309,7 +317,7 @@ class Pool:
         seen = [*reversed(self._counted), *reversed(self._sampled)]
         expected = expectations(classes, within, given, seen)
         unknown = [event for event, found in expected.items() if found.origin == "assumed"]
-        if unknown and (_has_choice(queries, machine) or source_bytes(self._source) >= LARGE_BYTES):
+        if unknown and (_has_choice(queries, machine) or self._is_large()):
             found = sample(queries, classes, wanted.sample_rows)
             if found is not None:
                 self._sampled.append(found)

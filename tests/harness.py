@@ -13,6 +13,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from math import lcm
 from random import Random
 from typing import Any, TypeAlias
@@ -31,7 +32,7 @@ from planner.kernel_plan import (
     QueryResult,
     class_words,
 )
-from planner.panes import PANES_FROM
+from planner.panes import PANES_FROM, may_be_stretched
 from planner.prefixes import share_equal_prefixes, share_nothing
 from planner.query import Function, Query
 from planner.result_columns import BEYOND, VALUE, WORD, field_column
@@ -42,6 +43,7 @@ from tests.kernel_twin import KernelRow
 from tests.sharing_plans import draw_plan, optimized_plan
 from udfs.fallback import Fallback
 from udfs.run import OUTPUT_BYTES, PoolRun
+from udfs.stretches import StretchRun, merged
 
 AnyArray: TypeAlias = Any
 """A `pyarrow.Array`, whose stubs want to know of what."""
@@ -66,13 +68,19 @@ def pool_results(
         events: In any order.
         planner: What is shared.
         random: When given, batches are cut at random places, outputs are flushed at random times and
-            rows of no class stay in, and the plan and its fallback take turns; else there is one batch.
+            rows of no class stay in, the plan and its fallback take turns, and keys are cut into stretches where
+            they may be; else there is one batch.
         panes_from: From how many open windows on these are computed by panes; 0 for as often as possible.
     """
     machine = template(queries)
-    plan = compile_plan(machine, planner(machine), panes_from, fallback=random is not None and random.random() < 0.5)
-    keep = random is not None and random.random() < 0.3
-    partials = pool_partials(plan, sorted_rows(kernel_rows(plan, events, keep)), random)
+    other, keep = (random is not None and random.random() < chance for chance in (0.5, 0.3))
+    stretched = other and may_be_stretched(machine)
+    plan = compile_plan(machine, planner(machine), panes_from, fallback=other, stretched=stretched)
+    rows = sorted_rows(kernel_rows(plan, events, keep))
+    if stretched and random is not None:
+        partials = stretched_partials(plan, rows, random)
+    else:
+        partials = pool_partials(plan, rows, random)
     return [query_results(query, result, partials) for query, result in zip(queries, plan.results, strict=True)]
 
 
@@ -139,7 +147,7 @@ def kernel_rows(plan: KernelPlan, events: Iterable[Event], keep_unmatched: bool 
 
 def sorted_rows(rows: Iterable[KernelRow]) -> list[KernelRow]:
     """Rows by keys and time, as Spark hands them to the kernel."""
-    return sorted(rows, key=lambda row: (_nulls_first(row.group), _nulls_first(row.other), row.time))
+    return sorted(rows, key=_place)
 
 
 def _nulls_first(key: Key) -> list[tuple[bool, Any]]:
@@ -205,6 +213,29 @@ def cut(batch: pa.RecordBatch, random: Random | None) -> Iterator[pa.RecordBatch
         rows = random.randint(0, size)
         yield batch.slice(at, rows)
         at += rows
+
+
+def stretched_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Random) -> Partials:
+    """The results of a stretched plan for sorted rows that are cut into stretches at random places, added up.
+
+    Rows of one key and time are in one stretch, and all rows of a group meet, in any order, as Spark sees to it.
+    """
+    if not rows:
+        return {}
+    layout = Layout(len(rows[0].group), len(rows[0].other))
+    places = [at for at in range(1, len(rows)) if _place(rows[at - 1]) != _place(rows[at])]
+    cuts = sorted(random.sample(places, random.randint(0, min(4, len(places)))))
+    source = source_batch(plan, rows)
+    found: list[pa.RecordBatch] = []
+    for begin, end in pairwise([0, *cuts, len(rows)]):
+        size = random.choice((1, 256, 65536))
+        found += StretchRun(plan, layout, size).results(cut(source.slice(begin, end - begin), random))
+    random.shuffle(found)
+    return combined(plan, layout, [row for batch in merged(plan, layout)(iter(found)) for row in batch.to_pylist()])
+
+
+def _place(row: KernelRow) -> tuple[Any, ...]:
+    return _nulls_first(row.group), _nulls_first(row.other), row.time
 
 
 def run(

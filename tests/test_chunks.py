@@ -89,6 +89,49 @@ def test_in_sql(spark: SparkSession, time: str, keys: str) -> None:
     assert len(found["on"]) > 50
 
 
+@pytest.mark.parametrize("keys", ["", "PARTITION BY k", "PARTITION BY k, g GROUP BY g", "GROUP BY g"])
+def test_without_windows_in_sql(spark: SparkSession, keys: str) -> None:
+    """Stretches of keys make what whole keys make: many and long ones, also NULL, and several events at a time."""
+    spark.sql(
+        """CREATE TEMP VIEW e AS SELECT DATE'2020-02-02' + CAST(t DIV 2 AS INT) AS at, t % 5 * 0.5D AS v,
+            IF(t % 7 < 4, NULL, t % 7) AS k, IF(t % 3 = 0, 'x', CAST(t % 2 AS STRING)) AS g,
+            element_at(array('A', 'B', 'B', 'C'), 1 + CAST(pmod(hash(t), 4) AS INT)) AS kind
+            FROM (SELECT id AS t FROM range(-300, 300))"""
+    )
+    clause = f"""{keys} ORDER BY at TYPE BY kind MEASURES COUNT(*) AS n, APPROX_COUNT(B) AS b, SUM(B.v) AS s,
+        LOG10_COUNT(*) AS l, MIN(C.v) AS low, MAX(B.v) AS high PATTERN (A (B | C A) C B?)"""
+    found = {}
+    for chunks in ("off", "on"):
+        spark.conf.set("spark.sparkext.chunks", chunks)
+        spark.conf.set("spark.sparkext.partitions", 3)
+        frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
+        found[chunks] = sorted(frame.collect(), key=lambda row: str(row[:1]))
+        assert ("rangepartitioning(" in frame._jdf.queryExecution().toString()) == (chunks == "on")
+    assert len(found["on"]) == len(found["off"]) > 0
+    for one, other in zip(found["on"], found["off"], strict=True):
+        for mine, whole in zip(one, other, strict=True):
+            assert mine == (pytest.approx(whole, rel=1e-9) if isinstance(whole, float) else whole)
+    assert found["on"][0].n > 1000
+
+
+def test_stretches_only_of_large_sources(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By default, and not where queries of the pool have windows or look at other events."""
+    spark.sql("CREATE TEMP VIEW e AS SELECT id AS t, 'A' AS kind FROM range(1000)")
+
+    def is_cut(rest: str) -> bool:
+        clause = f"ORDER BY t TYPE BY kind MEASURES LOG10_COUNT(*) AS n {rest}"
+        frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
+        frame.collect()
+        return "rangepartitioning(" in frame._jdf.queryExecution().toString()
+
+    assert not is_cut("PATTERN (A+)")
+    monkeypatch.setattr("sparkext.pool.LARGE_BYTES", 0)
+    assert is_cut("PATTERN (A+)")
+    assert not is_cut("PATTERN (A+) WITHIN 10")
+    assert not is_cut("PATTERN (A NOT B A)")
+    assert not is_cut("PATTERN (A+) DEFINE A AS t > PREV(t)")
+
+
 def test_chosen_where_it_helps(spark: SparkSession) -> None:
     """By default keys are cut where there are none, or where one has more than a core's share in the sample."""
     spark.sql("CREATE TEMP VIEW e AS SELECT id AS t, id % 2 AS one, id % 100 AS many, 'A' AS kind FROM range(1000)")

@@ -25,7 +25,7 @@ from udfs.run import PoolRun
 class Moving(PoolRun):
     """Before each batch, all that is remembered goes to a new machine by way of a file."""
 
-    def _process(self, batch: Batch) -> Iterator[pa.RecordBatch]:
+    def _process(self, arrow: pa.RecordBatch, batch: Batch) -> Iterator[pa.RecordBatch]:
         if self._now.rows:
             yield self._flush()
         file = io.BytesIO()
@@ -36,7 +36,7 @@ class Moving(PoolRun):
         fresh = self._machine(plan)
         fresh.restore(list(np.load(file).values()))
         self._machines[self._at] = fresh
-        yield from super()._process(batch)
+        yield from super()._process(arrow, batch)
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from planner.kernel_plan import KernelPlan
 from udfs.batches import Batch
 from udfs.kernel import advance, end_key
-from udfs.panes import new_panes
+from udfs.panes import Matrix, new_panes, put_stretches, stretch_matrix
 from udfs.past import PastRoom
-from udfs.program import Output, assemble, new_guards, new_state
+from udfs.program import EXACT, Output, assemble, new_guards, new_state
 from udfs.regions import new_regions
 
-_ROWS, _GROUP = 3, 4
+_ROWS, _GROUP, _WIDE, _SCALED = 3, 4, 6, 7
 _Nested = TypeVar("_Nested", bound="tuple[Any, ...]")
 
 
@@ -28,16 +28,21 @@ class Machine:
         chunk: See `planner.kernel_plan.Layout`.
         combine: Whether rows of the same group, bank and window are added up.
         regions: Whether to have regions although the plan has none, so that no other kernel is compiled for it.
+        stretches: Most matrices that `multiply` will be given.
     """
 
-    def __init__(self, plan: KernelPlan, chunk: int | None, combine: bool, regions: bool = False) -> None:
+    def __init__(
+        self, plan: KernelPlan, chunk: int | None, combine: bool, regions: bool = False, stretches: int = 1
+    ) -> None:
         self._combine = combine
         self._program = assemble(plan)
         self._state = new_state(self._program, chunk)
         self._guards = new_guards(self._program) if plan.guard_states else None
         self._room = PastRoom(plan, self._program) if plan.comparisons else None
         self._regions = new_regions(plan, self._state) if plan.regions or regions else None
-        self._panes = new_panes(plan, self._program)
+        self._panes = new_panes(plan, self._program, stretches)
+        if plan.is_stretched:
+            self._state.open[0, 3] = plan.panes[0].rows  # only the matrix of the stretch is asked for
 
     @property
     def rows(self) -> int:
@@ -78,6 +83,38 @@ class Machine:
         """Write out and clear all windows of the key under way, if any."""
         if self.has_begun:
             end_key(*self._parts(output), self._combine)
+
+    def end_stretch(self, scratch: Output) -> Matrix | None:
+        """What all events of the key under way do to totals, which is over then; None when they do nothing.
+
+        Args:
+            scratch: An output for the rows that the stretch would be by itself.
+        """
+        cursor = self._state.cursor
+        rows, cursor[_ROWS] = self.rows, 0
+        self.end_key(scratch)
+        cursor[_ROWS] = rows
+        scratch.table.fill(-1)
+        return stretch_matrix(self._panes)
+
+    def multiply(self, matrices: Sequence[Matrix], group: int, output: Output) -> None:
+        """Write out a key by what its stretches do, in the order of time.
+
+        Args:
+            matrices: As `end_stretch` gives them.
+            group: Number of the key's group.
+            output: What it is written to.
+        """
+        state = self._state
+        state.cursor[[0, _GROUP, _WIDE, _SCALED]] = 1, group, 1, 1
+        state.open[0, 1:3] = 0
+        for at, kind in self._panes.units:
+            if kind == EXACT:
+                state.totals.low[at] = 1
+            else:
+                state.totals.number[at] = 1.0
+        put_stretches(self._panes, matrices)
+        self.end_key(output)
 
     def saved(self) -> list[NDArray[Any]]:
         """All that a machine remembers, as flat arrays: the totals of the key under way, and where it is.

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from planner.kernel_plan import KernelPlan
 from udfs.program import Flags, Ints, Program, Totals, cell_offsets, counted, totals_of
+
+
+class Matrix(NamedTuple):
+    """A matrix of a pane, as it is in ``Panes.memory``, and what of ``Panes.touched`` is about it."""
+
+    high: Ints
+    low: Ints
+    touched: Flags
 
 
 class Panes(NamedTuple):
@@ -51,8 +60,14 @@ class Panes(NamedTuple):
     now: Ints
 
 
-def new_panes(plan: KernelPlan, program: Program) -> Panes:
-    """Panes before the first event. Their units are set when a key begins."""
+def new_panes(plan: KernelPlan, program: Program, stretches: int = 1) -> Panes:
+    """Panes before the first event. Their units are set when a key begins.
+
+    Args:
+        plan: The plan.
+        program: The same as arrays.
+        stretches: Most stretches of a key of which the matrices are multiplied.
+    """
     offsets = cell_offsets(plan)
     of = np.full(len(plan.windows), -1, np.int64)
     windows: list[list[int]] = []
@@ -78,7 +93,7 @@ def new_panes(plan: KernelPlan, program: Program) -> Panes:
             evaluations.append(row)
         for half in (0, panes.rows):
             units += ([offsets[cell] + half + row, plan.cells[cell].arithmetic.value] for cell, row in panes.units)
-        places, size = int(program.windows[panes.window, 6]) + 2, len(held)
+        places, size = max(int(program.windows[panes.window, 6]), stretches) + 2, len(held)
         begin, end = program.bank_ends[panes.window], program.bank_ends[panes.window + 1]
         slots = sum(int(program.banks[bank, 2] - program.banks[bank, 1]) for bank in range(begin, end))
         sizes = (places * size, places * size * panes.rows, size * panes.rows, panes.rows + slots)
@@ -99,3 +114,29 @@ def new_panes(plan: KernelPlan, program: Program) -> Panes:
         touched=np.zeros(touched, np.uint8),
         now=np.zeros((len(plan.panes), 3), np.int64),
     )
+
+
+def stretch_matrix(panes: Panes) -> Matrix | None:
+    """Of a stretched plan, the matrix of the stretch that was written last; None when nothing was done in it."""
+    if panes.now[0, 1] == 0:
+        return None
+    (words, flags), memory = _room(panes, 0), panes.memory
+    return Matrix(memory.high[words].copy(), memory.low[words].copy(), panes.touched[flags].copy())
+
+
+def put_stretches(panes: Panes, matrices: Sequence[Matrix]) -> None:
+    """Let so many stretches of an unbounded window have gone by, of which it is to be written yet."""
+    newest = panes.windows[0, 10] + panes.windows[0, 1]
+    for place, matrix in enumerate(matrices):
+        words, flags = _room(panes, place)
+        panes.memory.high[words], panes.memory.low[words], panes.touched[flags] = matrix
+        panes.newest[newest + place] = 0
+    panes.now[0] = 0, 0, len(matrices)
+
+
+def _room(panes: Panes, place: int) -> tuple[slice, slice]:
+    """Where the words and flags of a matrix of the only window are."""
+    rows, first, last, words, flags = panes.windows[0, [0, 2, 3, 7, 11]].tolist()
+    size = last - first
+    words, flags = words + place * size * rows, flags + place * size
+    return slice(words, words + size * rows), slice(flags, flags + size)

@@ -388,7 +388,7 @@ def cell_offsets(plan: KernelPlan) -> list[int]:
 def _lanes(window: Window | None, rows: int) -> tuple[int, int, int, int]:
     """The first columns of ``Program.windows``, and the last; with ``rows`` of pane matrices, if it has any."""
     if window is None:
-        return 0, 1, 1, 1
+        return 0, 1, 2 * rows if rows else 1, 1
     return window.within, window.slide, 2 * rows if rows else 2 * window.live, window.live
 
 

@@ -42,7 +42,7 @@ def result_batch(
     for number, (field, place) in enumerate(zip(fields, places, strict=True)):
         word = np.ascontiguousarray(output.words[:rows, place.word])
         if field.arithmetic is Arithmetic.NUMBER:
-            held = np.ascontiguousarray(output.floats[:rows, place.float])
+            held = output.floats[:rows, place.float]
             beyond.add(number, word, held)
             column = pa.array(np.where(word == 0, held, 0.0))
         else:

@@ -21,7 +21,10 @@ OUTPUT_BYTES = 16 << 20
 
 
 def pool_kernel(
-    plan: KernelPlan, layout: Layout, report: Callable[[Floats], object] | None = None
+    plan: KernelPlan,
+    layout: Layout,
+    report: Callable[[Floats], object] | None = None,
+    run_of: Callable[[KernelPlan, Layout], PoolRun] | None = None,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What `mapInArrow` is given: batches of events sorted by key and time in, partial results out.
 
@@ -31,10 +34,11 @@ def pool_kernel(
         plan: What to compute.
         layout: Of the events.
         report: Is given what `udfs.counters.Counters` has counted, at the end of the partition.
+        run_of: Makes the pass; a `PoolRun` if left out.
     """
 
     def kernel(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        run = PoolRun(plan, layout)
+        run = (run_of or PoolRun)(plan, layout)
         yield from run.results(batches)
         if report is not None:
             report(run.counters.totals())
@@ -77,7 +81,7 @@ class PoolRun:
             batch = reader.read(arrow)
             self._remember(arrow, batch.new_group)
             self.counters.add(batch, arrow.num_rows)
-            yield from self._process(batch)
+            yield from self._process(arrow, batch)
         yield from self._end_key()
         if self._now.rows:
             yield self._flush()
@@ -89,8 +93,9 @@ class PoolRun:
         """The machine that has the key under way."""
         return self._machines[self._at]
 
-    def _process(self, batch: Batch) -> Iterator[pa.RecordBatch]:
-        """Let the machines process a batch; one takes over from the other where a key begins."""
+    def _process(self, arrow: pa.RecordBatch, batch: Batch) -> Iterator[pa.RecordBatch]:
+        """Let the machines process a batch, read from ``arrow``; one takes over from the other where a key begins."""
+        del arrow
         rows = turn = len(batch.time)
         if self._fallback is not None and self._fallback.wanted != self._at:
             begins = np.flatnonzero(batch.new_key)
@@ -158,10 +163,14 @@ class PoolRun:
 
     def _flush(self) -> pa.RecordBatch:
         """The rows written since the last flush; only the group under way is kept."""
-        known = pa.concat_batches(self._groups) if self._layout.group_keys else None
-        rows = result_batch(self._output, self._now.rows, known, self._plan.fields, self._places, self._types)
-        if known is not None:
-            self._groups = [known.slice(self._now.group)]
+        rows = self._rows(self._now.rows)
+        if self._layout.group_keys:
+            self._groups = [pa.concat_batches(self._groups).slice(self._now.group)]
         self._now.flushed()
         self._output.table.fill(-1)
         return rows
+
+    def _rows(self, number: int) -> pa.RecordBatch:
+        """The first rows written since the last flush."""
+        known = pa.concat_batches(self._groups) if self._layout.group_keys else None
+        return result_batch(self._output, number, known, self._plan.fields, self._places, self._types)
