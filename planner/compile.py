@@ -54,13 +54,24 @@ def compile_plan(
         fallback: Whether to add a plan without linear forms, if there are any; not if ``stretched``.
         stretched: Whether keys are computed in stretches; see `planner.panes.may_be_stretched`.
     """
-    made, banks = _compiled(template, plan, panes_from, stretched)
+    made, banks, cells = _compiled(template, plan, panes_from, stretched)
     if not fallback or not made.regions or stretched:
         return made
-    lanes, _ = _compiled(template, share_equal_prefixes(template), panes_from, stretched, made, banks)
+    lanes, _, own = _compiled(template, share_equal_prefixes(template), panes_from, stretched, made, banks)
     if not lanes.banks:
         return made
+    if not lanes.guard_states and not lanes.comparisons and not lanes.panes and not made.panes:
+        lanes = replace(lanes, handover=_handover(cells, own))
     return replace(made, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
+
+
+def _handover(cells: dict[Node, int], own: dict[Node, int]) -> tuple[tuple[int, int], ...]:
+    """Cells of a plan with those of its fallback that hold the same totals.
+
+    What events add up comes last: of a state that is in the base of a region as well, it is the newer one.
+    """
+    pairs = {(cells[node], own[replace(node, held=Held.TOTAL)]): node.held for node in cells if node.held != Held.FORM}
+    return tuple(sorted(pairs, key=lambda pair: pairs[pair] is Held.TOTAL))
 
 
 def _compiled(
@@ -70,8 +81,10 @@ def _compiled(
     stretched: bool,
     like: KernelPlan | None = None,
     banks: Banks | None = None,
-) -> tuple[KernelPlan, Banks]:
-    """A kernel plan and its banks; if ``like`` another, with the same numbers for classes and columns, and its banks.
+) -> tuple[KernelPlan, Banks, dict[Node, int]]:
+    """A kernel plan, its banks and the cells of all nodes.
+
+    With ``like`` another, it has the same numbers for classes and columns, and its banks.
 
     There are no banks when those of the other do not fit.
     """
@@ -92,7 +105,7 @@ def _compiled(
     keys = ((key_of(template, held, shared, node), panes[node.query] is not None) for node in nodes)
     blocks = refine(keys, before)
     cell_of = dict(zip(nodes, blocks, strict=True))
-    return _Compiler(template, shared, panes, like).plan(nodes, before, blocks, cell_of, banks)
+    return *_Compiler(template, shared, panes, like).plan(nodes, before, blocks, cell_of, banks), cell_of
 
 
 def _passive(arithmetic: Arithmetic, window: int) -> Cell:

@@ -345,8 +345,11 @@ class KernelPlan:
         comparisons: Conditions on events and those before them.
         regions: Where linear forms are kept.
         panes: Of the windows that are computed by them.
-        fallback: A plan of the same classes, columns, fields and rows without regions, for stretches of a stream
+        fallback: A plan of the same classes, columns, fields and rows without regions, for parts of a stream
             on which it turns out to be faster; None when there is none.
+        handover: Of a fallback, cells of the plan that it is of, each with a cell of its own that holds the same
+            total between two times. With them one plan can take over from the other while a key is under way.
+            Empty when it cannot.
     """
 
     classes: tuple[EventClass, ...]
@@ -362,6 +365,7 @@ class KernelPlan:
     regions: tuple[Region, ...] = ()
     panes: tuple[Panes, ...] = ()
     fallback: KernelPlan | None = None
+    handover: tuple[tuple[int, int], ...] = ()
 
     @property
     def is_stretched(self) -> bool:

@@ -97,6 +97,40 @@ def test_both_plans_have_the_same_rows() -> None:
     assert layouts[0] == layouts[1]
 
 
+def test_one_can_take_over_from_the_other_within_a_key() -> None:
+    """Each cell of either plan but for forms has one of the other; not where guards must be remembered."""
+    _, plan = pool(POOL)
+    assert plan.fallback is not None
+    mine, others = zip(*plan.fallback.handover, strict=True)
+    assert set(others) == set(range(len(plan.fallback.cells)))
+    views = {evaluation.view for region in plan.regions for evaluation in region.evaluations}
+    kept = {number for number, cell in enumerate(plan.cells) if cell.window < len(plan.windows)}
+    assert set(mine) == kept - views
+    _, guarded = pool([*POOL, "X NOT(Y) R (P T)+"])
+    assert guarded.fallback is not None
+    assert not guarded.fallback.handover
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_machines_take_turns_within_one_key(seed: int) -> None:
+    """After each batch, between two times: windows go on where they were."""
+    random = Random(seed)
+    queries, plan = pool(POOL)
+    times = sorted(random.choices(range(600), k=900))
+    events = [event(queries, random.choice("ABRPPTTDE"), time, random.choice((None, 1, 2)), 0) for time in times]
+    rows = sorted_rows(kernel_rows(plan, events))
+    source, layout = source_batch(plan, rows), Layout(0, 1)
+    found = []
+    for fallback in (None, Hasty()):
+        run = PoolRun(plan, layout, fallback=fallback)
+        pieces = [source.slice(at, 30) for at in range(0, len(rows), 30)]
+        found.append(combined(plan, layout, [row for batch in run.results(iter(pieces)) for row in batch.to_pylist()]))
+        assert (0 < run.counters.by_fallback < len(rows)) is (fallback is not None)
+    for one, place in zip(queries, plan.results, strict=True):
+        first, second = (query_results(one, place, partial) for partial in found)
+        assert first == second
+
+
 def test_there_is_none_without_forms() -> None:
     machine = template([query("A B+ C")])
     assert compile_plan(machine, share_nothing(machine), fallback=True).fallback is None

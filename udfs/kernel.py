@@ -275,6 +275,14 @@ def end_key(program, state, guards, past, regions, panes, output, combine):  # t
     state.cursor[0] = 0
 
 
+@kernel
+def pause(program, state, guards, past, regions):  # type: ignore[no-untyped-def]
+    """Bring all totals up to the latest time, which no further event has."""
+    _settle(program, state, guards, past, regions)
+    if regions is not None:
+        rebase_all(program, state, regions)
+
+
 @inner
 def _settle(program, state, guards, past, regions):  # type: ignore[no-untyped-def]
     """Move what is pending into the totals."""

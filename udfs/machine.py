@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from planner.kernel_plan import KernelPlan
 from udfs.batches import Batch
-from udfs.kernel import advance, end_key
+from udfs.kernel import advance, end_key, pause
 from udfs.panes import Matrix, new_panes, put_stretches, stretch_matrix
 from udfs.past import PastRoom
-from udfs.program import EXACT, Output, assemble, new_guards, new_state
+from udfs.program import EXACT, Output, assemble, cell_offsets, new_guards, new_state
 from udfs.regions import new_regions
 
 _ROWS, _GROUP, _WIDE, _SCALED = 3, 4, 6, 7
@@ -34,8 +34,10 @@ class Machine:
     def __init__(
         self, plan: KernelPlan, chunk: int | None, combine: bool, regions: bool = False, stretches: int = 1
     ) -> None:
+        self._plan = plan
         self._combine = combine
         self._program = assemble(plan)
+        self._offsets = cell_offsets(plan)
         self._state = new_state(self._program, chunk)
         self._guards = new_guards(self._program) if plan.guard_states else None
         self._room = PastRoom(plan, self._program) if plan.comparisons else None
@@ -55,6 +57,11 @@ class Machine:
         return int(self._state.cursor[_GROUP])
 
     @property
+    def time(self) -> int:
+        """Time of the latest event."""
+        return int(self._state.cursor[1])
+
+    @property
     def has_begun(self) -> bool:
         """Whether a key is under way."""
         return bool(self._state.cursor[0])
@@ -67,6 +74,27 @@ class Machine:
         """Write where another has stopped to, which has no key under way."""
         self._state.cursor[_ROWS : _GROUP + 1] = other._state.cursor[_ROWS : _GROUP + 1]
 
+    def pause(self) -> None:
+        """Bring all totals up to the latest time, so that another machine can take over before an event of a later."""
+        pause(*self._parts()[:5])
+
+    def take_over(self, other: Machine, handover: Iterable[tuple[int, int]]) -> None:
+        """Go on where another has paused, with what it has of the key under way.
+
+        Args:
+            other: Of a plan with the same windows, neither of which has guards, comparisons or panes.
+            handover: Own cells, each with a cell of the other that holds the same total.
+        """
+        mine, others = self._state, other._state
+        windows = len(self._plan.windows)
+        mine.cursor[:], mine.open[:windows] = others.cursor, others.open[:windows]
+        for to, of in handover:
+            lanes = self._program.windows[self._plan.cells[to].window, 2]
+            there, here = (slice(at, at + lanes) for at in (other._offsets[of], self._offsets[to]))
+            mine.totals.high[here], mine.totals.low[here] = others.totals.high[there], others.totals.low[there]
+        if self._regions is not None:
+            self._regions.seen[:] = -1
+
     def extend(self, batch: Batch) -> Batch:
         """A batch with what conditions on the event before may have to look at."""
         return batch if self._room is None else self._room.extend(batch, self._state)
@@ -77,12 +105,12 @@ class Machine:
 
     def advance(self, batch: Batch, row: int, output: Output) -> int:
         """Process the events of a batch from ``row`` on; returns where to go on when the output has been flushed."""
-        return int(advance(*self._parts(output), batch, row, self._combine))
+        return int(advance(*self._parts(), output, batch, row, self._combine))
 
     def end_key(self, output: Output) -> None:
         """Write out and clear all windows of the key under way, if any."""
         if self.has_begun:
-            end_key(*self._parts(output), self._combine)
+            end_key(*self._parts(), output, self._combine)
 
     def end_stretch(self, scratch: Output) -> Matrix | None:
         """What all events of the key under way do to totals, which is over then; None when they do nothing.
@@ -149,9 +177,9 @@ class Machine:
         forms = () if regions is None else (regions.now, regions.seen, regions.unsettled)
         return self._state, self._guards or (), forms, (panes.memory, panes.newest, panes.touched, panes.now)
 
-    def _parts(self, output: Output) -> tuple[object, ...]:
+    def _parts(self) -> tuple[object, ...]:
         past = None if self._room is None else self._room.past
-        return self._program, self._state, self._guards, past, self._regions, self._panes, output
+        return self._program, self._state, self._guards, past, self._regions, self._panes
 
 
 def _arrays(nested: Iterable[object]) -> Iterator[NDArray[Any]]:

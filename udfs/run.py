@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from planner.kernel_plan import Encoding, KernelPlan, Layout
 from udfs.batches import Batch, BatchReader
@@ -94,18 +95,28 @@ class PoolRun:
         return self._machines[self._at]
 
     def _process(self, arrow: pa.RecordBatch, batch: Batch) -> Iterator[pa.RecordBatch]:
-        """Let the machines process a batch, read from ``arrow``; one takes over from the other where a key begins."""
+        """Let the machines process a batch, read from ``arrow``; one takes over from the other where it can."""
         del arrow
         rows = turn = len(batch.time)
         if self._fallback is not None and self._fallback.wanted != self._at:
-            begins = np.flatnonzero(batch.new_key)
-            turn = int(begins[0]) if len(begins) else rows
+            turns = np.flatnonzero(self._may_take_over(batch))
+            turn = int(turns[0]) if len(turns) else rows
         if turn:
             yield from self._advance(self._now.extend(batch), 0, turn)
         if self._fallback is not None and turn < rows:
-            yield from self._end_key()
+            if batch.new_key[turn]:
+                yield from self._end_key()
+            else:
+                self._now.pause()
             self._take_over(self._fallback.wanted)
             yield from self._advance(self._now.extend(batch), turn, rows)
+
+    def _may_take_over(self, batch: Batch) -> NDArray[np.bool_]:
+        """Before which events: those of another key, and of a later time if one machine can be what another was."""
+        begins: NDArray[np.bool_] = batch.new_key != 0
+        if self._plan.fallback is not None and self._plan.fallback.handover and self._now.has_begun:
+            begins |= np.diff(batch.time, prepend=self._now.time) != 0
+        return begins
 
     def _advance(self, batch: Batch, row: int, end: int) -> Iterator[pa.RecordBatch]:
         """Process the events of a batch from ``row`` to ``end``."""
@@ -127,11 +138,15 @@ class PoolRun:
         self._now.end_key(self._output)
 
     def _take_over(self, number: int) -> None:
-        """Let another machine go on, where no key is under way."""
+        """Let another machine go on, where no key is under way or the one that goes has paused."""
+        assert self._plan.fallback is not None
         if number == len(self._machines):
-            assert self._plan.fallback is not None
             self._machines.append(self._machine(self._plan.fallback))
-        self._machines[number].follow(self._now)
+        pairs = self._plan.fallback.handover
+        if pairs:
+            self._machines[number].take_over(self._now, pairs if number == 0 else [pair[::-1] for pair in pairs])
+        else:
+            self._machines[number].follow(self._now)
         self._at = number
 
     def _machine(self, plan: KernelPlan) -> Machine:
