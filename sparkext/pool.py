@@ -27,7 +27,7 @@ from sparkext import jobs, settings
 from sparkext.binding import BoundQuery, Computation
 from sparkext.calibration import constants
 from sparkext.files import Listing, not_followed
-from sparkext.pipeline import run_pool, source_bytes
+from sparkext.pipeline import BYTES_PER_TASK, run_pool, source_bytes
 from sparkext.sampling import Counted, sample
 from sparkext.source import names_alike
 
@@ -37,8 +37,10 @@ KEPT = StorageLevel.MEMORY_AND_DISK
 """How the results of a pool are kept."""
 
 LARGE_BYTES = 128 << 20
-"""Size of a source from which on it matters whether one key has most of it. Without windows it is then computed in
-stretches, for which Spark looks at the source twice."""
+"""Size of a source from which on it matters whether one key has most of it."""
+
+STRETCHED_BYTES = BYTES_PER_TASK
+"""Size of a source from which on a key without windows is computed in stretches, for which Spark reads it twice."""
 
 MANY_LANES = 16
 """Live windows of a query from which on its own forms may pay."""
@@ -268,7 +270,7 @@ class Pool:
         expected = self._expected(distinct, machine, wanted)
         optimized = self._optimize(machine, expected, wanted)
         cut = self._is_cut(wanted)
-        stretched = cut and may_be_stretched(machine) and (wanted.chunks == "on" or self._is_large())
+        stretched = cut and may_be_stretched(machine) and (wanted.chunks == "on" or self._bytes() >= STRETCHED_BYTES)
         plan = compile_plan(machine, optimized.found.plan, fallback=True, stretched=stretched)
         log.info(
             "planned %d queries by %s in %.1f ms: %d states, %d cells",
@@ -296,9 +298,8 @@ class Pool:
         cores = self._spark.sparkContext.defaultParallelism
         return not any(self._shape) or any(seen.largest * cores > 1 for seen in self._sampled[-1:])
 
-    def _is_large(self) -> bool:
-        """Whether the source is so large that it matters whether one key has most of it."""
-        return source_bytes(self._source) >= LARGE_BYTES
+    def _bytes(self) -> int:
+        return source_bytes(self._source)
 
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: Settings) -> Optimized:
         problem = Problem(machine, tuple(expected[state.event].events for state in machine.states))
@@ -317,7 +318,7 @@ class Pool:
         seen = [*reversed(self._counted), *reversed(self._sampled)]
         expected = expectations(classes, within, given, seen)
         unknown = [event for event, found in expected.items() if found.origin == "assumed"]
-        if unknown and (_has_choice(queries, machine) or self._is_large()):
+        if unknown and (_has_choice(queries, machine) or self._bytes() >= LARGE_BYTES):
             found = sample(queries, classes, wanted.sample_rows)
             if found is not None:
                 self._sampled.append(found)

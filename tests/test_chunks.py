@@ -119,13 +119,14 @@ def test_stretches_only_of_large_sources(spark: SparkSession, monkeypatch: pytes
     spark.sql("CREATE TEMP VIEW e AS SELECT id AS t, 'A' AS kind FROM range(1000)")
 
     def is_cut(rest: str) -> bool:
+        spark.sql("REFRESH SHARING")
         clause = f"ORDER BY t TYPE BY kind MEASURES LOG10_COUNT(*) AS n {rest}"
         frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
         frame.collect()
         return "rangepartitioning(" in frame._jdf.queryExecution().toString()
 
     assert not is_cut("PATTERN (A+)")
-    monkeypatch.setattr("sparkext.pool.LARGE_BYTES", 0)
+    monkeypatch.setattr("sparkext.pool.STRETCHED_BYTES", 0)
     assert is_cut("PATTERN (A+)")
     assert not is_cut("PATTERN (A+) WITHIN 10")
     assert not is_cut("PATTERN (A NOT B A)")

@@ -98,17 +98,18 @@ class PoolRun:
         """Let the machines process a batch, read from ``arrow``; one takes over from the other where it can."""
         del arrow
         rows = turn = len(batch.time)
-        if self._fallback is not None and self._fallback.wanted != self._at:
+        wanted = self._at if self._fallback is None else self._fallback.wanted
+        if wanted != self._at:
             turns = np.flatnonzero(self._may_take_over(batch))
             turn = int(turns[0]) if len(turns) else rows
         if turn:
             yield from self._advance(self._now.extend(batch), 0, turn)
-        if self._fallback is not None and turn < rows:
+        if turn < rows:
             if batch.new_key[turn]:
                 yield from self._end_key()
             else:
                 self._now.pause()
-            self._take_over(self._fallback.wanted)
+            self._take_over(wanted)
             yield from self._advance(self._now.extend(batch), turn, rows)
 
     def _may_take_over(self, batch: Batch) -> NDArray[np.bool_]:
