@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import types as t
@@ -13,13 +13,13 @@ from planner.attribute import Attribute
 from planner.automaton import MAX_STATES, AutomatonTooLargeError
 from planner.errors import PlanningError
 from planner.guards import MAX_GUARDS, TooManyGuardsError
-from planner.pattern import Pattern, negations, positive_variables, variables
+from planner.pattern import negations, positive_variables, variables
 from planner.query import Aggregate, EventClass, Function, Query, Step, Window
 from planner.unambiguous import automaton
 from sparkext import event_time
 from sparkext.adjacent import BoundStep, bind_step
+from sparkext.bound_query import BoundQuery, Key, Measure
 from sparkext.clause import Clause, Expression, Item
-from sparkext.event_time import TimeKind
 from sparkext.expressions import (
     AggregateCall,
     EventExpression,
@@ -46,101 +46,6 @@ _KEYS = (
     t.TimestampNTZType,
     t.DayTimeIntervalType,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Computation:
-    """What a pool computes for a query, whatever it is called and however its measures are written.
-
-    A pool of many queries looks each up among all others, so the hash is computed once.
-    """
-
-    pattern: Pattern
-    classes: tuple[tuple[str, EventClass], ...]
-    aggregates: tuple[Aggregate, ...]
-    window: Window | None
-    steps: tuple[tuple[str, Step], ...]
-    _hash: int = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        parts = self.pattern, self.classes, self.aggregates, self.window, self.steps
-        object.__setattr__(self, "_hash", hash(parts))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A PARTITION BY or GROUP BY expression: its text for Spark, its name in the result, its type."""
-
-    canonical: str
-    text: str
-    name: str
-    type: DataType
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """A measure: an expression over result columns and aggregates.
-
-    Attributes:
-        name: Of the result column.
-        expression: With `aggregate_name` of an index into the query's aggregates in place of each
-            call, padded so that all else keeps its offset.
-    """
-
-    name: str
-    expression: EventExpression
-
-
-@dataclass(frozen=True, slots=True)
-class BoundQuery:
-    """A trend query over a relation whose columns are known.
-
-    Attributes:
-        given: The relation before the clause.
-        source: What is read: that relation, or the one that it is a part of.
-        part: Which rows of `source` are in `given`, as SQL; None when all are. It is in all conditions.
-        query: What the planner sees.
-        groups: What results are grouped by.
-        partitions: Further expressions on which the events of a trend agree.
-        time: Text of the ORDER BY expression.
-        time_canonical: Its canonical text.
-        time_kind, time_type: Of that expression.
-        expressions: Texts for Spark by canonical text: type, conditions, attributes.
-        measures: In order.
-        computation: What is computed for it.
-    """
-
-    given: DataFrame
-    source: DataFrame
-    part: str | None
-    query: Query
-    groups: tuple[Key, ...]
-    partitions: tuple[Key, ...]
-    time: str
-    time_canonical: str
-    time_kind: TimeKind
-    time_type: DataType
-    expressions: dict[str, str]
-    measures: tuple[Measure, ...]
-    computation: Computation = field(init=False)
-
-    def __post_init__(self) -> None:
-        query = self.query
-        computation = Computation(query.pattern, query.classes, query.aggregates, query.window, query.steps)
-        object.__setattr__(self, "computation", computation)
-
-    @property
-    def sorted_groups(self) -> tuple[Key, ...]:
-        """`groups` in the order that a pool keeps them in."""
-        return tuple(sorted(self.groups, key=_canonical))
-
-    @property
-    def sorted_partitions(self) -> tuple[Key, ...]:
-        """`partitions` in the order that a pool keeps them in."""
-        return tuple(sorted(self.partitions, key=_canonical))
 
 
 def bind(
@@ -401,10 +306,6 @@ def _texts(step: BoundStep) -> Iterator[str]:
     """What Spark evaluates of a condition that names the event before."""
     yield from step.attributes
     yield from _conditions([step])
-
-
-def _canonical(key: Key) -> str:
-    return key.canonical
 
 
 def _name(item: Item) -> str:

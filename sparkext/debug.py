@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from planner.errors import PlanningError
-from sparkext.binding import BoundQuery
+from sparkext.bound_query import BoundQuery
 from sparkext.named import named
 from sparkext.own_columns import aggregate_name
 from sparkext.pool import Pool, Run

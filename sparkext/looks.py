@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkext.binding import BoundQuery
+from sparkext.bound_query import BoundQuery
 from sparkext.files import Listing, listings
 from sparkext.results import check_measures, unplanned_sql
 from sparkext.source_filter import Filtered, filtered

@@ -36,7 +36,7 @@ from planner.kernel_plan import (
 from planner.query import EventClass
 from planner.result_columns import BEYOND, MATRIX, VALUE, WORD, field_column
 from sparkext import settings
-from sparkext.binding import BoundQuery, Key
+from sparkext.bound_query import BoundQuery, Key
 from sparkext.chunks import chunk_length, chunks_of
 from sparkext.combine import combine_groups
 from sparkext.event_time import numbered

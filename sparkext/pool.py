@@ -24,7 +24,7 @@ from planner.sharing import SharingPlan
 from planner.statistics import Expected, Seen, expectations, longest_window
 from planner.template import Template, template
 from sparkext import jobs, settings
-from sparkext.binding import BoundQuery, Computation
+from sparkext.bound_query import BoundQuery, Computation
 from sparkext.calibration import constants
 from sparkext.files import Listing, not_followed
 from sparkext.pipeline import BYTES_PER_TASK, run_pool, source_bytes

@@ -13,7 +13,7 @@ from planner.guards import ALWAYS
 from planner.kernel_plan import Access
 from planner.query import Window
 from planner.sharing import QSet, TransitionPlan
-from sparkext.binding import BoundQuery
+from sparkext.bound_query import BoundQuery
 from sparkext.event_time import TimeKind
 from sparkext.pool import Run
 from sparkext.source_filter import name_of

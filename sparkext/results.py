@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from planner.kernel_plan import COUNT_LIMIT, SCALE_BITS, Arithmetic, Field, QueryResult
 from planner.query import Aggregate, Function, Window
 from planner.result_columns import BEYOND, VALUE, WORD, field_column
-from sparkext.binding import BoundQuery
+from sparkext.bound_query import BoundQuery
 from sparkext.event_time import bound
 from sparkext.own_columns import aggregate_name
 from sparkext.pipeline import group_column

@@ -16,7 +16,7 @@ from planner.errors import PlanningError
 from planner.kernel_plan import CLASSES_PER_WORD
 from planner.query import EventClass
 from planner.statistics import Seen
-from sparkext.binding import BoundQuery
+from sparkext.bound_query import BoundQuery
 from sparkext.event_time import numbered
 from sparkext.pipeline import class_columns, key_text, only_parts, sql_texts
 from udfs.counters import Added

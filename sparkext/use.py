@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkext.binding import BoundQuery, bind
+from sparkext.binding import bind
+from sparkext.bound_query import BoundQuery
 from sparkext.clause import Clause
 from sparkext.source import read_source
 from sparkext.source_filter import Filtered

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from planner.errors import PlanningError
 from sparkext import debug, settings
-from sparkext.binding import BoundQuery
+from sparkext.bound_query import BoundQuery
 from sparkext.files import Listing
 from sparkext.jobs import Lent
 from sparkext.looks import Looks
