@@ -68,7 +68,7 @@ class Bench:
         if self.size == "toy":
             return "wall time; one round, cold"
         many = f"median of {self.rounds} rounds in turn" if self.rounds > 1 else "one round"
-        return f"wall time; {many}, after one that does not count"
+        return f"wall time; {many}, after one that does not count, with Python workers ready"
 
     def times(self, runs: Mapping[str, Callable[[], object]], warmed: bool = False) -> dict[str, float]:
         """Median seconds of each run; the rounds go by turns, so that what else the machine does hits all alike.
@@ -83,8 +83,16 @@ class Bench:
         taken: dict[str, list[float]] = {name: [] for name in runs}
         for _ in range(self.rounds):
             for name, run in runs.items():
+                self._wake()
                 taken[name].append(seconds(run))
         return {name: statistics.median(times) for name, times in taken.items()}
+
+    def _wake(self) -> None:
+        """Have Python workers ready, if there is a session: Spark ends them when they have been idle for a minute."""
+        from benchmarks.spark import wake
+
+        if self._spark is not None and self.size != "toy":
+            wake(self._spark)
 
     @property
     def spark(self) -> SparkSession:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import sparkext
@@ -32,6 +36,22 @@ def stop(spark: SparkSession) -> None:
     """Stop a session, with its Python workers."""
     sparkext.disable(spark)
     spark.stop()
+
+
+def wake(spark: SparkSession) -> None:
+    """Start as many Python workers as there are cores, with what all of them import."""
+
+    def idle(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import numba
+        import pandas as pd
+
+        assert numba
+        assert pd
+        time.sleep(0.2)  # so that no worker does the work of two
+        yield from batches
+
+    cores = spark.sparkContext.defaultParallelism
+    discard(spark.range(0, cores, 1, cores).mapInArrow(idle, "id LONG"))
 
 
 def discard(*frames: DataFrame) -> None:
