@@ -84,9 +84,8 @@ def _compiled(
 ) -> tuple[KernelPlan, Banks, dict[Node, int]]:
     """A kernel plan, its banks and the cells of all nodes.
 
-    With ``like`` another, it has the same numbers for classes and columns, and its banks.
-
-    There are no banks when those of the other do not fit.
+    With ``like`` another, it has the same numbers for classes and columns, and its banks. There are no banks when those
+    of the other do not fit.
     """
     merged = equal_prefixes(template, plan)
     apart = told_apart(merged)

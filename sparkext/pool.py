@@ -270,7 +270,8 @@ class Pool:
         expected = self._expected(distinct, machine, wanted)
         optimized = self._optimize(machine, expected, wanted)
         cut = self._is_cut(wanted)
-        stretched = cut and may_be_stretched(machine) and (wanted.chunks == "on" or self._bytes() >= STRETCHED_BYTES)
+        is_worth_it = wanted.chunks == "on" or source_bytes(self._source) >= STRETCHED_BYTES
+        stretched = cut and is_worth_it and may_be_stretched(machine)
         plan = compile_plan(machine, optimized.found.plan, fallback=True, stretched=stretched)
         log.info(
             "planned %d queries by %s in %.1f ms: %d states, %d cells",
@@ -298,9 +299,6 @@ class Pool:
         cores = self._spark.sparkContext.defaultParallelism
         return not any(self._shape) or any(seen.largest * cores > 1 for seen in self._sampled[-1:])
 
-    def _bytes(self) -> int:
-        return source_bytes(self._source)
-
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: Settings) -> Optimized:
         problem = Problem(machine, tuple(expected[state.event].events for state in machine.states))
         try:
@@ -318,7 +316,7 @@ class Pool:
         seen = [*reversed(self._counted), *reversed(self._sampled)]
         expected = expectations(classes, within, given, seen)
         unknown = [event for event, found in expected.items() if found.origin == "assumed"]
-        if unknown and (_has_choice(queries, machine) or self._bytes() >= LARGE_BYTES):
+        if unknown and (_has_choice(queries, machine) or source_bytes(self._source) >= LARGE_BYTES):
             found = sample(queries, classes, wanted.sample_rows)
             if found is not None:
                 self._sampled.append(found)

@@ -13,7 +13,7 @@ from udfs.batches import Batch
 from udfs.kernel import advance, end_key, pause
 from udfs.panes import Matrix, new_panes, put_stretches, stretch_matrix
 from udfs.past import PastRoom
-from udfs.program import EXACT, Output, assemble, cell_offsets, new_guards, new_state
+from udfs.program import Output, assemble, cell_offsets, new_guards, new_state, set_units
 from udfs.regions import new_regions
 
 _ROWS, _GROUP, _WIDE, _SCALED = 3, 4, 6, 7
@@ -136,11 +136,7 @@ class Machine:
         state = self._state
         state.cursor[[0, _GROUP, _WIDE, _SCALED]] = 1, group, 1, 1
         state.open[0, 1:3] = 0
-        for at, kind in self._panes.units:
-            if kind == EXACT:
-                state.totals.low[at] = 1
-            else:
-                state.totals.number[at] = 1.0
+        set_units(state.totals, self._panes.units)
         put_stretches(self._panes, matrices)
         self.end_key(output)
 

@@ -254,6 +254,15 @@ def field_places(fields: Sequence[Field]) -> tuple[list[FieldPlace], int, int]:
     return places, words, floats
 
 
+def set_units(totals: Totals, units: Ints) -> None:
+    """Let lanes be 1, each given by its offset and arithmetic. Shape of ``units``: (units, 2)."""
+    for at, kind in units:
+        if kind == EXACT:
+            totals.low[at] = 1
+        else:
+            totals.number[at] = 1.0
+
+
 def assemble(plan: KernelPlan) -> Program:
     """Lay a kernel plan out in flat arrays."""
     stores = _stores(plan)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from planner.kernel_plan import NO_EVENT, KernelPlan, Product
-from udfs.program import EXACT, Flags, Ints, State, cell_offsets, counted
+from udfs.program import Flags, Ints, State, cell_offsets, counted, set_units
 
 
 class Regions(NamedTuple):
@@ -104,11 +104,7 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
         seen=np.full(len(evaluations), -1, np.int64),
         unsettled=np.zeros(1, np.uint8),
     )
-    for at, kind in regions.units:
-        if kind == EXACT:
-            state.totals.low[at] = 1
-        else:
-            state.totals.number[at] = 1.0
+    set_units(state.totals, regions.units)
     return regions
 
 

@@ -181,12 +181,13 @@ class PoolRun:
         """The rows written since the last flush; only the group under way is kept."""
         rows = self._rows(self._now.rows)
         if self._layout.group_keys:
-            self._groups = [pa.concat_batches(self._groups).slice(self._now.group)]
+            self._groups = [self._groups[0].slice(self._now.group)]
         self._now.flushed()
         self._output.table.fill(-1)
         return rows
 
     def _rows(self, number: int) -> pa.RecordBatch:
-        """The first rows written since the last flush."""
+        """The first rows written since the last flush; the groups since then are put together for it."""
         known = pa.concat_batches(self._groups) if self._layout.group_keys else None
+        self._groups = [] if known is None else [known]
         return result_batch(self._output, number, known, self._plan.fields, self._places, self._types)
