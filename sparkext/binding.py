@@ -222,6 +222,15 @@ class _Binder:
                         expression=expression.canonical,
                         type=kind.simpleString().upper(),
                     )
+                if isinstance(kind, t.StringType) and not kind.isUTF8BinaryCollation():
+                    raise PlanningError(
+                        "TREND_KEY_COLLATION",
+                        expression.start,
+                        expression.end,
+                        clause=clause,
+                        expression=expression.canonical,
+                        collation=kind.collation,
+                    )
         return checked
 
     def _classes(

@@ -54,6 +54,7 @@ TASKS_PER_CORE = 4
 
 _TIME = "time"
 _CHUNK = "chunk"
+_HASH = "key_hash"
 _UNKNOWN_SIZE = 1 << 62
 
 
@@ -99,8 +100,29 @@ def run_pool(
         partial = together.mapInArrow(merged(plan, layout), schema)
     else:
         whole = events.repartition(tasks, *keys) if keys else events.repartition(1)
-        partial = whole.sortWithinPartitions(*keys, _TIME).mapInArrow(pool_kernel(plan, layout, report), schema)
+        partial = _key_by_key(whole, groups, keys).mapInArrow(pool_kernel(plan, layout, report), schema)
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
+
+
+def _key_by_key(events: DataFrame, groups: Sequence[str], keys: Sequence[str]) -> DataFrame:
+    """``events`` of a task with those of a key together in the order of time, and keys of a group together.
+
+    Args:
+        events: Of all keys of the task.
+        groups: The group columns.
+        keys: Columns of all keys, beginning with ``groups``.
+
+    Spark compares whole rows, each of which is somewhere else in memory, unless the 64 bits that it keeps of the first
+    column decide, so that is a hash of all keys: for a million keys, the sort took 60 % of the time that it took
+    without. Groups whose hashes are the same may alternate, which makes a result of more rows than one.
+    """
+    if not keys:
+        return events.sortWithinPartitions(_TIME)
+    low = f"hash({', '.join(keys)})"
+    high = f"hash({', '.join(groups)})" if groups else "0"
+    mixed = f"shiftleft(CAST({high} AS BIGINT), 32) | (CAST({low} AS BIGINT) & {0xFFFFFFFF}L) AS {_HASH}"
+    hashed = events.selectExpr(mixed, "*")
+    return hashed.sortWithinPartitions(_HASH, *keys, _TIME).drop(_HASH)
 
 
 def sql_texts(queries: Iterable[BoundQuery]) -> dict[str, str]:

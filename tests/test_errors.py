@@ -359,6 +359,10 @@ CASES: dict[str, list[str]] = {
         trends("A", keys="PARTITION BY k, §K ORDER BY t TYPE BY ty"),
         trends("A", keys="PARTITION BY k AS §window_start ORDER BY t TYPE BY ty", more="WITHIN 3"),
     ],
+    "TREND_KEY_COLLATION": [
+        trends("A", keys="PARTITION BY §k COLLATE UTF8_LCASE AS l ORDER BY t TYPE BY ty"),
+        trends("A", keys="PARTITION BY k GROUP BY §collate(k, 'UNICODE_CI') AS l ORDER BY t TYPE BY ty"),
+    ],
     "TREND_KEY_TYPE": [
         trends("A", keys="PARTITION BY §map(k, v) AS m ORDER BY t TYPE BY ty"),
         trends("A", keys="GROUP BY k, §array(k) AS m ORDER BY t TYPE BY ty"),
