@@ -1,10 +1,12 @@
-# `make help` lists the targets. VENV says where the virtual environment is, PYTHON which Python makes it.
+# `make help` lists the targets. VENV says where the virtual environment is, PYTHON which Python makes it, JOBS how many
+# processes run tests.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help demo test cluster-test bench lint format wheel notebook clean
 
 VENV ?= .venv
 BIN := $(VENV)/bin
+JOBS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WITH_JAVA = home=$$($(BIN)/python -m examples.java) && JAVA_HOME="$$home"
 
@@ -12,7 +14,7 @@ demo: $(VENV)/.demo ## Trend queries over the flights that left New York in 2013
 	@$(BIN)/python -m examples.flights
 
 test: $(VENV)/.dev ## All tests; `make test ARGS="-m 'not spark'"` for those without Spark
-	@$(WITH_JAVA) $(BIN)/python -m pytest $(ARGS)
+	@$(WITH_JAVA) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
 cluster-test: $(VENV)/.dev ## Programs on a Spark cluster of this machine, of which executors are killed
 	@$(WITH_JAVA) $(BIN)/python -m pytest -m cluster tests/cluster $(ARGS)

@@ -20,6 +20,7 @@ SIZES: tuple[Size, ...] = ("toy", "quick", "full")
 """How much is measured: enough to see that a benchmark works, a first impression, what the targets ask for."""
 
 _T = TypeVar("_T")
+_K = TypeVar("_K")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +71,21 @@ class Bench:
         many = f"median of {self.rounds} rounds in turn" if self.rounds > 1 else "one round"
         return f"wall time; {many}, after one that does not count, with Python workers ready"
 
-    def times(self, runs: Mapping[str, Callable[[], object]], warmed: bool = False) -> dict[str, float]:
+    def times(
+        self, runs: Mapping[_K, Callable[[], object]], warmed: bool = False, rounds: int | None = None
+    ) -> dict[_K, float]:
         """Median seconds of each run; the rounds go by turns, so that what else the machine does hits all alike.
 
         Args:
             runs: By name.
             warmed: Whether each has been run before.
+            rounds: How many, if not as many as ever.
         """
         if not warmed and self.size != "toy":
             for run in runs.values():
                 run()
-        taken: dict[str, list[float]] = {name: [] for name in runs}
-        for _ in range(self.rounds):
+        taken: dict[_K, list[float]] = {name: [] for name in runs}
+        for _ in range(self.rounds if rounds is None else rounds):
             for name, run in runs.items():
                 self._wake()
                 taken[name].append(seconds(run))

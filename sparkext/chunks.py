@@ -1,13 +1,13 @@
 """Chunks of time: how the events of one key are divided among tasks.
 
 Windows do not depend on each other. So a key with very many events is cut into stretches of time, each of which
-answers for the windows that start in it, and is given all events of those. Events within one window's length of the
-start of a chunk are in the chunk before as well: a chunk is many windows long, so that few are.
+answers for the windows that start in it, and is given all events of those. Events of windows that began before the
+start of a chunk are in the chunk before as well: a chunk is long, so that few are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import lcm
 
 from pyspark.sql.types import DataType
@@ -15,11 +15,25 @@ from pyspark.sql.types import DataType
 from planner.query import Window
 from sparkext.event_time import OF_64_BITS, TimeKind
 
-WINDOWS_PER_CHUNK = 8
-"""How many of the longest windows a chunk is long, at least: one event in eight is in two chunks."""
+WINDOWS_PER_CHUNK = 4
+"""How many of the longest windows a chunk is long, at least, since each is begun and ended like a key."""
+
+OVERLAPS_PER_CHUNK = 12
+"""How many times as long as its overlap with the next a chunk is, at least: one event in twelve is in two chunks."""
 
 _MOST_WINDOWS = 64
-"""How many it may be long, so that it starts with a window of each kind."""
+"""How many of the longest windows it may be long, so that it starts with a window of each kind."""
+
+
+def overlap(windows: Iterable[Window | None]) -> int:
+    """How far into a chunk windows reach that start in the chunk before it, in units of the kernel.
+
+    Args:
+        windows: Those of a pool; unbounded ones do not count.
+    """
+    return max(
+        (window.within - window.slide for window in windows if window and window.slide < window.within), default=0
+    )
 
 
 def chunk_length(windows: Sequence[Window | None], type_: DataType) -> int | None:
@@ -34,24 +48,39 @@ def chunk_length(windows: Sequence[Window | None], type_: DataType) -> int | Non
     if min(window.slide for window in bounded) == 1 and isinstance(type_, OF_64_BITS):
         return None
     common, longest = lcm(*(window.slide for window in bounded)), max(window.within for window in bounded)
-    length = -(-WINDOWS_PER_CHUNK * longest // common) * common
+    least = max(WINDOWS_PER_CHUNK * longest, OVERLAPS_PER_CHUNK * overlap(windows))
+    length = -(-least // common) * common
     return length if length <= _MOST_WINDOWS * longest and length < 1 << 62 else None
 
 
-def chunks_of(time: str, length: int, within: int, kind: TimeKind) -> str:
+def chunks_of(time: str, length: int, shared: int, kind: TimeKind) -> str:
     """SQL for the numbers of the chunks, an array of one or two, that an event's windows start in.
 
     Args:
         time: SQL of the event time.
         length: Of a chunk, at least as long as any window.
-        within: Length of the longest window.
+        shared: Length of the `overlap`.
         kind: Of the event time.
     """
     number = _number(time, kind)
     last = f"({number} DIV {length}L - CASE WHEN {number} % {length}L < 0 THEN 1L ELSE 0L END)"
-    return (
-        f"CASE WHEN pmod({number}, {length}L) >= {within - 1}L THEN array({last}) ELSE array({last} - 1L, {last}) END"
-    )
+    return f"CASE WHEN pmod({number}, {length}L) >= {shared}L THEN array({last}) ELSE array({last} - 1L, {last}) END"
+
+
+def by_chunk(time: str, chunk: str, shared: int, kind: TimeKind) -> str:
+    """SQL for a number that never falls when events are sorted by chunk and then by time.
+
+    Events of a chunk are no further than the overlap after its end. Where the number would need more than 64 bits,
+    events of many times have the same one, the greatest or the least.
+
+    Args:
+        time: SQL of the event time.
+        chunk: SQL of the number of the chunk that the event is in.
+        shared: Length of the `overlap`.
+        kind: Of the event time.
+    """
+    beyond = f"CAST(CASE WHEN {chunk} < 0 THEN '{-(1 << 63)}' ELSE '{(1 << 63) - 1}' END AS BIGINT)"
+    return f"coalesce(try_add({_number(time, kind)}, {chunk} * {shared}L), {beyond})"
 
 
 def _number(time: str, kind: TimeKind) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BinaryType,
     DataType,
@@ -37,9 +38,10 @@ from planner.query import EventClass
 from planner.result_columns import BEYOND, MATRIX, VALUE, WORD, field_column
 from sparkext import settings
 from sparkext.bound_query import BoundQuery, Key
-from sparkext.chunks import chunk_length, chunks_of
+from sparkext.chunks import by_chunk, chunk_length, chunks_of, overlap
 from sparkext.combine import combine_groups
 from sparkext.event_time import numbered
+from sparkext.spread import spread
 from sparkext.sql_text import string
 from udfs.program import Floats
 from udfs.run import pool_kernel
@@ -54,7 +56,7 @@ TASKS_PER_CORE = 4
 
 _TIME = "time"
 _CHUNK = "chunk"
-_HASH = "key_hash"
+_FIRST = "first"
 _UNKNOWN_SIZE = 1 << 62
 
 
@@ -85,13 +87,19 @@ def run_pool(
     layout = Layout(len(first.groups), len(first.partitions), chunk)
     events, keys = _events(queries, texts, plan)
     tasks = _tasks(spark, first.source)
+    # Groups of one hash may alternate, which makes a result of more rows than one.
+    groups = [group_column(place) for place in range(layout.group_keys)]
+    in_front = _hash(groups, keys) if keys else None
+    apart: Sequence[Column | str] = keys
     if chunk is not None:
-        within = max(window.within for window in plan.windows if window is not None)
-        number = f"explode({chunks_of(_TIME, chunk, within, first.time_kind)}) AS {_CHUNK}"
+        shared = overlap(plan.windows)
+        number = f"explode({chunks_of(_TIME, chunk, shared, first.time_kind)}) AS {_CHUNK}"
         events = events.selectExpr(*keys, number, *events.columns[len(keys) :])
+        in_front = in_front or by_chunk(_TIME, _CHUNK, shared, first.time_kind)
+        of_key = f"CAST(hash({', '.join(keys)}) AS BIGINT) + {_CHUNK}" if keys else _CHUNK
+        apart = [F.expr(spread(spark, of_key, tasks))]
         keys = [*keys, _CHUNK]
     schema = _schema(events, layout, plan)
-    groups = [group_column(place) for place in range(layout.group_keys)]
     if plan.is_stretched:
         stretches = events.repartitionByRange(tasks, *keys, _TIME).sortWithinPartitions(*keys, _TIME)
         with_matrices = StructType([*schema, StructField(MATRIX, BinaryType())])
@@ -99,30 +107,26 @@ def run_pool(
         together = done.repartition(tasks, *groups) if groups else done.repartition(1)
         partial = together.mapInArrow(merged(plan, layout), schema)
     else:
-        whole = events.repartition(tasks, *keys) if keys else events.repartition(1)
-        partial = _key_by_key(whole, groups, keys).mapInArrow(pool_kernel(plan, layout, report), schema)
+        whole = events.repartition(tasks, *apart) if keys else events.repartition(1)
+        partial = _in_order(whole, keys, in_front).mapInArrow(pool_kernel(plan, layout, report), schema)
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
 
 
-def _key_by_key(events: DataFrame, groups: Sequence[str], keys: Sequence[str]) -> DataFrame:
-    """``events`` of a task with those of a key together in the order of time, and keys of a group together.
+def _hash(groups: Sequence[str], keys: Sequence[str]) -> str:
+    """SQL of 64 bits, the lower half of which is a hash of ``keys``, and the upper one of the ``groups`` among them."""
+    high = f"hash({', '.join(groups)})" if groups else "0"
+    return f"shiftleft(CAST({high} AS BIGINT), 32) | (CAST(hash({', '.join(keys)}) AS BIGINT) & {0xFFFFFFFF}L)"
 
-    Args:
-        events: Of all keys of the task.
-        groups: The group columns.
-        keys: Columns of all keys, beginning with ``groups``.
+
+def _in_order(events: DataFrame, keys: Sequence[str], first: str | None) -> DataFrame:
+    """``events`` of a task sorted by ``keys`` and time, after ``first``, SQL of 64 bits, if there is any.
 
     Spark compares whole rows, each of which is somewhere else in memory, unless the 64 bits that it keeps of the first
-    column decide, so that is a hash of all keys: for a million keys, the sort took 60 % of the time that it took
-    without. Groups whose hashes are the same may alternate, which makes a result of more rows than one.
+    column decide. Sorted by a hash first, rows of a million keys took 60 % of the time.
     """
-    if not keys:
-        return events.sortWithinPartitions(_TIME)
-    low = f"hash({', '.join(keys)})"
-    high = f"hash({', '.join(groups)})" if groups else "0"
-    mixed = f"shiftleft(CAST({high} AS BIGINT), 32) | (CAST({low} AS BIGINT) & {0xFFFFFFFF}L) AS {_HASH}"
-    hashed = events.selectExpr(mixed, "*")
-    return hashed.sortWithinPartitions(_HASH, *keys, _TIME).drop(_HASH)
+    if first is None:
+        return events.sortWithinPartitions(*keys, _TIME)
+    return events.selectExpr(f"{first} AS {_FIRST}", "*").sortWithinPartitions(_FIRST, *keys, _TIME).drop(_FIRST)
 
 
 def sql_texts(queries: Iterable[BoundQuery]) -> dict[str, str]:

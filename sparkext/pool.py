@@ -297,7 +297,7 @@ class Pool:
         if wanted.chunks != "auto":
             return wanted.chunks == "on"
         cores = self._spark.sparkContext.defaultParallelism
-        return not any(self._shape) or any(seen.largest * cores > 1 for seen in self._sampled[-1:])
+        return cores > 1 and (not any(self._shape) or any(seen.largest * cores > 1 for seen in self._sampled[-1:]))
 
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: Settings) -> Optimized:
         problem = Problem(machine, tuple(expected[state.event].events for state in machine.states))

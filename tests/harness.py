@@ -94,16 +94,16 @@ def pool_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Random | 
     if random is not None and random.random() < 0.3 and len(bounded) == len(plan.windows) and small:
         slides, longest = lcm(*(window.slide for window in bounded)), max(window.within for window in bounded)
         layout = replace(layout, chunk=slides * (-(-longest // slides) + random.choice((0, 0, 1, 5))))
-        rows = in_chunks(rows, layout.chunk or 1, longest)
+        rows = in_chunks(rows, layout.chunk or 1, max(0, *(window.within - window.slide for window in bounded)))
     return combined(plan, layout, run(plan, layout, source_batch(plan, rows), random))
 
 
-def in_chunks(rows: Iterable[KernelRow], length: int, within: int) -> list[KernelRow]:
-    """Rows once for each chunk of time in which a window of theirs may start, of which there are one or two."""
+def in_chunks(rows: Iterable[KernelRow], length: int, shared: int) -> list[KernelRow]:
+    """Rows once for each chunk of time in which a window of theirs may start: two for the first ``shared`` of one."""
     return sorted_rows(
         replace(row, other=(*row.other, chunk))
         for row in rows
-        for chunk in range((row.time - within + 1) // length, row.time // length + 1)
+        for chunk in range((row.time - shared) // length, row.time // length + 1)
     )
 
 

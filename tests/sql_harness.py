@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import time
@@ -32,7 +33,7 @@ def start_session() -> SparkSession:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sparkext.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.warehouse.dir", "/tmp/sparkext-test-warehouse")
+        .config("spark.sql.warehouse.dir", f"/tmp/sparkext-test-warehouse-{os.getpid()}")
     )
     plain = builder.getOrCreate()
     plain.sparkContext.setLogLevel("OFF")

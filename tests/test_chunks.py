@@ -10,7 +10,7 @@ from pyspark.sql.types import DataType, DateType, IntegerType, LongType, Timesta
 
 from planner.kernel_plan import Layout
 from planner.query import Window
-from sparkext.chunks import WINDOWS_PER_CHUNK, chunk_length
+from sparkext.chunks import WINDOWS_PER_CHUNK, chunk_length, overlap
 from tests.harness import combined, in_chunks, run, sorted_rows, source_batch
 from tests.kernel_plans import random_plan, random_rows
 from tests.kernel_twin import twin_results
@@ -20,15 +20,16 @@ from tests.test_kernel import mismatch
 @pytest.mark.parametrize(
     ("windows", "type_", "expected"),
     [
-        ((Window(10, 10),), LongType(), 80),
-        ((Window(10, 4),), LongType(), 80),
+        ((Window(10, 10),), LongType(), 40),
+        ((Window(10, 30),), LongType(), 60),
+        ((Window(10, 4),), LongType(), 72),
         ((Window(10, 3), Window(12, 4)), TimestampType(), 96),
         ((Window(10, 3), None), TimestampType(), None),
         ((Window(10, 7), Window(9, 11), Window(10, 13)), TimestampType(), None),
         ((Window(10, 1),), LongType(), None),
         ((Window(10, 1),), TimestampType(), None),
-        ((Window(10, 1),), IntegerType(), 80),
-        ((Window(10, 1),), DateType(), 80),
+        ((Window(10, 1),), IntegerType(), 108),
+        ((Window(10, 1),), DateType(), 108),
         ((), DateType(), None),
     ],
 )
@@ -39,6 +40,12 @@ def test_length(windows: tuple[Window | None, ...], type_: DataType, expected: i
         if window is not None and expected is not None:
             assert expected % window.slide == 0
             assert expected >= WINDOWS_PER_CHUNK * window.within
+
+
+def test_overlap() -> None:
+    """Only windows that begin before others end reach into the next chunk."""
+    assert overlap((Window(10, 10), None, Window(5, 9))) == 0
+    assert overlap((Window(10, 4), Window(12, 9))) == 6
 
 
 def test_cut_streams_give_the_same() -> None:
@@ -52,7 +59,7 @@ def test_cut_streams_give_the_same() -> None:
             continue
         length = {4: 4, 7: 9, 10: 14}[max(w.within for w in plan.windows if w)] * random.choice((1, 2, 5))
         layout = Layout(len(rows[0].group), len(rows[0].other), length)
-        mine = in_chunks(rows, length, max(window.within for window in plan.windows if window is not None))
+        mine = in_chunks(rows, length, overlap(plan.windows))
         found = combined(plan, layout, run(plan, layout, source_batch(plan, mine), random))
         assert mismatch(plan, twin_results(plan, rows), found) is None, seed
         cut += len(found) > 0 and len({row.other for row in mine}) > len({row.other for row in rows})
@@ -79,6 +86,27 @@ def test_in_sql(spark: SparkSession, time: str, keys: str) -> None:
     )
     clause = f"""{keys} ORDER BY at TYPE BY kind MEASURES COUNT(*) AS n, SUM(B.v) AS s, MAX(C.v) AS m
         PATTERN (A B+ NOT A C) {TIMES[time]}"""
+    found = {}
+    for chunks in ("off", "on"):
+        spark.conf.set("spark.sparkext.chunks", chunks)
+        frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
+        found[chunks] = sorted(map(str, frame.collect()))
+        assert ("explode(" in frame._jdf.queryExecution().toString()) == (chunks == "on")
+    assert found["on"] == found["off"]
+    assert len(found["on"]) > 50
+
+
+@pytest.mark.parametrize("keys", ["", "PARTITION BY k"])
+def test_at_the_ends_of_time(spark: SparkSession, keys: str) -> None:
+    """Chunks also near the least and greatest numbers of 64 bits, where no number beyond them orders events."""
+    spark.sql(
+        f"""CREATE TEMP VIEW e AS SELECT t, pmod(t, 2) AS k,
+            element_at(array('A', 'B', 'B', 'C'), 1 + CAST(pmod(hash(t), 4) AS INT)) AS kind
+            FROM (SELECT stack(3,
+                id + CAST('{100 - (1 << 63)}' AS BIGINT), CAST('{(1 << 63) - 100}' AS BIGINT) - id, id) AS t
+                FROM range(1000))"""
+    )
+    clause = f"{keys} ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A B+ C) WITHIN 30 SLIDE 10"
     found = {}
     for chunks in ("off", "on"):
         spark.conf.set("spark.sparkext.chunks", chunks)
