@@ -87,33 +87,35 @@ def run_pool(
     layout = Layout(len(first.groups), len(first.partitions), chunk)
     events, keys = _events(queries, texts, plan)
     tasks = _tasks(spark, first.source)
-    # Groups of one hash may alternate, which makes a result of more rows than one.
     groups = [group_column(place) for place in range(layout.group_keys)]
     in_front = _hash(groups, keys) if keys else None
-    apart: Sequence[Column | str] = keys
+    together: Sequence[Column | str] = keys
     if chunk is not None:
         shared = overlap(plan.windows)
         number = f"explode({chunks_of(_TIME, chunk, shared, first.time_kind)}) AS {_CHUNK}"
         events = events.selectExpr(*keys, number, *events.columns[len(keys) :])
         in_front = in_front or by_chunk(_TIME, _CHUNK, shared, first.time_kind)
         of_key = f"CAST(hash({', '.join(keys)}) AS BIGINT) + {_CHUNK}" if keys else _CHUNK
-        apart = [F.expr(spread(spark, of_key, tasks))]
+        together = [F.expr(spread(spark, of_key, tasks))]
         keys = [*keys, _CHUNK]
     schema = _schema(events, layout, plan)
     if plan.is_stretched:
         stretches = events.repartitionByRange(tasks, *keys, _TIME).sortWithinPartitions(*keys, _TIME)
         with_matrices = StructType([*schema, StructField(MATRIX, BinaryType())])
         done = stretches.mapInArrow(pool_kernel(plan, layout, report, StretchRun), with_matrices)
-        together = done.repartition(tasks, *groups) if groups else done.repartition(1)
-        partial = together.mapInArrow(merged(plan, layout), schema)
+        by_group = done.repartition(tasks, *groups) if groups else done.repartition(1)
+        partial = by_group.mapInArrow(merged(plan, layout), schema)
     else:
-        whole = events.repartition(tasks, *apart) if keys else events.repartition(1)
+        whole = events.repartition(tasks, *together) if keys else events.repartition(1)
         partial = _in_order(whole, keys, in_front).mapInArrow(pool_kernel(plan, layout, report), schema)
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
 
 
 def _hash(groups: Sequence[str], keys: Sequence[str]) -> str:
-    """SQL of 64 bits, the lower half of which is a hash of ``keys``, and the upper one of the ``groups`` among them."""
+    """SQL of 64 bits, the lower half of which is a hash of ``keys``, and the upper one of the ``groups`` among them.
+
+    Sorted by it, groups whose hashes are equal may alternate, each of which is then written more than once.
+    """
     high = f"hash({', '.join(groups)})" if groups else "0"
     return f"shiftleft(CAST({high} AS BIGINT), 32) | (CAST(hash({', '.join(keys)}) AS BIGINT) & {0xFFFFFFFF}L)"
 
