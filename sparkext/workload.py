@@ -24,6 +24,7 @@ from sparkext.named import drop_view, named
 from sparkext.pool import Pool, Run
 from sparkext.results import query_sql, with_measures
 from sparkext.source import names_alike, reads_view
+from sparkext.transfer import limit_by_bytes, limit_by_rows
 from sparkext.use import Use
 from sparkext.words import count
 
@@ -119,6 +120,7 @@ class Workload:
         self._changing: deque[int | None] = deque()
         self._later: threading.Timer | None = None
         self._looks: Looks | None = None
+        self._limited_by_rows = False
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: what its last one registered must be in use now."""
@@ -269,7 +271,7 @@ class Workload:
         return bool(self._queries)
 
     def drop_views(self) -> None:
-        """Drop all views that hold trend queries, and forget the queries."""
+        """Drop all views that hold trend queries, forget the queries, and take back what was set for them."""
         with self._lock:
             views = {query.view for query in self._queries.values() if query.view is not None}
         # Without the lock: Spark parses what the views hold, in another thread.
@@ -279,6 +281,9 @@ class Workload:
             else:
                 self.spark.catalog.dropTempView(view.name)
         self.release()
+        if self._limited_by_rows:
+            limit_by_bytes(self.spark)
+            self._limited_by_rows = False
 
     def release(self) -> None:
         """Forget all queries and their results, as their session is no more."""
@@ -356,6 +361,7 @@ class Workload:
 
     def _make_run(self, query: TrendQuery) -> Run:
         self.collect()
+        self._limited_by_rows |= limit_by_rows(self.spark)
         pool, members = next(one for one in by_pool(self._queries.values()).items() if query in one[1])
         name = f"sparkext: {pool}, {count(len(members), 'query', 'queries')}"
         return query.pool.make(query.bound, [member.bound for member in members], name)
