@@ -13,7 +13,7 @@ from math import lcm
 from pyspark.sql.types import DataType
 
 from planner.query import Window
-from sparkext.event_time import OF_64_BITS, TimeKind
+from sparkext.event_time import OF_64_BITS, TimeKind, in_units
 
 WINDOWS_PER_CHUNK = 4
 """How many of the longest windows a chunk is long, at least, since each is begun and ended like a key."""
@@ -62,7 +62,7 @@ def chunks_of(time: str, length: int, shared: int, kind: TimeKind) -> str:
         shared: Length of the `overlap`.
         kind: Of the event time.
     """
-    number = _number(time, kind)
+    number = in_units(time, kind)
     last = f"({number} DIV {length}L - CASE WHEN {number} % {length}L < 0 THEN 1L ELSE 0L END)"
     return f"CASE WHEN pmod({number}, {length}L) >= {shared}L THEN array({last}) ELSE array({last} - 1L, {last}) END"
 
@@ -80,18 +80,4 @@ def by_chunk(time: str, chunk: str, shared: int, kind: TimeKind) -> str:
         kind: Of the event time.
     """
     beyond = f"CAST(CASE WHEN {chunk} < 0 THEN '{-(1 << 63)}' ELSE '{(1 << 63) - 1}' END AS BIGINT)"
-    return f"coalesce(try_add({_number(time, kind)}, {chunk} * {shared}L), {beyond})"
-
-
-def _number(time: str, kind: TimeKind) -> str:
-    """SQL for an event time as the kernel counts it."""
-    match kind:
-        case TimeKind.TIMESTAMP:
-            return f"unix_micros({time})"
-        case TimeKind.TIMESTAMP_NTZ:
-            since = f"CAST(({time}) - TIMESTAMP_NTZ'1970-01-01 00:00:00' AS INTERVAL SECOND)"
-            return f"CAST(CAST({since} AS DECIMAL(20, 6)) * 1000000 AS BIGINT)"
-        case TimeKind.DATE:
-            return f"CAST(unix_date({time}) AS BIGINT)"
-        case TimeKind.INTEGRAL:
-            return f"CAST({time} AS BIGINT)"
+    return f"coalesce(try_add({in_units(time, kind)}, {chunk} * {shared}L), {beyond})"

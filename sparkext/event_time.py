@@ -122,6 +122,20 @@ def bound(index: str, unit: int, offset: int, kind: TimeKind, type_: DataType, a
             return f"{cast}({moment} AS {type_.simpleString()})"
 
 
+def in_units(time: str, kind: TimeKind) -> str:
+    """SQL for the event time ``time`` as the kernel counts it, a BIGINT."""
+    match kind:
+        case TimeKind.TIMESTAMP:
+            return f"unix_micros({time})"
+        case TimeKind.TIMESTAMP_NTZ:
+            since = f"CAST(({time}) - TIMESTAMP_NTZ'1970-01-01 00:00:00' AS INTERVAL SECOND)"
+            return f"CAST(CAST({since} AS DECIMAL(20, 6)) * 1000000 AS BIGINT)"
+        case TimeKind.DATE:
+            return f"CAST(unix_date({time}) AS BIGINT)"
+        case TimeKind.INTEGRAL:
+            return f"CAST({time} AS BIGINT)"
+
+
 def numbered(time: str, windows: Iterable[Window | None], kind: TimeKind, type_: DataType) -> str:
     """SQL for the event time ``time``, which fails for times that the kernel cannot number windows of.
 

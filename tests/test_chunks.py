@@ -134,7 +134,8 @@ def test_without_windows_in_sql(spark: SparkSession, keys: str) -> None:
         spark.conf.set("spark.sparkext.partitions", 3)
         frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
         found[chunks] = sorted(frame.collect(), key=lambda row: str(row[:1]))
-        assert ("rangepartitioning(" in frame._jdf.queryExecution().toString()) == (chunks == "on")
+        cutting = "rangepartitioning(" if keys else "percentile_approx("
+        assert (cutting in frame._jdf.queryExecution().toString()) == (chunks == "on")
     assert len(found["on"]) == len(found["off"]) > 0
     for one, other in zip(found["on"], found["off"], strict=True):
         for mine, whole in zip(one, other, strict=True):
@@ -151,7 +152,7 @@ def test_stretches_only_of_large_sources(spark: SparkSession, monkeypatch: pytes
         clause = f"ORDER BY t TYPE BY kind MEASURES LOG10_COUNT(*) AS n {rest}"
         frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
         frame.collect()
-        return "rangepartitioning(" in frame._jdf.queryExecution().toString()
+        return "percentile_approx(" in frame._jdf.queryExecution().toString()
 
     assert not is_cut("PATTERN (A+)")
     monkeypatch.setattr("sparkext.pool.STRETCHED_BYTES", 0)
