@@ -43,7 +43,6 @@ from sparkext.combine import combine_groups
 from sparkext.event_time import numbered
 from sparkext.spread import spread
 from sparkext.sql_text import string
-from sparkext.stretches import in_stretches, sampled
 from udfs.program import Floats
 from udfs.run import pool_kernel
 from udfs.stretches import StretchRun, merged
@@ -86,7 +85,7 @@ def run_pool(
     texts = sql_texts(queries)
     chunk = chunk_length(plan.windows, first.time_type) if cut else None
     layout = Layout(len(first.groups), len(first.partitions), chunk)
-    events, keys = _events(first.source, queries, texts, plan)
+    events, keys = _events(queries, texts, plan)
     tasks = _tasks(spark, first.source)
     groups = [group_column(place) for place in range(layout.group_keys)]
     in_front = _hash(groups, keys) if keys else None
@@ -101,8 +100,7 @@ def run_pool(
         keys = [*keys, _CHUNK]
     schema = _schema(events, layout, plan)
     if plan.is_stretched:
-        some, _ = _events(sampled(first.source, source_bytes(first.source)), queries, texts, plan)
-        stretches = in_stretches(events, some, keys, _TIME, first.time_kind, tasks)
+        stretches = events.repartitionByRange(tasks, *keys, _TIME).sortWithinPartitions(*keys, _TIME)
         with_matrices = StructType([*schema, StructField(MATRIX, BinaryType())])
         done = stretches.mapInArrow(pool_kernel(plan, layout, report, StretchRun), with_matrices)
         by_group = done.repartition(tasks, *groups) if groups else done.repartition(1)
@@ -144,10 +142,8 @@ def only_parts(queries: Iterable[BoundQuery]) -> list[str]:
     return [] if None in parts else [f"({' OR '.join(map(str, parts))})"]
 
 
-def _events(
-    source: DataFrame, queries: Sequence[BoundQuery], texts: Mapping[str, str], plan: KernelPlan
-) -> tuple[DataFrame, list[str]]:
-    """Compact rows of the events of a source that some query can use, and the names of their key columns."""
+def _events(queries: Sequence[BoundQuery], texts: Mapping[str, str], plan: KernelPlan) -> tuple[DataFrame, list[str]]:
+    """Compact rows of the events that some query can use, and the names of their key columns."""
     query = queries[0]
     keys = {group_column(place): key_text(key) for place, key in enumerate(query.sorted_groups)}
     keys |= {f"partition_{place}": key_text(key) for place, key in enumerate(query.sorted_partitions)}
@@ -164,8 +160,8 @@ def _events(
     types = _only_types(plan.classes)
     if types is not None:
         usable.append(f"CAST({texts[types[0]]} AS STRING) IN ({', '.join(map(string, types[1]))})")
-    rows = source.where(" AND ".join(usable))
-    events = rows.selectExpr(*(f"{text} AS {name}" for name, text in columns.items()))
+    source = query.source.where(" AND ".join(usable))
+    events = source.selectExpr(*(f"{text} AS {name}" for name, text in columns.items()))
     return events.where(" OR ".join(f"{name} <> 0" for name in words)), list(keys)
 
 
