@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from benchmarks import (
     by_hand,
     falling_runs,
+    first_query,
     flights,
     growth,
     kernel_costs,
@@ -39,6 +40,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     flights.BENCHMARK,
     memory.BENCHMARK,
     one_key.BENCHMARK,
+    first_query.BENCHMARK,
     kernel_costs.COSTS,
     kernel_costs.SLIDES,
     kernel_plans.THOUSAND,
