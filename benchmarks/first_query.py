@@ -23,7 +23,7 @@ def run(bench: Bench) -> Result:
     """A query that counts trends, and one of Spark's own that counts rows, take turns."""
     rides = Rides(*bench.pick((100_000, 1_000), (100_000, 1_000), (2_000, 10)))
     taken: dict[str, list[float]] = {name: [] for name in ASKED}
-    for _ in range(bench.rounds + (bench.size != "toy")):
+    for _ in range(bench.pick(bench.rounds + 1, 1, 1)):
         for name, times in taken.items():
             program = [sys.executable, "-m", "benchmarks.first_query", name, str(bench.directory)]
             numbers = [str(rides.events), str(rides.drivers)]
@@ -34,7 +34,8 @@ def run(bench: Bench) -> Result:
         Row("first query of a session", trend, "s", "first query of Spark's own", plain),
         Row("what it takes more", trend - plain, "s", target=Target(3)),
     ]
-    method = f"wall time in a new process, with its session; median of {bench.rounds}, after one that does not count"
+    many = f"median of {bench.rounds}, after one that does not count" if bench.size == "full" else "once"
+    method = f"wall time in a new process, with its session; {many}"
     return Result(rows, f"{rides}; `{queries.TRIP}`, and `count(*)` by district", method)
 
 

@@ -108,10 +108,16 @@ def by_pool(queries: Iterable[TrendQuery]) -> dict[str, list[TrendQuery]]:
 
 
 class Workload:
-    """All trend queries of one session. Methods may be called from several threads."""
+    """All trend queries of one session. Methods may be called from several threads.
+
+    Attributes:
+        spark: The session.
+        statements: How many statements have begun.
+    """
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
+        self.statements = 0
         self._lock = threading.RLock()
         self._queries: dict[str, TrendQuery] = {}
         self._pools: list[Pool] = []
@@ -125,6 +131,7 @@ class Workload:
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: what its last one registered must be in use now."""
         with self._lock:
+            self.statements += 1
             if lent := self._lent.pop(threading.get_ident(), None):
                 lent.give_back()
             if self._changing:
