@@ -26,7 +26,7 @@ def one(bench: Bench) -> Result:
     """One query with a repeated part."""
     from benchmarks.peers import duck, pandas_udf, spark_sql
 
-    rides = Rides(*bench.pick((1_000_000, 1_000), (500_000, 500), (2_000, 10)))
+    rides = Rides(*bench.pick((1_000_000, 1_000), (100_000, 100), (2_000, 10)))
     few = Rides(*bench.pick((20_000, 20), (10_000, 10), (500, 5)))
     folder, trends = write(rides, bench.directory), some(1)
     events = bench.rides(rides)
@@ -62,7 +62,7 @@ def twenty(bench: Bench) -> Result:
     from benchmarks.peers import duck, pandas_udf, spark_sql
 
     number = bench.pick(20, 20, 3)
-    rides = Rides(*bench.pick((1_000_000, 1_000), (200_000, 200), (2_000, 10)))
+    rides = Rides(*bench.pick((1_000_000, 1_000), (50_000, 50), (2_000, 10)))
     folder, trends = write(rides, bench.directory), some(number)
     events, spark = bench.rides(rides), bench.spark
 
@@ -90,7 +90,7 @@ def sequence(bench: Bench) -> Result:
     """Three events with nothing repeated, which joins can find."""
     from benchmarks.peers import duck, spark_sql
 
-    rides = Rides(*bench.pick((1_000_000, 1_000), (200_000, 200), (2_000, 10)))
+    rides = Rides(*bench.pick((1_000_000, 1_000), (50_000, 50), (2_000, 10)))
     folder, trend = write(rides, bench.directory), Trend("Request", "Travel", "Delivery", kleene=False)
     bench.rides(rides)
     times = compared(

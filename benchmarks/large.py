@@ -13,7 +13,7 @@ def run(bench: Bench) -> Result:
     """Few events and many, each in a session of its own."""
     from benchmarks.spark import discard
 
-    most = bench.pick(100_000_000, 2_000_000, 5_000)
+    most = bench.pick(100_000_000, 1_000_000, 5_000)
     taken: dict[int, float] = {}
     for events in (most // 10, most):
         bench.fresh()

@@ -16,8 +16,8 @@ def run(bench: Bench) -> Result:
     """Each size has workers of its own."""
     from benchmarks.spark import discard
 
-    most = bench.pick(10_000_000, 1_000_000, 5_000)
-    number = bench.pick(100, 100, 5)
+    most = bench.pick(10_000_000, 300_000, 5_000)
+    number = bench.pick(100, 25, 5)
     asked = {"one query": [queries.one("rides")], f"pool of {number}": list(queries.pool("rides", number))}
     peaks: dict[str, list[float]] = {what: [] for what in asked}
     for what, texts in asked.items():

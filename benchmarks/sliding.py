@@ -20,7 +20,7 @@ WIDE = f"{NARROW} SLIDE INTERVAL 10 SECONDS"
 
 def run(bench: Bench) -> Result:
     """Whole runs; where the slide is longer than the time between two events of a key, they share panes."""
-    events, keys = bench.pick((1_000_000, 1_000), (200_000, 200), (2_000, 5))
+    events, keys = bench.pick((1_000_000, 1_000), (100_000, 100), (2_000, 5))
     rates: tuple[float, ...] = bench.pick((60.0, 10.0, 1.0), (10.0, 1.0), (10.0,))
     rows = []
     for apart in rates:

@@ -1,11 +1,16 @@
-"""Partial results of a group added up by Spark, against integers and fractions of any size."""
+"""Partial results of a group added up, on Spark and from batch to batch, against integers and fractions of any size."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import date
+from decimal import Decimal
 from fractions import Fraction
+from itertools import combinations, pairwise
 from random import Random
+from typing import TypeAlias
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
@@ -14,6 +19,8 @@ from planner.result_columns import BEYOND, VALUE, WORD
 from sparkext.combine import combine_groups
 from tests.enumerator import Value
 from tests.harness import add, field_value
+from udfs.combined import combined
+from udfs.result_batch import BEYOND_TYPE
 
 FIELDS = (
     Field(Arithmetic.EXACT),
@@ -26,6 +33,20 @@ FIELDS = (
 COLUMNS = ("exact_0", "number_1", "extreme_2", "exact_3", "number_4", "extreme_5")
 SCHEMA = f"""group_0 STRING, bank INT, window BIGINT, exact_0 BIGINT, number_1 DOUBLE, extreme_2 BIGINT, exact_3 BIGINT,
 number_4 DOUBLE, extreme_5 BIGINT, {BEYOND} MAP<INT, STRUCT<{WORD}: BIGINT, {VALUE}: DOUBLE>>"""
+ARROW = pa.schema(
+    [
+        ("group_0", pa.string()),
+        ("bank", pa.int32()),
+        ("window", pa.int64()),
+        ("exact_0", pa.int64()),
+        ("number_1", pa.float64()),
+        ("extreme_2", pa.int64()),
+        ("exact_3", pa.int64()),
+        ("number_4", pa.float64()),
+        ("extreme_5", pa.int64()),
+        (BEYOND, BEYOND_TYPE),
+    ]
+)
 
 
 def partial_row(random: Random, odd: float) -> dict[str, Value]:
@@ -62,10 +83,11 @@ def values_of(row: dict[str, Value]) -> list[Value]:
     ]
 
 
-@pytest.mark.parametrize("odd", [0.0, 0.1, 0.7])
-def test_against_numbers_of_any_size(spark: SparkSession, odd: float) -> None:
-    random = Random(f"combine {odd}")
-    rows = [partial_row(random, odd) for _ in range(300)]
+Rows: TypeAlias = list[dict[str, Value]]
+
+
+def check(rows: Rows, collected: Rows) -> None:
+    """One row for each key of ``rows``, with their totals."""
     expected: dict[tuple[Value, ...], list[Value]] = {}
     sizes: dict[tuple[Value, ...], list[Value]] = defaultdict(lambda: [Fraction(0)] * len(FIELDS))
     for row in rows:
@@ -74,12 +96,7 @@ def test_against_numbers_of_any_size(spark: SparkSession, odd: float) -> None:
         if key in expected:
             values = [add(field, one, other) for field, one, other in zip(FIELDS, expected[key], values, strict=True)]
         expected[key] = values
-    partial = spark.createDataFrame(rows, SCHEMA).repartition(4)
-    found = combine_groups(partial, ["group_0"], FIELDS, 3)
-    assert found.columns == partial.columns
-    collected = [row.asDict(recursive=True) for row in found.collect()]
     assert len(collected) == len(expected)
-    assert any(row[BEYOND] for row in collected)
     for row in collected:
         key = (row["group_0"], row["bank"], row["window"])
         for field, one, other, size in zip(FIELDS, expected[key], values_of(row), sizes[key], strict=True):
@@ -89,3 +106,82 @@ def test_against_numbers_of_any_size(spark: SparkSession, odd: float) -> None:
                 assert other >= COUNT_LIMIT
             else:
                 assert one == other
+
+
+@pytest.mark.parametrize("odd", [0.0, 0.1, 0.7])
+@pytest.mark.spark
+def test_on_spark(spark: SparkSession, odd: float) -> None:
+    random = Random(f"combine {odd}")
+    rows = [partial_row(random, odd) for _ in range(300)]
+    partial = spark.createDataFrame(rows, SCHEMA).repartition(4)
+    found = combine_groups(partial, ["group_0"], FIELDS, 3)
+    assert found.schema == partial.schema
+    collected = [row.asDict(recursive=True) for row in found.collect()]
+    assert any(row[BEYOND] for row in collected)
+    check(rows, collected)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_from_batch_to_batch(seed: int) -> None:
+    """Rows of one key are in as many batches as it pleases Spark, which may be slices of others."""
+    random = Random(f"batches {seed}")
+    odd = random.choice([0.0, 0.02, 0.3, 0.9])
+    rows = [partial_row(random, odd) for _ in range(random.choice([1, 10, 100]))]
+    rows.sort(key=lambda row: (str(row["group_0"]), row["bank"], row["window"]))
+    whole = pa.RecordBatch.from_pylist(
+        [{**row, BEYOND: list((row[BEYOND] or {}).items()) or None} for row in rows], ARROW
+    )
+    cuts = sorted(random.choices(range(len(rows) + 1), k=random.choice([0, 2, 9])))
+    batches = [whole.slice(begin, end - begin) for begin, end in pairwise([0, *cuts, len(rows)])]
+    found = pa.Table.from_batches(combined(FIELDS, 3)(iter(batches)))
+    assert found.column_names == whole.schema.names
+    check(rows, [{**row, BEYOND: dict(row[BEYOND] or ())} for row in found.to_pylist()])
+
+
+NAN = float("nan")
+
+EXTREMES: dict[str, tuple[pa.DataType, list[Value]]] = {
+    "double": (pa.float64(), [NAN, -1.5, None, 0.0, float("inf"), float("-inf")]),
+    "boolean": (pa.bool_(), [True, None, False]),
+    "date": (pa.date32(), [date(1960, 1, 1), None, date(2024, 2, 29)]),
+    "decimal(38,2)": (
+        pa.decimal128(38, 2),
+        [
+            Decimal("99999999999999999999.00"),
+            Decimal("-99999999999999999999.00"),
+            Decimal("0.01"),
+            None,
+            Decimal("0.02"),
+        ],
+    ),
+    "tinyint": (pa.int8(), [-128, 127, None]),
+}
+
+
+@pytest.mark.parametrize("kind", EXTREMES)
+def test_extremes_of_all_types(kind: str) -> None:
+    """As of Spark: NaN is greater than all, NULL is nothing."""
+    arrow, values = EXTREMES[kind]
+    fields = [Field(Arithmetic.EXTREME, encoding, kind) for encoding in (Encoding.LEAST, Encoding.GREATEST)]
+    order = {value: (value != value, value) for value in values if value is not None}
+    for size in range(1, len(values) + 1):
+        for some in combinations(values, size):
+            column = pa.array(some, arrow)
+            keys = pa.nulls(size, pa.float64()), pa.array([0] * size, pa.int32())
+            columns = {"key": keys[0], "window": keys[1], "extreme_0": column, "extreme_1": column}
+            batch = pa.RecordBatch.from_pydict({**columns, BEYOND: pa.nulls(size, BEYOND_TYPE)})
+            (row,) = pa.Table.from_batches(combined(fields, 2)(iter([batch]))).to_pylist()
+            there = sorted((value for value in some if value is not None), key=order.__getitem__)
+            wanted = (there[0], there[-1]) if there else (None, None)
+            assert repr((row["extreme_0"], row["extreme_1"])) == repr(wanted)
+
+
+def test_keys_that_are_the_same() -> None:
+    """NULL, NaN and values are three keys, each of which has one row."""
+    keys = pa.array([None, None, 1.5, 1.5, NAN, NAN])
+    columns = {"key": keys, "exact_0": pa.array([1, 2, 3, 4, 5, 6]), BEYOND: pa.nulls(6, BEYOND_TYPE)}
+    batch = pa.RecordBatch.from_pydict(columns)
+    for cut in range(7):
+        parts = iter([batch.slice(0, cut), batch.slice(cut)])
+        found = pa.Table.from_batches(combined([Field(Arithmetic.EXACT)], 1)(parts))
+        assert found["exact_0"].to_pylist() == [3, 7, 11]

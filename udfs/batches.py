@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from planner.kernel_plan import Encoding, KernelPlan, Layout, class_words
+from udfs.key_changes import changes, same
 from udfs.order_keys import as_int64, encode, validity
 from udfs.program import Flags, Floats, Ints
 
@@ -74,10 +74,10 @@ class BatchReader:
         new_group = np.zeros(rows, np.bool_)
         new_key = np.zeros(rows, np.bool_)
         for place in range(keys):
-            changes = self._changes(columns[place], place)
-            new_key |= changes
+            differs = self._changes(columns[place], place)
+            new_key |= differs
             if place < groups:
-                new_group |= changes
+                new_group |= differs
         if self._last is None:
             new_key[0] = new_group[0] = True
         self._last = [column[rows - 1] for column in columns[:keys]]
@@ -100,18 +100,10 @@ class BatchReader:
         )
 
     def _changes(self, column: pa.Array, place: int) -> NDArray[np.bool_]:
-        """Where a key column differs from the row before; NULL equals NULL, NaN equals NaN."""
-        changes = np.zeros(len(column), np.bool_)
-        if self._last is not None:
-            changes[0] = not _same(self._last[place], column[0])
-        missing = column.is_null(nan_is_null=pa.types.is_floating(column.type)).to_numpy(zero_copy_only=False)
-        differs = pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)).fill_null(False)
-        changes[1:] = differs.to_numpy(zero_copy_only=False) & ~(missing[1:] & missing[:-1])
-        changes[1:] |= missing[1:] != missing[:-1]
-        if pa.types.is_floating(column.type) and column.null_count:
-            null = column.is_null().to_numpy(zero_copy_only=False)
-            changes[1:] |= null[1:] != null[:-1]
-        return changes
+        """Where a key column differs from the row before, of the batch before if need be."""
+        found = changes(column)
+        found[0] = self._last is not None and not same(self._last[place], column[0])
+        return found
 
     def _attributes(self, arrays: list[pa.Array], rows: int) -> tuple[Flags, Floats, Ints, Ints]:
         plan = self._plan.columns
@@ -142,10 +134,3 @@ class BatchReader:
         numbers = np.array([known.setdefault(v, len(known)) for v in encoded.dictionary.to_pylist()], np.int64)
         indices = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
         return numbers[indices] if len(numbers) else np.zeros(len(array), np.int64)
-
-
-def _same(one: pa.Scalar, other: pa.Scalar) -> bool:
-    if not one.is_valid or not other.is_valid:
-        return bool(one.is_valid == other.is_valid)
-    a, b = one.as_py(), other.as_py()
-    return bool(a == b or (a != a and b != b))

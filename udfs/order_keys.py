@@ -40,6 +40,17 @@ def encode(values: pa.Array, reverse: bool) -> tuple[Ints, Ints]:
     return (~high if reverse else high), np.zeros(len(values), np.int64)
 
 
+def encode_or_none(values: pa.Array, reverse: bool) -> tuple[Ints, Ints]:
+    """Order keys of ``values``, those of NULLs `NO_KEY`, of which `decode` makes ``values`` again.
+
+    Raises:
+        TypeError: The type has no order keys.
+    """
+    high, low = encode(values, reverse)
+    is_value = validity(values) != 0
+    return np.where(is_value, high, NO_KEY[0]), np.where(is_value, low, NO_KEY[1])
+
+
 def decode(high: Ints, low: Ints, kind: pa.DataType, reverse: bool) -> pa.Array:
     """Values of type ``kind`` that the order keys stand for; NULL for "no value"."""
     missing = (high == NO_KEY[0]) & (low == NO_KEY[1])

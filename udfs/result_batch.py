@@ -1,18 +1,33 @@
-"""Rows of results as Arrow, with the columns of `planner.result_columns`."""
+"""Rows of results as Arrow, with the columns of `planner.result_columns`, and as flat arrays again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from planner.kernel_plan import Arithmetic, Encoding, Field
 from planner.result_columns import BEYOND, VALUE, WORD, field_column
-from udfs.order_keys import decode
-from udfs.program import FieldPlace, Output
+from udfs.order_keys import as_int64, decode, encode_or_none
+from udfs.program import FieldPlace, Floats, Ints, Output
 
 BEYOND_TYPE = pa.map_(pa.int32(), pa.struct([(WORD, pa.int64()), (VALUE, pa.float64())]))
+
+
+class FieldValues(NamedTuple):
+    """What one field is in some rows. All have shape (rows,).
+
+    Attributes:
+        high: High words of counts (EXACT) or of order keys (EXTREME), or scales (NUMBER).
+        low: Their low words; nothing for NUMBER.
+        numbers: The numbers; nothing for others.
+    """
+
+    high: Ints
+    low: Ints = np.zeros(0, np.int64)
+    numbers: Floats = np.zeros(0)
 
 
 def result_batch(
@@ -38,23 +53,85 @@ def result_batch(
         columns |= zip(groups.schema.names, groups.take(pa.array(output.group[:rows])).columns, strict=True)
     columns["bank"] = pa.array(output.bank[:rows].astype(np.int32))
     columns["window"] = pa.array(output.window[:rows].copy())
-    beyond = _Beyond(rows)
-    for number, (field, place) in enumerate(zip(fields, places, strict=True)):
-        word = np.ascontiguousarray(output.words[:rows, place.word])
+    values = []
+    for field, place in zip(fields, places, strict=True):
+        high = np.ascontiguousarray(output.words[:rows, place.word])
         if field.arithmetic is Arithmetic.NUMBER:
-            held = output.floats[:rows, place.float]
-            beyond.add(number, word, held)
-            column = pa.array(np.where(word == 0, held, 0.0))
+            values.append(FieldValues(high, numbers=np.ascontiguousarray(output.floats[:rows, place.float])))
         else:
-            low = np.ascontiguousarray(output.words[:rows, place.word + 1])
-            if field.arithmetic is Arithmetic.EXACT:
-                beyond.add(number, word, None)
+            values.append(FieldValues(high, np.ascontiguousarray(output.words[:rows, place.word + 1])))
+    columns |= field_columns(fields, values, types, rows)
+    return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+
+def field_columns(
+    fields: Sequence[Field], values: Sequence[FieldValues], types: Mapping[str, pa.DataType], rows: int
+) -> dict[str, pa.Array]:
+    """Columns of fields, and of what does not fit, by name.
+
+    Args:
+        fields: Output fields of the pool.
+        values: Of each.
+        types: Arrow types of attributes whose extremes are asked for, by their names in ``fields``.
+        rows: How many there are.
+    """
+    columns: dict[str, pa.Array] = {}
+    beyond = _Beyond(rows)
+    for number, (field, (high, low, numbers)) in enumerate(zip(fields, values, strict=True)):
+        match field.arithmetic:
+            case Arithmetic.NUMBER:
+                beyond.add(number, high, numbers)
+                column = pa.array(np.where(high == 0, numbers, 0.0))
+            case Arithmetic.EXACT:
+                beyond.add(number, high, None)
                 column = pa.array(low)
-            else:
-                column = decode(word, low, types[str(field.type)], field.encoding is Encoding.GREATEST)
+            case Arithmetic.EXTREME:
+                column = decode(high, low, types[str(field.type)], field.encoding is Encoding.GREATEST)
         columns[field_column(number, field)] = column
     columns[BEYOND] = beyond.column()
-    return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+    return columns
+
+
+def field_values(fields: Sequence[Field], batch: pa.RecordBatch) -> list[FieldValues]:
+    """Values of each field in a batch with the columns of `field_columns`."""
+    beyond = _entries(batch.column(BEYOND))
+    values = []
+    for number, field in enumerate(fields):
+        column = batch.column(field_column(number, field))
+        if field.arithmetic is Arithmetic.EXTREME:
+            values.append(FieldValues(*encode_or_none(column, field.encoding is Encoding.GREATEST)))
+            continue
+        entries = beyond.fields == number
+        high = np.zeros(batch.num_rows, np.int64)
+        high[beyond.rows[entries]] = beyond.words[entries]
+        if field.arithmetic is Arithmetic.NUMBER:
+            numbers = column.to_numpy(zero_copy_only=False).copy()
+            numbers[beyond.rows[entries]] = beyond.values[entries]
+            values.append(FieldValues(high, numbers=numbers))
+        else:
+            values.append(FieldValues(high, as_int64(column)))
+    return values
+
+
+class _Entries(NamedTuple):
+    """Entries of maps of what does not fit: row, field, and value of each. All have shape (entries,)."""
+
+    rows: Ints
+    fields: Ints
+    words: Ints
+    values: Floats
+
+
+def _entries(maps: pa.MapArray) -> _Entries:
+    offsets = maps.offsets.to_numpy(zero_copy_only=False)
+    rows = np.repeat(np.arange(len(maps)), np.diff(offsets))
+    held = maps.items.slice(offsets[0], len(rows))
+    return _Entries(
+        rows,
+        as_int64(maps.keys.slice(offsets[0], len(rows))),
+        as_int64(held.field(WORD)),
+        held.field(VALUE).to_numpy(zero_copy_only=False),
+    )
 
 
 class _Beyond:
