@@ -26,7 +26,7 @@ def one(bench: Bench) -> Result:
     """One query with a repeated part."""
     from benchmarks.peers import duck, pandas_udf, spark_sql
 
-    rides = Rides(*bench.pick((1_000_000, 1_000), (100_000, 100), (2_000, 10)))
+    rides = Rides(*bench.pick((1_000_000, 1_000), (50_000, 50), (2_000, 10)))
     few = Rides(*bench.pick((20_000, 20), (10_000, 10), (500, 5)))
     folder, trends = write(rides, bench.directory), some(1)
     events = bench.rides(rides)
@@ -61,7 +61,7 @@ def twenty(bench: Bench) -> Result:
     """Twenty queries, at once where there is a way."""
     from benchmarks.peers import duck, pandas_udf, spark_sql
 
-    number = bench.pick(20, 20, 3)
+    number = bench.pick(20, 10, 3)
     rides = Rides(*bench.pick((1_000_000, 1_000), (50_000, 50), (2_000, 10)))
     folder, trends = write(rides, bench.directory), some(number)
     events, spark = bench.rides(rides), bench.spark

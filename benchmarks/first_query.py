@@ -5,22 +5,45 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+
+import pyarrow as pa
 
 from benchmarks import queries
 from benchmarks.bench import Bench, Benchmark, seconds
 from benchmarks.report import Result, Row, Target
 from benchmarks.rides import Rides
 
-ASKED = {
-    "trend": queries.one("rides"),
-    "plain": "SELECT district, count(*) FROM rides GROUP BY district ORDER BY district",
-}
+
+def trend(bench: Bench) -> object:
+    """A query that counts trends."""
+    return bench.spark.sql(queries.one("rides")).collect()
+
+
+def plain(bench: Bench) -> object:
+    """A query that counts rows."""
+    return bench.spark.sql("SELECT district, count(*) FROM rides GROUP BY district ORDER BY district").collect()
+
+
+def function(bench: Bench) -> object:
+    """Rows shuffled and sorted as those of a pass, and counted by a function in Python."""
+    rows = bench.spark.sql("SELECT district, driver, ts, action FROM rides")
+    sorted_ = rows.repartition(2, "district", "driver").sortWithinPartitions("district", "driver", "ts")
+    return sorted_.mapInArrow(_counted, "district INT, n BIGINT").groupBy("district").sum("n").collect()
+
+
+def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        counts = pa.table(batch).group_by("district").aggregate([("driver", "count")])
+        yield from counts.rename_columns(["district", "n"]).to_batches()
+
+
+ASKED: dict[str, Callable[[Bench], object]] = {"trend": trend, "plain": plain, "function": function}
 
 
 def run(bench: Bench) -> Result:
-    """A query that counts trends, and one of Spark's own that counts rows, take turns."""
+    """A query that counts trends, one of Spark's own that counts rows, and a function in Python, take turns."""
     rides = Rides(*bench.pick((100_000, 1_000), (100_000, 1_000), (2_000, 10)))
     taken: dict[str, list[float]] = {name: [] for name in ASKED}
     for _ in range(bench.pick(bench.rounds + 1, 1, 1)):
@@ -29,14 +52,19 @@ def run(bench: Bench) -> Result:
             numbers = [str(rides.events), str(rides.drivers)]
             done = subprocess.run([*program, *numbers], check=True, stdout=subprocess.PIPE, text=True)
             times.append(float(done.stdout.split()[-1]))
-    trend, plain = (statistics.median(times[-bench.rounds :]) for times in taken.values())
+    first, own, in_python = (statistics.median(times[-bench.rounds :]) for times in taken.values())
     rows = [
-        Row("first query of a session", trend, "s", "first query of Spark's own", plain),
-        Row("what it takes more", trend - plain, "s", target=Target(3)),
+        Row("first query of a session", first, "s", "first query of Spark's own", own),
+        Row("what it takes more", first - own, "s", target=Target(3)),
+        Row("first query of a session", first, "s", "a function in Python that counts rows", in_python),
     ]
     many = f"median of {bench.rounds}, after one that does not count" if bench.size == "full" else "once"
     method = f"wall time in a new process, with its session; {many}"
-    return Result(rows, f"{rides}; `{queries.TRIP}`, and `count(*)` by district", method)
+    return Result(
+        rows,
+        f"{rides}; `{queries.TRIP}`, and `count(*)` by district; the function, of `mapInArrow`, is given the same rows",
+        method,
+    )
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -48,7 +76,7 @@ def main(arguments: Sequence[str]) -> None:
     name, directory, events, drivers = arguments
     bench = Bench("toy", Path(directory))
     bench.rides(Rides(int(events), int(drivers)))
-    print(seconds(lambda: bench.spark.sql(ASKED[name]).collect()))
+    print(seconds(lambda: ASKED[name](bench)))
     bench.close()
 
 

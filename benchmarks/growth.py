@@ -14,9 +14,9 @@ from benchmarks.rides import Rides
 
 def run(bench: Bench) -> Result:
     """Measure."""
-    most = bench.pick(10_000_000, 1_000_000, 5_000)
+    most = bench.pick(10_000_000, 500_000, 5_000)
     sizes = {f"{events:,} events": Rides(events, events // 100) for events in (most // 10, most // 3, most)}
-    keys = bench.pick((100, 10_000, 1_000_000), (100, 100_000), (5, 500))
+    keys = bench.pick((100, 10_000, 1_000_000), (100, 50_000), (5, 500))
     spread = {f"{number:,} keys": Rides(most, number) for number in keys}
     runs: dict[str, Callable[[], object]] = {}
     for number, (name, rides) in enumerate({**sizes, **spread}.items()):

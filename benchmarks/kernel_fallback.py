@@ -22,9 +22,9 @@ from planner.template import template
 
 def run(bench: Bench) -> Result:
     """Plans with their fallback, the same without, and no linear forms at all."""
-    events, rounds = bench.pick(500_000, 200_000, 2_000), bench.pick(3, 1, 1)
+    events, rounds = bench.pick(500_000, 50_000, 2_000), bench.pick(3, 1, 1)
     rows, table = [], []
-    for what, queries, stream in workloads(events, bench.pick(1000, 100, 5)):
+    for what, queries, stream in workloads(events, bench.pick(1000, 25, 5)):
         machine = template(queries)
         asked = problem(machine, stream)
         lanes = compile_plan(machine, share_equal_prefixes(machine))

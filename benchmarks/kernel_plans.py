@@ -97,7 +97,7 @@ def plans(queries: Sequence[Query], stream: Stream, constants: Constants, names:
 
 def thousand(bench: Bench) -> Result:
     """1000 queries that share a Kleene part, with the planner's plan and with none."""
-    number = bench.pick(1000, 1000, 20)
+    number = bench.pick(1000, 200, 20)
     events, rounds = bench.pick(20_000, 5_000, 500), bench.pick(3, 1, 1)
     constants = measure(bench.pick(200_000, 100_000, 2_000))
     names = bench.pick((NONE, PLANNER, DEFAULTS), (NONE, PLANNER), (NONE, PLANNER, DEFAULTS))
@@ -145,7 +145,7 @@ def suite(bench: Bench) -> Result:
     events, rounds = bench.pick(200_000, 10_000, 500), bench.pick(3, 2, 1)
     constants = measure(bench.pick(200_000, 100_000, 2_000))
     rows, table = [], []
-    for what, queries, stream in workloads(events, bench.pick(1000, 50, 5)):
+    for what, queries, stream in workloads(events, bench.pick(1000, 20, 5)):
         made = plans(queries, stream, constants, (PLANNER, NONE, ALL, GREEDY))
         took = _nanoseconds(made, stream, rounds)
         best = min((NONE, ALL, GREEDY), key=took.__getitem__)

@@ -24,10 +24,10 @@ ASKED = (
 
 def run(bench: Bench) -> Result:
     """Sessions on one core and on two take turns: they share a JVM, which gets faster for many rounds."""
-    rides = Rides(*bench.pick((10_000_000, 1_000), (500_000, 1_000), (2_000, 10)))
+    rides = Rides(*bench.pick((10_000_000, 1_000), (200_000, 1_000), (2_000, 10)))
     found: dict[tuple[int, str], pa.Table] = {}
     turns: list[dict[tuple[int, str], float]] = []
-    for _ in range(bench.pick(bench.rounds + 2, 2, 1)):
+    for _ in range(bench.pick(bench.rounds + 2, 1, 1)):
         turn: dict[tuple[int, str], float] = {}
         for cores in CORES:
             bench.rides(rides, cores)

@@ -20,7 +20,7 @@ def against_one(bench: Bench) -> Result:
     """Until all results of the pool are there."""
     from benchmarks.spark import discard
 
-    rides = Rides(*bench.pick((10_000_000, 100_000), (500_000, 5_000), (5_000, 50)))
+    rides = Rides(*bench.pick((10_000_000, 100_000), (200_000, 2_000), (5_000, 50)))
     bench.rides(rides)
     times = bench.times({"one": lambda: discard(bench.spark.sql(queries.one("rides")))})
     number = bench.pick(NUMBER, NUMBER, 10)
@@ -36,7 +36,7 @@ def against_each(bench: Bench) -> Result:
     """One by one, each view of the pool would be a pass of its own."""
     from benchmarks.spark import discard
 
-    rides = Rides(*bench.pick((1_000_000, 1_000), (200_000, 200), (2_000, 10)))
+    rides = Rides(*bench.pick((1_000_000, 1_000), (100_000, 100), (2_000, 10)))
     bench.rides(rides)
     number = bench.pick(NUMBER, NUMBER, 10)
     texts = list(queries.pool("rides", number))

@@ -12,7 +12,7 @@ def run(bench: Bench) -> Result:
     """Measure."""
     from benchmarks.spark import discard
 
-    rides = Rides(*bench.pick((10_000_000, 100_000), (500_000, 5_000), (5_000, 50)))
+    rides = Rides(*bench.pick((10_000_000, 100_000), (200_000, 2_000), (5_000, 50)))
     frame = bench.rides(rides)
     source = frame.select("district", "driver", "ts", "action")
     tasks = frame.rdd.getNumPartitions()
