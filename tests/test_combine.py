@@ -19,6 +19,7 @@ from planner.result_columns import BEYOND, VALUE, WORD
 from sparkext.combine import combine_groups
 from tests.enumerator import Value
 from tests.harness import add, field_value
+from tests.sql_cases import settings
 from udfs.combined import combined
 from udfs.result_batch import BEYOND_TYPE
 
@@ -108,15 +109,17 @@ def check(rows: Rows, collected: Rows) -> None:
                 assert one == other
 
 
+@pytest.mark.parametrize("rows_per_batch", [7, 10_000])
 @pytest.mark.parametrize("odd", [0.0, 0.1, 0.7])
 @pytest.mark.spark
-def test_on_spark(spark: SparkSession, odd: float) -> None:
+def test_on_spark(spark: SparkSession, odd: float, rows_per_batch: int) -> None:
     random = Random(f"combine {odd}")
     rows = [partial_row(random, odd) for _ in range(300)]
     partial = spark.createDataFrame(rows, SCHEMA).repartition(4)
     found = combine_groups(partial, ["group_0"], FIELDS, 3)
     assert found.schema == partial.schema
-    collected = [row.asDict(recursive=True) for row in found.collect()]
+    with settings(spark, **{"spark.sql.execution.arrow.maxRecordsPerBatch": str(rows_per_batch)}):
+        collected = [row.asDict(recursive=True) for row in found.collect()]
     assert any(row[BEYOND] for row in collected)
     check(rows, collected)
 
