@@ -26,7 +26,7 @@ def one(bench: Bench) -> Result:
     """One query with a repeated part."""
     from benchmarks.peers import duck, pandas_udf, spark_sql
 
-    rides = Rides(*bench.pick((1_000_000, 1_000), (50_000, 50), (2_000, 10)))
+    rides = _rides(bench)
     few = Rides(*bench.pick((20_000, 20), (10_000, 10), (500, 5)))
     folder, trends = write(rides, bench.directory), some(1)
     events = bench.rides(rides)
@@ -62,7 +62,7 @@ def twenty(bench: Bench) -> Result:
     from benchmarks.peers import duck, pandas_udf, spark_sql
 
     number = bench.pick(20, 10, 3)
-    rides = Rides(*bench.pick((1_000_000, 1_000), (50_000, 50), (2_000, 10)))
+    rides = _rides(bench)
     folder, trends = write(rides, bench.directory), some(number)
     events, spark = bench.rides(rides), bench.spark
 
@@ -90,7 +90,7 @@ def sequence(bench: Bench) -> Result:
     """Three events with nothing repeated, which joins can find."""
     from benchmarks.peers import duck, spark_sql
 
-    rides = Rides(*bench.pick((1_000_000, 1_000), (50_000, 50), (2_000, 10)))
+    rides = _rides(bench)
     folder, trend = write(rides, bench.directory), Trend("Request", "Travel", "Delivery", kleene=False)
     bench.rides(rides)
     times = compared(
@@ -106,6 +106,10 @@ def sequence(bench: Bench) -> Result:
     rows = [Row(name, taken, "s", OURS, times[OURS]) for name, taken in times.items() if name != OURS]
     what = f"{rides}; `{trend.pattern}`, `COUNT(*)` by district, 20-minute windows that slide by 5"
     return Result(rows, what, bench.method, plots={"by-hand-sequence": bars(times)})
+
+
+def _rides(bench: Bench) -> Rides:
+    return Rides(*bench.pick((1_000_000, 1_000), (50_000, 50), (2_000, 10)))
 
 
 def ours(bench: Bench, trends: Sequence[Trend]) -> pa.Table:

@@ -61,11 +61,7 @@ def run(bench: Bench) -> Result:
     rows += [Row("first query of a session", first, "s", "a function in Python that counts rows", s) for s in in_python]
     many = f"median of {bench.rounds}, after one that does not count" if bench.size == "full" else "once"
     method = f"wall time in a new process, with its session; {many}"
-    return Result(
-        rows,
-        f"{rides}; `{queries.TRIP}`, and `count(*)` by district; the function, of `mapInArrow`, is given the same rows",
-        method,
-    )
+    return Result(rows, f"{rides}; `{queries.TRIP}`, and `count(*)` by district", method)
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -10,8 +10,7 @@ from planner.kernel_plan import Field
 
 BEYOND = "beyond"
 """Name of that map. Of an EXACT field the word is the high word of the count, when it is not 0. Of a NUMBER field it
-is the scale and the double is the number, when the scale is not 0; the field's own column has no meaning then, and is
-0 in partial results, where such columns are added up."""
+is the scale and the double is the number, when the scale is not 0; the field's own column is 0 then."""
 
 WORD, VALUE = "word", "value"
 """Names of the parts of a value of the map."""

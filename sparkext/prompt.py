@@ -12,7 +12,7 @@ from typing import Any
 from py4j.protocol import Py4JNetworkError
 from pyspark.sql import SparkSession
 
-from sparkext.session import parsers
+from sparkext.session import parsers_of
 
 _HADOOP = "spark.hadoop."
 _NOT_PASSED_ON = "javax.jdo.option.ConnectionURL"
@@ -68,8 +68,8 @@ class CancelStatement:
     def __init__(self, session: SparkSession, jvm: Any) -> None:
         """To be made by the thread that is to run the prompt."""
         self._context = session.sparkContext
-        own = (parser for parser in parsers(self._context) if parser.session == session._jsparkSession)
-        self._workload = next(own).workload
+        [parser] = parsers_of(session)
+        self._workload = parser.workload
         self._prompt = jvm.java.lang.Thread.currentThread()
 
     def interrupt(self) -> None:

@@ -35,7 +35,7 @@ def enable(spark: SparkSession) -> SparkSession:
             errorClass="NOT_IMPLEMENTED", messageParameters={"feature": "sparkext with Spark Connect"}
         )
     if spark in _enabled:
-        [parser] = _parsers_of(_enabled[spark])
+        [parser] = parsers_of(_enabled[spark])
         parser.is_on = True
         return _enabled[spark]
     context = spark.sparkContext
@@ -64,7 +64,7 @@ def disable(spark: SparkSession) -> None:
         spark: What `enable` was given, or returned. Nothing happens to a session that is not enabled.
     """
     if spark in _enabled:
-        [parser] = _parsers_of(_enabled[spark])
+        [parser] = parsers_of(_enabled[spark])
         parser.switch_off()
 
 
@@ -89,10 +89,10 @@ def parsers(context: SparkContext) -> list[TrendParser]:
 
 def is_enabled(spark: SparkSession) -> bool:
     """Whether statements of a session may have the clause, also if it was made from an enabled one."""
-    return any(parser.is_on for parser in _parsers_of(spark))
+    return any(parser.is_on for parser in parsers_of(spark))
 
 
-def _parsers_of(spark: SparkSession) -> list[TrendParser]:
+def parsers_of(spark: SparkSession) -> list[TrendParser]:
     """The parser of a session; nothing if Spark's own reads its statements."""
     spark._jsparkSession.sessionState()  # with it comes the parser
     return [parser for parser in parsers(spark.sparkContext) if parser.session.equals(spark._jsparkSession)]

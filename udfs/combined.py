@@ -10,7 +10,7 @@ import pyarrow as pa
 from planner.kernel_plan import SCALE_BITS, STUCK_HIGH, Arithmetic, Field
 from udfs.key_changes import changes
 from udfs.program import Floats, Ints
-from udfs.result_batch import FieldValues, field_columns, field_values
+from udfs.result_batch import FieldValues, extreme_types, field_columns, field_values
 
 _HALF = 32
 _LOW_HALF = (1 << _HALF) - 1
@@ -62,10 +62,9 @@ def _by_key(fields: Sequence[Field], keys: int, rows: pa.RecordBatch) -> pa.Reco
                 totals.append(_numbers(values, begins))
             case Arithmetic.EXTREME:
                 totals.append(_least(values, begins))
-    types = {str(field.type): rows.column(keys + place).type for place, field in enumerate(fields)}
     of_keys = rows.select(range(keys)).take(pa.array(begins))
     columns = dict(zip(of_keys.schema.names, of_keys.columns, strict=True))
-    columns |= field_columns(fields, totals, types, len(begins))
+    columns |= field_columns(fields, totals, extreme_types(fields, rows.schema), len(begins))
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
 
@@ -92,8 +91,9 @@ def _numbers(values: FieldValues, begins: Ints) -> FieldValues:
         return FieldValues(np.zeros(len(begins), np.int64), numbers=np.add.reduceat(numbers, begins))
     scales = np.where(numbers == 0, _NO_SCALE, scales)
     tops = np.maximum.reduceat(scales, begins)
-    rows = np.diff(begins, append=len(scales))
-    steps = np.maximum(scales - np.repeat(tops, rows), -3)  # what is further away is nothing beside the greatest
+    steps = np.maximum(
+        scales - _by_row(tops, begins, len(scales)), -3
+    )  # what is further away is nothing beside the greatest
     shifted: Floats = np.ldexp(numbers, SCALE_BITS * steps)
     return FieldValues(np.where(tops == _NO_SCALE, 0, tops), numbers=np.add.reduceat(shifted, begins))
 
@@ -101,7 +101,11 @@ def _numbers(values: FieldValues, begins: Ints) -> FieldValues:
 def _least(values: FieldValues, begins: Ints) -> FieldValues:
     """The least order keys."""
     high = np.minimum.reduceat(values.high, begins)
-    rows = np.diff(begins, append=len(values.high))
     low = values.low.view(np.uint64)
-    low = np.where(values.high == np.repeat(high, rows), low, np.uint64(np.iinfo(np.uint64).max))
+    low = np.where(values.high == _by_row(high, begins, len(values.high)), low, np.uint64(np.iinfo(np.uint64).max))
     return FieldValues(high, np.minimum.reduceat(low, begins).view(np.int64))
+
+
+def _by_row(totals: Ints, begins: Ints, rows: int) -> Ints:
+    """For each row the total of its key."""
+    return np.repeat(totals, np.diff(begins, append=rows))

@@ -92,6 +92,15 @@ def field_columns(
     return columns
 
 
+def extreme_types(fields: Sequence[Field], schema: pa.Schema) -> dict[str, pa.DataType]:
+    """Arrow types of attributes whose extremes are asked for, by their names in ``fields``, as columns of results."""
+    return {
+        str(field.type): schema.field(field_column(number, field)).type
+        for number, field in enumerate(fields)
+        if field.arithmetic is Arithmetic.EXTREME
+    }
+
+
 def field_values(fields: Sequence[Field], batch: pa.RecordBatch) -> list[FieldValues]:
     """Values of each field in a batch with the columns of `field_columns`."""
     beyond = _entries(batch.column(BEYOND))
@@ -101,7 +110,7 @@ def field_values(fields: Sequence[Field], batch: pa.RecordBatch) -> list[FieldVa
         if field.arithmetic is Arithmetic.EXTREME:
             values.append(FieldValues(*encode_or_none(column, field.encoding is Encoding.GREATEST)))
             continue
-        entries = beyond.fields == number
+        entries = slice(*np.searchsorted(beyond.fields, (number, number + 1)))
         high = np.zeros(batch.num_rows, np.int64)
         high[beyond.rows[entries]] = beyond.words[entries]
         if field.arithmetic is Arithmetic.NUMBER:
@@ -114,7 +123,7 @@ def field_values(fields: Sequence[Field], batch: pa.RecordBatch) -> list[FieldVa
 
 
 class _Entries(NamedTuple):
-    """Entries of maps of what does not fit: row, field, and value of each. All have shape (entries,)."""
+    """Entries of maps of what does not fit, by field: row, field, and value of each. All have shape (entries,)."""
 
     rows: Ints
     fields: Ints
@@ -126,12 +135,10 @@ def _entries(maps: pa.MapArray) -> _Entries:
     offsets = maps.offsets.to_numpy(zero_copy_only=False)
     rows = np.repeat(np.arange(len(maps)), np.diff(offsets))
     held = maps.items.slice(offsets[0], len(rows))
-    return _Entries(
-        rows,
-        as_int64(maps.keys.slice(offsets[0], len(rows))),
-        as_int64(held.field(WORD)),
-        held.field(VALUE).to_numpy(zero_copy_only=False),
-    )
+    fields = as_int64(maps.keys.slice(offsets[0], len(rows)))
+    order = np.argsort(fields, kind="stable")
+    values = held.field(VALUE).to_numpy(zero_copy_only=False)
+    return _Entries(rows[order], fields[order], as_int64(held.field(WORD))[order], values[order])
 
 
 class _Beyond:

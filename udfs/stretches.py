@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from planner.kernel_plan import Encoding, KernelPlan, Layout
-from planner.result_columns import MATRIX, field_column
+from planner.kernel_plan import KernelPlan, Layout
+from planner.result_columns import MATRIX
 from udfs.batches import Batch
 from udfs.machine import Machine
 from udfs.panes import Matrix
 from udfs.program import field_places, new_output
-from udfs.result_batch import result_batch
+from udfs.result_batch import extreme_types, result_batch
 from udfs.run import OUTPUT_BYTES, PoolRun
 
 _START = "start"
@@ -122,11 +122,7 @@ def _products(plan: KernelPlan, layout: Layout, keys: list[list[pa.RecordBatch]]
         stretches.sort(key=lambda row: row.column(_START)[0].as_py())
         machine.multiply([_matrix(row) for row in stretches], number, output)
     groups = pa.concat_batches([rows[0].select(range(layout.group_keys)) for rows in keys])
-    types = {
-        str(field.type): schema.field(field_column(number, field)).type
-        for number, field in enumerate(plan.fields)
-        if field.encoding in (Encoding.LEAST, Encoding.GREATEST)
-    }
+    types = extreme_types(plan.fields, schema)
     places, _, _ = field_places(plan.fields)
     return result_batch(output, machine.rows, groups if layout.group_keys else None, plan.fields, places, types)
 
