@@ -9,8 +9,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from planner.kernel_plan import Encoding, KernelPlan, Layout, class_words
+from udfs.arrays import as_flags, as_numbers, has_values
 from udfs.key_changes import changes, same
-from udfs.order_keys import as_int64, encode, validity
+from udfs.order_keys import as_int64, encode
 from udfs.program import Flags, Floats, Ints
 
 
@@ -115,15 +116,15 @@ class BatchReader:
         for place, (column, array) in enumerate(zip(plan, arrays, strict=True)):
             match column.encoding:
                 case Encoding.PRESENT:
-                    valid[place] = array.fill_null(False).to_numpy(zero_copy_only=False)
+                    valid[place] = as_flags(array) & has_values(array)
                 case Encoding.NUMBER:
-                    valid[place] = validity(array)
-                    numbers[place] = array.to_numpy(zero_copy_only=False)
+                    valid[place] = has_values(array)
+                    numbers[place] = as_numbers(array, np.float64)
                 case Encoding.LEAST | Encoding.GREATEST:
-                    valid[place] = validity(array)
+                    valid[place] = has_values(array)
                     key_high[place], key_low[place] = encode(array, column.encoding is Encoding.GREATEST)
                 case Encoding.IDENTITY:
-                    valid[place] = validity(array)
+                    valid[place] = has_values(array)
                     key_high[place], key_low[place] = self._identity(array), 0
         return valid, numbers, key_high, key_low
 
@@ -132,5 +133,6 @@ class BatchReader:
         encoded = array.dictionary_encode()
         known = self._identities
         numbers = np.array([known.setdefault(v, len(known)) for v in encoded.dictionary.to_pylist()], np.int64)
-        indices = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
-        return numbers[indices] if len(numbers) else np.zeros(len(array), np.int64)
+        if not len(numbers):
+            return np.zeros(len(array), np.int64)
+        return numbers[np.where(has_values(array), as_numbers(encoded.indices, np.int32), 0)]

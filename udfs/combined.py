@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from planner.kernel_plan import SCALE_BITS, STUCK_HIGH, Arithmetic, Field
+from udfs.arrays import as_arrow
 from udfs.key_changes import changes
 from udfs.program import Floats, Ints
 from udfs.result_batch import FieldValues, extreme_types, field_columns, field_values
@@ -62,7 +63,7 @@ def _by_key(fields: Sequence[Field], keys: int, rows: pa.RecordBatch) -> pa.Reco
                 totals.append(_numbers(values, begins))
             case Arithmetic.EXTREME:
                 totals.append(_least(values, begins))
-    of_keys = rows.select(range(keys)).take(pa.array(begins))
+    of_keys = rows.select(range(keys)).take(as_arrow(begins))
     columns = dict(zip(of_keys.schema.names, of_keys.columns, strict=True))
     columns |= field_columns(fields, totals, extreme_types(fields, rows.schema), len(begins))
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))

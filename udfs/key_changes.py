@@ -7,16 +7,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from udfs.arrays import as_flags
+
 
 def changes(column: pa.Array) -> NDArray[np.bool_]:
     """Where a column differs from the row before, not in the first row; NULL equals NULL, NaN equals NaN."""
     found = np.zeros(len(column), np.bool_)
-    missing = column.is_null(nan_is_null=pa.types.is_floating(column.type)).to_numpy(zero_copy_only=False)
-    differs = pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)).fill_null(False)
-    found[1:] = differs.to_numpy(zero_copy_only=False) & ~(missing[1:] & missing[:-1])
+    missing = as_flags(column.is_null(nan_is_null=pa.types.is_floating(column.type)))
+    differs = as_flags(pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)))
+    found[1:] = differs & ~(missing[1:] | missing[:-1])
     found[1:] |= missing[1:] != missing[:-1]
     if pa.types.is_floating(column.type) and column.null_count:
-        null = column.is_null().to_numpy(zero_copy_only=False)
+        null = as_flags(column.is_null())
         found[1:] |= null[1:] != null[:-1]
     return found
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from udfs.program import NO_KEY, Flags, Ints
+from udfs.arrays import as_arrow, as_numbers, has_values
+from udfs.program import NO_KEY, Ints
 
 _MAGNITUDE = np.int64(np.iinfo(np.int64).max)
 
@@ -28,7 +28,7 @@ def encode(values: pa.Array, reverse: bool) -> tuple[Ints, Ints]:
         high, low = words[:, 1].copy(), words[:, 0].copy()
         return (~high, ~low) if reverse else (high, low)
     if pa.types.is_floating(kind):
-        numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0
+        numbers = as_numbers(values.cast(pa.float64()), np.float64) + 0.0
         bits = np.where(np.isnan(numbers), np.nan, numbers).view(np.int64)
         high = bits ^ ((bits >> 63) & _MAGNITUDE)
     elif pa.types.is_boolean(kind):
@@ -47,7 +47,7 @@ def encode_or_none(values: pa.Array, reverse: bool) -> tuple[Ints, Ints]:
         TypeError: The type has no order keys.
     """
     high, low = encode(values, reverse)
-    is_value = validity(values) != 0
+    is_value = has_values(values)
     return np.where(is_value, high, NO_KEY[0]), np.where(is_value, low, NO_KEY[1])
 
 
@@ -65,8 +65,8 @@ def decode(high: Ints, low: Ints, kind: pa.DataType, reverse: bool) -> pa.Array:
         return pa.Array.from_buffers(exact, len(high), [valid, pa.py_buffer(words)], int(missing.sum())).cast(kind)
     if pa.types.is_floating(kind):
         bits = high ^ ((high >> 63) & _MAGNITUDE)
-        return pa.array(bits.view(np.float64), mask=missing).cast(kind)
-    numbers = pa.array(np.where(missing, 0, high), mask=missing)
+        return as_arrow(bits.view(np.float64), ~missing).cast(kind)
+    numbers = as_arrow(np.where(missing, 0, high), ~missing)
     return numbers.cast(pa.int32()).cast(kind) if pa.types.is_date32(kind) else numbers.cast(kind)
 
 
@@ -74,14 +74,8 @@ def as_int64(values: pa.Array) -> Ints:
     """Integers, dates (days) or timestamps (their own unit) as int64; 0 for NULL."""
     if pa.types.is_date32(values.type):
         values = values.cast(pa.int32())
-    numbers: NDArray[np.int64] = values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    return numbers
-
-
-def validity(values: pa.Array) -> Flags:
-    """1 where there is a value, 0 where there is NULL."""
-    flags: NDArray[np.bool_] = values.is_valid().to_numpy(zero_copy_only=False)
-    return flags.view(np.uint8)
+    numbers = as_numbers(values.cast(pa.int64()), np.int64)
+    return np.where(has_values(values), numbers, 0) if values.null_count else numbers
 
 
 def _decimal128(values: pa.Array) -> pa.Array:

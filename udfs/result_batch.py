@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from planner.kernel_plan import Arithmetic, Encoding, Field
 from planner.result_columns import BEYOND, VALUE, WORD, field_column
+from udfs.arrays import as_arrow, as_numbers
 from udfs.order_keys import as_int64, decode, encode_or_none
 from udfs.program import FieldPlace, Floats, Ints, Output
 
@@ -50,16 +51,16 @@ def result_batch(
     """
     columns: dict[str, pa.Array] = {}
     if groups is not None:
-        columns |= zip(groups.schema.names, groups.take(pa.array(output.group[:rows])).columns, strict=True)
-    columns["bank"] = pa.array(output.bank[:rows].astype(np.int32))
-    columns["window"] = pa.array(output.window[:rows].copy())
+        columns |= zip(groups.schema.names, groups.take(as_arrow(output.group[:rows])).columns, strict=True)
+    columns["bank"] = as_arrow(output.bank[:rows].astype(np.int32))
+    columns["window"] = as_arrow(output.window[:rows].copy())
     values = []
     for field, place in zip(fields, places, strict=True):
-        high = np.ascontiguousarray(output.words[:rows, place.word])
+        high = output.words[:rows, place.word].copy()
         if field.arithmetic is Arithmetic.NUMBER:
-            values.append(FieldValues(high, numbers=np.ascontiguousarray(output.floats[:rows, place.float])))
+            values.append(FieldValues(high, numbers=output.floats[:rows, place.float].copy()))
         else:
-            values.append(FieldValues(high, np.ascontiguousarray(output.words[:rows, place.word + 1])))
+            values.append(FieldValues(high, output.words[:rows, place.word + 1].copy()))
     columns |= field_columns(fields, values, types, rows)
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
@@ -81,10 +82,10 @@ def field_columns(
         match field.arithmetic:
             case Arithmetic.NUMBER:
                 beyond.add(number, high, numbers)
-                column = pa.array(np.where(high == 0, numbers, 0.0))
+                column = as_arrow(np.where(high == 0, numbers, 0.0))
             case Arithmetic.EXACT:
                 beyond.add(number, high, None)
-                column = pa.array(low)
+                column = as_arrow(low)
             case Arithmetic.EXTREME:
                 column = decode(high, low, types[str(field.type)], field.encoding is Encoding.GREATEST)
         columns[field_column(number, field)] = column
@@ -114,7 +115,7 @@ def field_values(fields: Sequence[Field], batch: pa.RecordBatch) -> list[FieldVa
         high = np.zeros(batch.num_rows, np.int64)
         high[beyond.rows[entries]] = beyond.words[entries]
         if field.arithmetic is Arithmetic.NUMBER:
-            numbers = column.to_numpy(zero_copy_only=False).copy()
+            numbers = as_numbers(column, np.float64).copy()
             numbers[beyond.rows[entries]] = beyond.values[entries]
             values.append(FieldValues(high, numbers=numbers))
         else:
@@ -132,12 +133,12 @@ class _Entries(NamedTuple):
 
 
 def _entries(maps: pa.MapArray) -> _Entries:
-    offsets = maps.offsets.to_numpy(zero_copy_only=False)
+    offsets = as_numbers(maps.offsets, np.int32)
     rows = np.repeat(np.arange(len(maps)), np.diff(offsets))
     held = maps.items.slice(offsets[0], len(rows))
     fields = as_int64(maps.keys.slice(offsets[0], len(rows)))
     order = np.argsort(fields, kind="stable")
-    values = held.field(VALUE).to_numpy(zero_copy_only=False)
+    values = as_numbers(held.field(VALUE), np.float64)
     return _Entries(rows[order], fields[order], as_int64(held.field(WORD))[order], values[order])
 
 
@@ -169,7 +170,7 @@ class _Beyond:
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
         words, values = (np.concatenate(parts)[order] for parts in (self._words, self._values))
         return pa.MapArray.from_arrays(
-            pa.array(offsets, mask=np.append(counts == 0, False)),
-            pa.array(np.concatenate(self._fields)[order]),
-            pa.StructArray.from_arrays([pa.array(words), pa.array(values)], [WORD, VALUE]),
+            as_arrow(offsets, np.append(counts != 0, True)),
+            as_arrow(np.concatenate(self._fields)[order]),
+            pa.StructArray.from_arrays([as_arrow(words), as_arrow(values)], [WORD, VALUE]),
         )

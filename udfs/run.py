@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from planner.kernel_plan import Encoding, KernelPlan, Layout
+from udfs.arrays import as_arrow
 from udfs.batches import Batch, BatchReader
 from udfs.counters import Counters
 from udfs.fallback import Fallback
@@ -171,7 +172,7 @@ class PoolRun:
         """Keep the keys of the groups that start in a batch, and the types of attributes."""
         if self._layout.group_keys:
             keys = arrow.select(range(self._layout.group_keys))
-            self._groups.append(keys.take(pa.array(np.flatnonzero(new_group))))
+            self._groups.append(keys.take(as_arrow(np.flatnonzero(new_group))))
         attributes = arrow.schema.types[arrow.num_columns - len(self._plan.columns) :]
         for column, kind in zip(self._plan.columns, attributes, strict=True):
             if column.encoding in (Encoding.LEAST, Encoding.GREATEST):

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from planner.kernel_plan import KernelPlan, Layout
 from planner.result_columns import MATRIX
+from udfs.arrays import as_arrow
 from udfs.batches import Batch
 from udfs.machine import Machine
 from udfs.panes import Matrix
@@ -60,7 +61,7 @@ class StretchRun(PoolRun):
         if len(begins):
             at = int(begins[-1])
             key = arrow.slice(at, 1).select(range(self._layout.keys))
-            self._begin = key.append_column(_START, pa.array(batch.time[at : at + 1]))
+            self._begin = key.append_column(_START, as_arrow(batch.time[at : at + 1]))
 
     def _end_key(self) -> Iterator[pa.RecordBatch]:
         """Hand on what the events of the stretch under way do, if they do anything."""
