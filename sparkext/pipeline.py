@@ -36,7 +36,6 @@ from planner.kernel_plan import (
 )
 from planner.query import EventClass
 from planner.result_columns import BEYOND, MATRIX, VALUE, WORD, field_column
-from sparkext import settings
 from sparkext.bound_query import BoundQuery, Key
 from sparkext.chunks import by_chunk, chunk_length, chunks_of, overlap
 from sparkext.combine import combine_groups
@@ -47,17 +46,9 @@ from udfs.program import Floats
 from udfs.run import pool_kernel
 from udfs.stretches import StretchRun, merged
 
-BYTES_PER_TASK = 64 << 20
-"""Size of the source that one task of a pass is given, as far as Spark knows the size."""
-
-TASKS_PER_CORE = 4
-"""Tasks of a pass for a core when Spark does not know the size of the source. A task costs Spark some
-50 ms whatever it does, and the sort spills to disk when it must, so few are better than many."""
-
 _TIME = "time"
 _CHUNK = "chunk"
 _FIRST = "first"
-_UNKNOWN_SIZE = 1 << 62
 
 
 def group_column(place: int) -> str:
@@ -66,7 +57,12 @@ def group_column(place: int) -> str:
 
 
 def run_pool(
-    spark: SparkSession, queries: Sequence[BoundQuery], plan: KernelPlan, cut: bool, report: Callable[[Floats], object]
+    spark: SparkSession,
+    queries: Sequence[BoundQuery],
+    plan: KernelPlan,
+    tasks: int,
+    cut: bool,
+    report: Callable[[Floats], object],
 ) -> DataFrame:
     """Results of all ``queries``, which are of one pool, as `KernelPlan.results` says.
 
@@ -77,6 +73,7 @@ def run_pool(
         spark: Their session.
         queries: The queries.
         plan: What the kernel computes.
+        tasks: How many partitions the events are divided into.
         cut: Whether keys are to be cut into chunks of time, if that is possible. Those of a stretched plan are cut
             into stretches in any case.
         report: What a task reports to.
@@ -86,7 +83,6 @@ def run_pool(
     chunk = chunk_length(plan.windows, first.time_type) if cut else None
     layout = Layout(len(first.groups), len(first.partitions), chunk)
     events, keys = _events(queries, texts, plan)
-    tasks = _tasks(spark, first.source)
     groups = [group_column(place) for place in range(layout.group_keys)]
     in_front = _hash(groups, keys) if keys else None
     together: Sequence[Column | str] = keys
@@ -256,22 +252,6 @@ def _is_of_some(classes: set[int], words: Sequence[str]) -> str:
     for event in classes:
         masks[event // CLASSES_PER_WORD] |= 1 << event % CLASSES_PER_WORD
     return " OR ".join(f"({word}) & {mask}L <> 0" for word, mask in zip(words, masks, strict=True) if mask)
-
-
-def source_bytes(source: DataFrame) -> int:
-    """Size of a source as Spark knows it; 2^62 and more when it does not."""
-    return int(str(source._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
-
-
-def _tasks(spark: SparkSession, source: DataFrame) -> int:
-    """Number of tasks: as the user says, else by the size of the source, at least one per core."""
-    wanted = settings.partitions(spark)
-    if wanted is not None:
-        return wanted
-    size, cores = source_bytes(source), spark.sparkContext.defaultParallelism
-    if size >= _UNKNOWN_SIZE:
-        return TASKS_PER_CORE * cores
-    return max(cores, -(-size // BYTES_PER_TASK))
 
 
 def _schema(events: DataFrame, layout: Layout, plan: KernelPlan) -> StructType:

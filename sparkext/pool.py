@@ -27,9 +27,10 @@ from sparkext import jobs, settings
 from sparkext.bound_query import BoundQuery, Computation
 from sparkext.calibration import constants
 from sparkext.files import Listing, not_followed
-from sparkext.pipeline import BYTES_PER_TASK, run_pool, source_bytes
+from sparkext.pipeline import run_pool
 from sparkext.sampling import Counted, sample
 from sparkext.source import names_alike
+from sparkext.tasks import BYTES_PER_TASK, number_of_tasks, source_bytes
 
 log = logging.getLogger(__name__)
 
@@ -269,7 +270,8 @@ class Pool:
         machine = template([query.query for query in distinct])
         expected = self._expected(distinct, machine, wanted)
         optimized = self._optimize(machine, expected, wanted)
-        cut = self._is_cut(wanted)
+        tasks = number_of_tasks(self._spark, self._source, len(distinct), on_all_cores=wanted.chunks == "on")
+        cut = wanted.chunks == "on" or (wanted.chunks == "auto" and self._is_worth_cutting(tasks))
         is_worth_it = wanted.chunks == "on" or source_bytes(self._source) >= STRETCHED_BYTES
         stretched = cut and is_worth_it and may_be_stretched(machine)
         plan = compile_plan(machine, optimized.found.plan, fallback=True, stretched=stretched)
@@ -282,7 +284,7 @@ class Pool:
             len(plan.cells),
         )
         counted = Counted(self._spark, plan.classes)
-        results = run_pool(self._spark, distinct, plan, cut, counted.report)
+        results = run_pool(self._spark, distinct, plan, tasks, cut, counted.report)
         if keep:
             jobs.keep(results, name, KEPT)
             for relation in not_followed(distinct[0].source):
@@ -292,11 +294,9 @@ class Pool:
             name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, places, self._files
         )
 
-    def _is_cut(self, wanted: Settings) -> bool:
-        """Whether keys are cut into chunks of time: as the user says, else if one may have more than a core's share."""
-        if wanted.chunks != "auto":
-            return wanted.chunks == "on"
-        cores = self._spark.sparkContext.defaultParallelism
+    def _is_worth_cutting(self, tasks: int) -> bool:
+        """Whether one key may have more than a core's share of events."""
+        cores = min(tasks, self._spark.sparkContext.defaultParallelism)
         return cores > 1 and (not any(self._shape) or any(seen.largest * cores > 1 for seen in self._sampled[-1:]))
 
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: Settings) -> Optimized:

@@ -56,7 +56,7 @@ def test_flags() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("rows", (0, 1, 8, 30))
+@pytest.mark.parametrize("rows", [0, 1, 8, 30])
 def test_to_arrow(kind: type[np.int64], rows: int) -> None:
     values = np.arange(rows).astype(kind)
     held = values % 3 != 0
