@@ -71,11 +71,14 @@ def decode(high: Ints, low: Ints, kind: pa.DataType, reverse: bool) -> pa.Array:
 
 
 def as_int64(values: pa.Array) -> Ints:
-    """Integers, dates (days) or timestamps (their own unit) as int64; 0 for NULL."""
+    """Integers, dates (days) or timestamps (their own unit) as int64; 0 for NULL.
+
+    They are copied, since numba compiles a kernel again for arrays that it must not write to.
+    """
     if pa.types.is_date32(values.type):
         values = values.cast(pa.int32())
     numbers = as_numbers(values.cast(pa.int64()), np.int64)
-    return np.where(has_values(values), numbers, 0) if values.null_count else numbers
+    return np.where(has_values(values), numbers, 0) if values.null_count else numbers.copy()
 
 
 def _decimal128(values: pa.Array) -> pa.Array:

@@ -89,7 +89,7 @@ class PastRoom:
         last = self._last
 
         def with_last(own: NDArray[_Value], before: NDArray[_Value]) -> NDArray[_Value]:
-            return np.concatenate((own, before[:, sources]), axis=1) if len(own) else own
+            return np.concatenate((own, before.take(sources, axis=1)), axis=1) if len(own) else own
 
         return batch._replace(
             valid=with_last(batch.valid, last.valid),
