@@ -56,6 +56,7 @@ class Settings:
     statistics: tuple[tuple[str, float], ...]
     sample_rows: int
     chunks: str
+    partitions: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -262,6 +263,7 @@ class Pool:
             statistics=tuple(sorted(settings.given_statistics(self._spark).items())),
             sample_rows=settings.sample_rows(self._spark),
             chunks=settings.choice(self._spark, settings.CHUNKS),
+            partitions=settings.partitions(self._spark),
         )
 
     def _plan(self, queries: Sequence[BoundQuery], keep: bool, moved: Migration | None, name: str) -> Run:
@@ -270,9 +272,10 @@ class Pool:
         machine = template([query.query for query in distinct])
         expected = self._expected(distinct, machine, wanted)
         optimized = self._optimize(machine, expected, wanted)
-        tasks = number_of_tasks(self._spark, self._source, len(distinct), on_all_cores=wanted.chunks == "on")
-        cut = wanted.chunks == "on" or (wanted.chunks == "auto" and self._is_worth_cutting(tasks))
-        is_worth_it = wanted.chunks == "on" or source_bytes(self._source) >= STRETCHED_BYTES
+        forced = wanted.chunks == "on"
+        tasks = wanted.partitions or number_of_tasks(self._spark, self._source, len(distinct), on_all_cores=forced)
+        cut = forced or (wanted.chunks == "auto" and self._is_worth_cutting(tasks))
+        is_worth_it = forced or source_bytes(self._source) >= STRETCHED_BYTES
         stretched = cut and is_worth_it and may_be_stretched(machine)
         plan = compile_plan(machine, optimized.found.plan, fallback=True, stretched=stretched)
         log.info(

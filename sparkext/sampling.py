@@ -10,7 +10,7 @@ import numpy as np
 from py4j.protocol import Py4JError
 from pyspark.accumulators import AccumulatorParam
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from planner.errors import PlanningError
 from planner.kernel_plan import CLASSES_PER_WORD
@@ -19,6 +19,7 @@ from planner.statistics import Seen
 from sparkext.bound_query import BoundQuery
 from sparkext.event_time import numbered
 from sparkext.pipeline import class_columns, key_text, only_parts, sql_texts
+from sparkext.source import operators
 from udfs.counters import Added
 from udfs.order_keys import as_int64
 from udfs.program import Floats
@@ -61,7 +62,7 @@ def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: i
         PlanningError: ``TREND_CANCELLED``.
     """
     first = queries[0]
-    if not rows or not classes or not _is_cheap(first.source):
+    if not rows or not classes or not all(name in _CHEAP for name in operators(first.source)):
         return None
     words = class_columns(classes, sql_texts(queries))
     keys = [key_text(key) for key in (*first.sorted_groups, *first.sorted_partitions)]
@@ -144,14 +145,3 @@ class Counted:
     def by_fallback(self) -> int:
         """How many events the tasks have processed by the fallback of their plan."""
         return int(self._total.value[-1])
-
-
-def _is_cheap(source: DataFrame) -> bool:
-    todo = [source._jdf.queryExecution().optimizedPlan()]
-    while todo:
-        plan = todo.pop()
-        if str(plan.nodeName()).split(" ")[0] not in _CHEAP:
-            return False
-        children = plan.children()
-        todo += [children.apply(place) for place in range(children.size())]
-    return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -41,6 +41,16 @@ def reads_view(source: DataFrame, name: str, is_global: bool) -> bool:
     """Whether a relation reads the temporary view ``name``, directly or through other views."""
     shown = ("`global_temp`." if is_global else "") + identifier(name)
     return f"View ({shown},".lower() in _plan(source).toString().lower()
+
+
+def operators(source: DataFrame) -> Iterator[str]:
+    """Names of the operators that make a relation, as Spark has optimized it: ``Filter``, ``Join``, and so on."""
+    todo = [source._jdf.queryExecution().optimizedPlan()]
+    while todo:
+        plan = todo.pop()
+        yield str(plan.nodeName()).split(" ")[0]
+        children = plan.children()
+        todo += [children.apply(place) for place in range(children.size())]
 
 
 def names_alike(one: DataFrame, other: DataFrame) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkext import settings
+from sparkext.source import operators
 
 BYTES_PER_TASK = 64 << 20
 """Size of the source that one task of a pass is given, as far as Spark knows the size."""
@@ -19,6 +19,9 @@ TASKS_PER_CORE = 4
 
 _UNKNOWN_SIZE = 1 << 62
 
+_MULTIPLIES = "Generate"
+"""Makes any number of rows of one, as ``explode`` does, of which Spark does not take account in the size."""
+
 
 def source_bytes(source: DataFrame) -> int:
     """Size of a source as Spark knows it; 2^62 and more when it does not."""
@@ -26,22 +29,18 @@ def source_bytes(source: DataFrame) -> int:
 
 
 def number_of_tasks(spark: SparkSession, source: DataFrame, queries: int, on_all_cores: bool) -> int:
-    """Number of tasks of a pass: as the user says, else by the size of the source.
+    """Number of tasks of a pass, by the size of the source.
 
     Args:
         spark: The session.
         source: What is read.
         queries: How many the pass computes.
         on_all_cores: Whether all cores are to be used however small the source is.
-
-    Raises:
-        PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    wanted = settings.partitions(spark)
-    if wanted is not None:
-        return wanted
     size, cores = source_bytes(source), spark.sparkContext.defaultParallelism
     if size >= _UNKNOWN_SIZE:
         return TASKS_PER_CORE * cores
-    busy = cores if on_all_cores else min(cores, size * queries // LEAST_BYTES)
+    busy = min(cores, size * queries // LEAST_BYTES)
+    if on_all_cores or (busy < cores and _MULTIPLIES in operators(source)):
+        busy = cores
     return max(1, busy, -(-size // BYTES_PER_TASK))
