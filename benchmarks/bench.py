@@ -19,6 +19,9 @@ Size: TypeAlias = Literal["toy", "quick", "full"]
 SIZES: tuple[Size, ...] = ("toy", "quick", "full")
 """How much is measured: enough to see that a benchmark works, a first impression, what the targets ask for."""
 
+AWAKE = 20.0
+"""Seconds for which Python workers that have been woken need not be woken again before a run."""
+
 _T = TypeVar("_T")
 _K = TypeVar("_K")
 
@@ -53,6 +56,7 @@ class Bench:
         self._given = spark
         self._spark = spark
         self._cores: int | None = None
+        self._woken = 0.0
 
     def pick(self, full: _T, quick: _T, toy: _T) -> _T:
         """One of three, by the size of the suite."""
@@ -95,8 +99,9 @@ class Bench:
         """Have Python workers ready, if there is a session: Spark ends them when they have been idle for a minute."""
         from benchmarks.spark import wake
 
-        if self._spark is not None and self.size != "toy":
+        if self._spark is not None and self.size != "toy" and time.monotonic() - self._woken > AWAKE:
             wake(self._spark)
+            self._woken = time.monotonic()
 
     @property
     def spark(self) -> SparkSession:
@@ -110,7 +115,7 @@ class Bench:
         if self._spark is None or (self._cores != cores and self._given is None):
             if self._spark is not None:
                 stop(self._spark)
-            self._spark, self._cores = start(cores), cores
+            self._spark, self._cores, self._woken = start(cores), cores, 0.0
         return self._spark
 
     def fresh(self, cores: int | None = None) -> SparkSession:

@@ -36,7 +36,7 @@ def run(bench: Bench) -> Result:
     """The kernel alone at several sizes, and the whole run on Spark."""
     from benchmarks.spark import discard
 
-    most, rounds = bench.pick(1_000_000, 200_000, 8_000), bench.pick(5, 2, 1)
+    most, rounds = bench.pick(1_000_000, 100_000, 8_000), bench.pick(5, 2, 1)
     sizes = (most // 8, most // 4, most // 2, most)
     plan = compiled([falling()])
     measured = nanoseconds({f"{size}": (plan, Stream(size, 1)) for size in sizes}, rounds)

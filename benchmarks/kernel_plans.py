@@ -97,7 +97,7 @@ def plans(queries: Sequence[Query], stream: Stream, constants: Constants, names:
 
 def thousand(bench: Bench) -> Result:
     """1000 queries that share a Kleene part, with the planner's plan and with none."""
-    number = bench.pick(1000, 200, 20)
+    number = bench.pick(1000, 100, 20)
     events, rounds = bench.pick(20_000, 5_000, 500), bench.pick(3, 1, 1)
     constants = measure(bench.pick(200_000, 100_000, 2_000))
     names = bench.pick((NONE, PLANNER, DEFAULTS), (NONE, PLANNER), (NONE, PLANNER, DEFAULTS))

@@ -214,9 +214,9 @@ def run(bench: Bench) -> Result:
     """All measurements, and a plot of planning time with the costs of the paper."""
     asked = Asked(
         repetitions=bench.pick(2, 1, 1),
-        largest=bench.pick(500, 50, 20),
+        largest=bench.pick(500, 20, 20),
         models=bench.pick(MODELS, ("paper",), ("paper",)),
-        small=bench.pick(40, 6, 2),
+        small=bench.pick(40, 3, 2),
     )
     found = {name: list(measurement(asked)) for name, measurement in MEASUREMENTS.items()}
     lines: dict[str, list[tuple[float, float]]] = {}
