@@ -7,6 +7,7 @@ per key → sorted by key and time → kernel → one row per group, bank and wi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -39,8 +40,8 @@ from planner.result_columns import BEYOND, MATRIX, VALUE, WORD, field_column
 from sparkext.bound_query import BoundQuery, Key
 from sparkext.chunks import by_chunk, chunk_length, chunks_of, overlap
 from sparkext.combine import combine_groups
-from sparkext.event_time import numbered
-from sparkext.spread import spread
+from sparkext.event_time import in_units, numbered
+from sparkext.spread import part_of, spread
 from sparkext.sql_text import string
 from udfs.program import Floats
 from udfs.run import pool_kernel
@@ -49,6 +50,23 @@ from udfs.stretches import StretchRun, merged
 _TIME = "time"
 _CHUNK = "chunk"
 _FIRST = "first"
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How the events of a pass are divided among tasks.
+
+    Attributes:
+        tasks: How many partitions there are.
+        by_chunks: Whether keys are to be cut into chunks of time, if that is possible. Those of a stretched plan are
+            cut into stretches in any case.
+        cuts: Where to cut all events into stretches, if the plan is a stretched one: the first time of each but the
+            first, ascending. None to leave it to Spark, which evaluates all events once more for it.
+    """
+
+    tasks: int
+    by_chunks: bool
+    cuts: tuple[int, ...] | None
 
 
 def group_column(place: int) -> str:
@@ -60,8 +78,7 @@ def run_pool(
     spark: SparkSession,
     queries: Sequence[BoundQuery],
     plan: KernelPlan,
-    tasks: int,
-    cut: bool,
+    division: Division,
     report: Callable[[Floats], object],
 ) -> DataFrame:
     """Results of all ``queries``, which are of one pool, as `KernelPlan.results` says.
@@ -73,14 +90,13 @@ def run_pool(
         spark: Their session.
         queries: The queries.
         plan: What the kernel computes.
-        tasks: How many partitions the events are divided into.
-        cut: Whether keys are to be cut into chunks of time, if that is possible. Those of a stretched plan are cut
-            into stretches in any case.
+        division: How events are divided among tasks.
         report: What a task reports to.
     """
     first = queries[0]
     texts = sql_texts(queries)
-    chunk = chunk_length(plan.windows, first.time_type) if cut else None
+    tasks = division.tasks
+    chunk = chunk_length(plan.windows, first.time_type) if division.by_chunks else None
     layout = Layout(len(first.groups), len(first.partitions), chunk)
     events, keys = _events(queries, texts, plan)
     groups = [group_column(place) for place in range(layout.group_keys)]
@@ -96,7 +112,13 @@ def run_pool(
         keys = [*keys, _CHUNK]
     schema = _schema(events, layout, plan)
     if plan.is_stretched:
-        stretches = events.repartitionByRange(tasks, *keys, _TIME).sortWithinPartitions(*keys, _TIME)
+        if division.cuts is None:
+            cut = events.repartitionByRange(tasks, *keys, _TIME)
+        else:
+            cut = events.repartition(
+                tasks, F.expr(spread(spark, part_of(in_units(_TIME, first.time_kind), division.cuts), tasks))
+            )
+        stretches = cut.sortWithinPartitions(*keys, _TIME)
         with_matrices = StructType([*schema, StructField(MATRIX, BinaryType())])
         done = stretches.mapInArrow(pool_kernel(plan, layout, report, StretchRun), with_matrices)
         by_group = done.repartition(tasks, *groups) if groups else done.repartition(1)

@@ -27,8 +27,8 @@ from sparkext import jobs, settings
 from sparkext.bound_query import BoundQuery, Computation
 from sparkext.calibration import constants
 from sparkext.files import Listing, not_followed
-from sparkext.pipeline import run_pool
-from sparkext.sampling import Counted, sample
+from sparkext.pipeline import Division, run_pool
+from sparkext.sampling import Counted, sample, time_cuts
 from sparkext.source import names_alike
 from sparkext.tasks import BYTES_PER_TASK, number_of_tasks, source_bytes
 
@@ -287,7 +287,8 @@ class Pool:
             len(plan.cells),
         )
         counted = Counted(self._spark, plan.classes)
-        results = run_pool(self._spark, distinct, plan, tasks, cut, counted.report)
+        cuts = time_cuts(distinct, tasks) if stretched and not any(self._shape) else None
+        results = run_pool(self._spark, distinct, plan, Division(tasks, cut, cuts), counted.report)
         if keep:
             jobs.keep(results, name, KEPT)
             for relation in not_followed(distinct[0].source):

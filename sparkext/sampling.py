@@ -7,19 +7,21 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
+import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.accumulators import AccumulatorParam
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from planner.errors import PlanningError
 from planner.kernel_plan import CLASSES_PER_WORD
 from planner.query import EventClass
 from planner.statistics import Seen
 from sparkext.bound_query import BoundQuery
-from sparkext.event_time import numbered
+from sparkext.event_time import in_units, numbered
 from sparkext.pipeline import class_columns, key_text, only_parts, sql_texts
 from sparkext.source import operators
+from sparkext.tasks import source_bytes
 from udfs.counters import Added
 from udfs.order_keys import as_int64
 from udfs.program import Floats
@@ -44,6 +46,14 @@ _CHEAP = frozenset(
     )
 )
 """Operators of which some rows can be had without computing all."""
+
+_CUT_BY_BYTES = 1 << 20
+"""About how much of a source is looked at to cut it by time."""
+
+_FIRST_TIME = -(1 << 63)
+
+_RANKS_PER_PART = 100
+"""Accuracy of cuts: a part may have a hundredth more or less than its share of the sample."""
 
 
 def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: int) -> Seen | None:
@@ -71,16 +81,10 @@ def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: i
         "time": numbered(first.time, (), first.time_kind, first.time_type),
         **words,
     }
-    try:
-        source = first.source.where(" AND ".join(["TRUE", *only_parts(queries)]))
-        read = source.limit(rows).selectExpr(*(f"{text} AS {name}" for name, text in columns.items())).toArrow()
-    except (PySparkException, Py4JError) as error:
-        if "[SPARK_JOB_CANCELLED]" in str(error):
-            raise PlanningError("TREND_CANCELLED", 0, 0) from None
-        log.info("no sample of the source: %s", error)
-        return None
-    read = read.filter(read["time"].is_valid())
-    if not read.num_rows:
+    source = first.source.where(" AND ".join(["TRUE", *only_parts(queries)]))
+    read = _read(source.limit(rows).selectExpr(*(f"{text} AS {name}" for name, text in columns.items())))
+    read = None if read is None else read.filter(read["time"].is_valid())
+    if read is None or not read.num_rows:
         return None
     key, time = (as_int64(read[name].combine_chunks()) for name in ("key", "time"))
     order = np.lexsort((time, key))
@@ -94,6 +98,43 @@ def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: i
     most = int(np.diff(np.flatnonzero([True, *new_key, True])).max())
     keys_seen = int(np.count_nonzero(new_key)) + 1
     return Seen(events, keys_seen, int(span), f"sample of {read.num_rows} rows", most / read.num_rows)
+
+
+def time_cuts(queries: Sequence[BoundQuery], parts: int) -> tuple[int, ...] | None:
+    """Times that cut the events of a source into parts of about the same size, by a sample from all over it.
+
+    Args:
+        queries: Of one pool.
+        parts: How many there are to be; there may be fewer.
+
+    Returns:
+        The first time of each part but the first, as the kernel counts it, ascending. None when the sample has no
+        rows, or when the time fails on them; it will fail again, with a message, when the pass is made.
+
+    Raises:
+        PlanningError: ``TREND_CANCELLED``.
+    """
+    first = queries[0]
+    time = in_units(f"({first.time})", first.time_kind)
+    shares = ", ".join(f"{part / parts!r}D" for part in range(1, parts))
+    if not shares:
+        return ()
+    source = first.source.where(" AND ".join(["TRUE", *only_parts(queries)]))
+    some = source.sample(min(1.0, _CUT_BY_BYTES / max(1, source_bytes(source))), 0)
+    read = _read(some.selectExpr(f"percentile_approx({time}, array({shares}), {_RANKS_PER_PART * parts}) AS cuts"))
+    found = None if read is None else read["cuts"][0].as_py()
+    return None if found is None else tuple(sorted(cut for cut in set(found) if cut > _FIRST_TIME))
+
+
+def _read(rows: DataFrame) -> pa.Table | None:
+    """What Spark reads; None when an expression fails."""
+    try:
+        return rows.toArrow()
+    except (PySparkException, Py4JError) as error:
+        if "[SPARK_JOB_CANCELLED]" in str(error):
+            raise PlanningError("TREND_CANCELLED", 0, 0) from None
+        log.info("no sample of the source: %s", error)
+        return None
 
 
 class _Heard(Added):

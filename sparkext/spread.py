@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.sql import SparkSession
 
 _DRAWS = 16
+
+
+def part_of(number: str, cuts: Sequence[int]) -> str:
+    """SQL of the part that a number is in, from 0 on.
+
+    Args:
+        number: SQL of a BIGINT.
+        cuts: The least number of each part but the first, ascending.
+    """
+    return _among(number, cuts, 0)
+
+
+def _among(number: str, cuts: Sequence[int], first: int) -> str:
+    """The same for parts counted from ``first``, by as few comparisons as can be."""
+    if not cuts:
+        return f"{first}L"
+    half = len(cuts) // 2
+    below, above = _among(number, cuts[:half], first), _among(number, cuts[half + 1 :], first + half + 1)
+    return f"CASE WHEN {number} < {cuts[half]}L THEN {below} ELSE {above} END"
 
 
 def spread(spark: SparkSession, number: str, partitions: int) -> str:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from random import Random
+from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, DateType, IntegerType, LongType, TimestampType
 
 from planner.kernel_plan import Layout
 from planner.query import Window
+from planner.result_columns import MATRIX
 from sparkext.chunks import WINDOWS_PER_CHUNK, chunk_length, overlap
+from sparkext.pipeline import Division, run_pool
 from tests.harness import combined, in_chunks, run, sorted_rows, source_batch
 from tests.kernel_plans import random_plan, random_rows
 from tests.kernel_twin import twin_results
+from tests.sql_cases import settings, values
 from tests.test_kernel import mismatch
 
 
@@ -134,7 +139,9 @@ def test_without_windows_in_sql(spark: SparkSession, keys: str) -> None:
         spark.conf.set("spark.sparkext.partitions", 3)
         frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
         found[chunks] = sorted(frame.collect(), key=lambda row: str(row[:1]))
-        assert ("rangepartitioning(" in frame._jdf.queryExecution().toString()) == (chunks == "on")
+        plan = frame._jdf.queryExecution().toString()
+        assert (MATRIX in plan) == (chunks == "on")
+        assert ("rangepartitioning(" in plan) == (chunks == "on" and keys != "")
     assert len(found["on"]) == len(found["off"]) > 0
     for one, other in zip(found["on"], found["off"], strict=True):
         for mine, whole in zip(one, other, strict=True):
@@ -151,7 +158,7 @@ def test_stretches_only_of_large_sources(spark: SparkSession, monkeypatch: pytes
         clause = f"ORDER BY t TYPE BY kind MEASURES LOG10_COUNT(*) AS n {rest}"
         frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
         frame.collect()
-        return "rangepartitioning(" in frame._jdf.queryExecution().toString()
+        return MATRIX in frame._jdf.queryExecution().toString()
 
     assert not is_cut("PATTERN (A+)")
     monkeypatch.setattr("sparkext.pool.STRETCHED_BYTES", 0)
@@ -179,3 +186,32 @@ def test_chosen_where_it_helps(spark: SparkSession) -> None:
     assert is_cut("PARTITION BY many")
     spark.conf.set("spark.sparkext.chunks", "off")
     assert not is_cut("")
+
+
+@pytest.mark.parametrize("tasks", [1, 2, 5])
+def test_stretches_of_the_same_size(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tasks: int) -> None:
+    """Also where events are not spread evenly over time."""
+    spark.sql("CREATE TEMP VIEW e AS SELECT id * id * id - 1000 AS t, 'A' AS kind FROM range(1000)")
+    divisions: list[Division] = []
+
+    def seen(*arguments: Any) -> DataFrame:
+        divisions.extend(argument for argument in arguments if isinstance(argument, Division))
+        return run_pool(*arguments)
+
+    monkeypatch.setattr("sparkext.pool.run_pool", seen)
+    with settings(spark, spark_sparkext_chunks="on", spark_sparkext_partitions=str(tasks)):
+        found = spark.sql("SELECT * FROM e MATCH_TREND (ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A A))")
+        assert values(found) == [(1000 * 999 // 2,)]
+    cuts = divisions[0].cuts
+    assert cuts is not None
+    parts = Counter(sum(cut <= number**3 - 1000 for cut in cuts) for number in range(1000))
+    assert parts.keys() == set(range(tasks))
+    assert max(parts.values()) - min(parts.values()) <= 2 * 1000 / tasks / 100 + 2
+
+
+def test_stretches_of_events_that_have_no_time(spark: SparkSession) -> None:
+    """Nothing says where to cut them."""
+    spark.sql("CREATE TEMP VIEW e AS SELECT CAST(NULL AS INT) AS t, 'A' AS kind FROM range(10)")
+    with settings(spark, spark_sparkext_chunks="on"):
+        found = spark.sql("SELECT * FROM e MATCH_TREND (ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A))")
+        assert values(found) == []

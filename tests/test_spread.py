@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from sparkext import spread as spread_module
-from sparkext.spread import spread
+from sparkext.spread import part_of, spread
 
 
 @pytest.mark.parametrize(("partitions", "draws"), [(1, 16), (2, 16), (3, 16), (7, 1), (50, 16)])
@@ -18,3 +18,12 @@ def test_even(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, partitions: 
     found = dealt.select("id", F.spark_partition_id()).collect()
     assert sorted(row[0] for row in found) == list(range(-100, 100))
     assert all(row[1] == row[0] % partitions for row in found)
+
+
+@pytest.mark.parametrize("cuts", [(), (5,), (-(1 << 63) + 1, -3, 0, 4, (1 << 63) - 1), tuple(range(-40, 40, 7))])
+def test_parts(spark: SparkSession, cuts: tuple[int, ...]) -> None:
+    """Each number is in the part whose least number is the greatest that it reaches."""
+    numbers = sorted({*range(-50, 50), -(1 << 63), (1 << 63) - 1})
+    rows = spark.createDataFrame([(number,) for number in numbers], "id BIGINT")
+    for number, part in rows.selectExpr("id", part_of("id", cuts)).collect():
+        assert part == sum(cut <= number for cut in cuts)
