@@ -40,7 +40,7 @@ from planner.result_columns import BEYOND, MATRIX, VALUE, WORD, field_column
 from sparkext.bound_query import BoundQuery, Key
 from sparkext.chunks import by_chunk, chunk_length, chunks_of, overlap
 from sparkext.combine import combine_groups
-from sparkext.event_time import in_units, numbered
+from sparkext.event_time import TimeKind, in_units, numbered
 from sparkext.spread import part_of, spread
 from sparkext.sql_text import string
 from udfs.program import Floats
@@ -112,13 +112,7 @@ def run_pool(
         keys = [*keys, _CHUNK]
     schema = _schema(events, layout, plan)
     if plan.is_stretched:
-        if division.cuts is None:
-            cut = events.repartitionByRange(tasks, *keys, _TIME)
-        else:
-            cut = events.repartition(
-                tasks, F.expr(spread(spark, part_of(in_units(_TIME, first.time_kind), division.cuts), tasks))
-            )
-        stretches = cut.sortWithinPartitions(*keys, _TIME)
+        stretches = _in_stretches(events, keys, division, first.time_kind)
         with_matrices = StructType([*schema, StructField(MATRIX, BinaryType())])
         done = stretches.mapInArrow(pool_kernel(plan, layout, report, StretchRun), with_matrices)
         by_group = done.repartition(tasks, *groups) if groups else done.repartition(1)
@@ -127,6 +121,16 @@ def run_pool(
         whole = events.repartition(tasks, *together) if keys else events.repartition(1)
         partial = _in_order(whole, keys, in_front).mapInArrow(pool_kernel(plan, layout, report), schema)
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
+
+
+def _in_stretches(events: DataFrame, keys: Sequence[str], division: Division, kind: TimeKind) -> DataFrame:
+    """``events`` by ``keys`` and time, of which each task has a part, sorted by them."""
+    if division.cuts is None:
+        apart = events.repartitionByRange(division.tasks, *keys, _TIME)
+    else:
+        part = part_of(in_units(_TIME, kind), division.cuts)
+        apart = events.repartition(division.tasks, F.expr(spread(events.sparkSession, part, division.tasks)))
+    return apart.sortWithinPartitions(*keys, _TIME)
 
 
 def _hash(groups: Sequence[str], keys: Sequence[str]) -> str:
