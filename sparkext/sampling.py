@@ -81,8 +81,7 @@ def sample(queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: i
         "time": numbered(first.time, (), first.time_kind, first.time_type),
         **words,
     }
-    source = first.source.where(" AND ".join(["TRUE", *only_parts(queries)]))
-    read = _read(source.limit(rows).selectExpr(*(f"{text} AS {name}" for name, text in columns.items())))
+    read = _read(_source(queries).limit(rows).selectExpr(*(f"{text} AS {name}" for name, text in columns.items())))
     read = None if read is None else read.filter(read["time"].is_valid())
     if read is None or not read.num_rows:
         return None
@@ -119,11 +118,15 @@ def time_cuts(queries: Sequence[BoundQuery], parts: int) -> tuple[int, ...] | No
     shares = ", ".join(f"{part / parts!r}D" for part in range(1, parts))
     if not shares:
         return ()
-    source = first.source.where(" AND ".join(["TRUE", *only_parts(queries)]))
-    some = source.sample(min(1.0, _CUT_BY_BYTES / max(1, source_bytes(source))), 0)
+    some = _source(queries).sample(min(1.0, _CUT_BY_BYTES / max(1, source_bytes(first.source))), 0)
     read = _read(some.selectExpr(f"percentile_approx({time}, array({shares}), {_RANKS_PER_PART * parts}) AS cuts"))
     found = None if read is None else read["cuts"][0].as_py()
     return None if found is None else tuple(sorted(cut for cut in set(found) if cut > _FIRST_TIME))
+
+
+def _source(queries: Sequence[BoundQuery]) -> DataFrame:
+    """The rows that any of the queries of a pool reads."""
+    return queries[0].source.where(" AND ".join(["TRUE", *only_parts(queries)]))
 
 
 def _read(rows: DataFrame) -> pa.Table | None:

@@ -9,22 +9,18 @@ from pyspark.sql import SparkSession
 _DRAWS = 16
 
 
-def part_of(number: str, cuts: Sequence[int]) -> str:
-    """SQL of the part that a number is in, from 0 on.
+def part_of(number: str, cuts: Sequence[int], first: int = 0) -> str:
+    """SQL of the part that a number is in, by as few comparisons as can be.
 
     Args:
         number: SQL of a BIGINT.
         cuts: The least number of each part but the first, ascending.
+        first: What the first part is called; the others count on from it.
     """
-    return _among(number, cuts, 0)
-
-
-def _among(number: str, cuts: Sequence[int], first: int) -> str:
-    """The same for parts counted from ``first``, by as few comparisons as can be."""
     if not cuts:
         return f"{first}L"
     half = len(cuts) // 2
-    below, above = _among(number, cuts[:half], first), _among(number, cuts[half + 1 :], first + half + 1)
+    below, above = part_of(number, cuts[:half], first), part_of(number, cuts[half + 1 :], first + half + 1)
     return f"CASE WHEN {number} < {cuts[half]}L THEN {below} ELSE {above} END"
 
 
