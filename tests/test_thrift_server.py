@@ -166,19 +166,30 @@ def test_clients_do_not_see_each_other(client: Client, other: Client) -> None:
     assert client.rows("SELECT n FROM pairs;\n") == ["3"]
 
 
-def test_a_client_that_is_killed_leaves_nothing_behind(server: Server, client: Client, other: Client) -> None:
-    other.type(ENDLESS)
+def killed_while_it_runs(server: Server, client: Client, described: str) -> None:
+    """Kill a client in the middle of an endless statement, once a job has a description that starts so."""
+    client.type(ENDLESS)
 
     def running() -> list[str]:
         return [job["description"] for job in server.ask("jobs?status=running")]
 
-    eventually(lambda: any(ENDLESS[:60] in one for one in running()))
-    assert len(server.kept()) == 2
-    os.killpg(other.pid, signal.SIGKILL)
+    eventually(lambda: any(one.startswith(described) for one in running()))
+    os.killpg(client.pid, signal.SIGKILL)
     eventually(lambda: not running())
+
+
+def test_a_client_that_is_killed_leaves_nothing_behind(server: Server, client: Client, other: Client) -> None:
+    other.run("SET spark.sparkext.chunks=off;\n")
+    assert len(server.kept()) == 2
+    killed_while_it_runs(server, other, ENDLESS[:60])
     eventually(lambda: len(server.kept()) == 1)
     assert client.rows("SELECT n FROM pairs;\n") == ["3"]
     eventually(lambda: "a session was closed" in server.log.read_text())
+
+
+def test_a_client_may_be_killed_while_its_statement_is_planned(server: Server, client: Client, tmp_path: Path) -> None:
+    killed_while_it_runs(server, Client(server, tmp_path), "sparkext: pool 1, 1 query")
+    assert client.rows("SELECT n FROM pairs;\n") == ["3"]
 
 
 def test_a_client_that_leaves_releases_its_pools(server: Server, client: Client) -> None:
