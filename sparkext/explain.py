@@ -19,8 +19,8 @@ from sparkext.report import (
     source_text,
     window_text,
 )
+from sparkext.trend_query import TrendQuery
 from sparkext.words import amount, count
-from sparkext.workload import TrendQuery
 
 MAX_NODES = 60
 """Most nodes of a GLORIA graph that the text shows; JSON has them all."""

@@ -10,7 +10,7 @@ from planner.gloria.costs import PartCosts, part_costs
 from planner.gloria.graph import Graph, Node
 from planner.sharing import QSet, SharingPlan, TransitionPlan
 from sparkext.report import PassReport, PoolReport, duration, node_text, report, source_of_pool
-from sparkext.workload import TrendQuery
+from sparkext.trend_query import TrendQuery
 
 
 def explain_json(queries: Sequence[TrendQuery], only: str | None = None) -> str:

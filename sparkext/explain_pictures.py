@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from planner.sharing import QSet, TransitionPlan
 from sparkext.report import PassReport, numbers, report
-from sparkext.workload import TrendQuery
+from sparkext.trend_query import TrendQuery
 
 _COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2", "#bcbd22")
 _ALONE = "#888888"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -31,13 +32,23 @@ class Looked:
 class Looks:
     """What one statement has looked at, as long as it is under way."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, unplanned: dict[str, DataFrame]) -> None:
+        """Of a session.
+
+        Args:
+            spark: The session.
+            unplanned: Frames that have been made before, by their texts; they do not depend on what there is.
+        """
         self._spark = spark
         self._relations: dict[str, Looked] = {}
-        self._unplanned: dict[str, DataFrame] = {}
+        self._unplanned = unplanned
 
-    def relation(self, use: Use) -> Looked:
+    def relation(self, use: Use, files: Callable[[DataFrame], tuple[Listing, ...]] = listings) -> Looked:
         """The relation that a clause reads, as it is now.
+
+        Args:
+            use: The clause.
+            files: Says which files a relation is made of.
 
         Raises:
             PlanningError: There is none, or it cannot be read.
@@ -45,7 +56,7 @@ class Looks:
         known = self._relations.get(use.source)
         if known is None:
             source = use.read(self._spark)
-            known = self._relations[use.source] = Looked(source, filtered(source), listings(source))
+            known = self._relations[use.source] = Looked(source, filtered(source), files(source))
         return known
 
     def unplanned(self, query: BoundQuery) -> DataFrame:

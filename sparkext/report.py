@@ -17,8 +17,8 @@ from sparkext.bound_query import BoundQuery
 from sparkext.event_time import TimeKind
 from sparkext.pool import Run
 from sparkext.source_filter import name_of
+from sparkext.trend_query import TrendQuery, by_pool
 from sparkext.words import count
-from sparkext.workload import TrendQuery, by_pool
 
 _MICROSECONDS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000))
 

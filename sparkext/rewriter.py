@@ -17,8 +17,9 @@ from sparkext.explain_pictures import explain_dot, explain_mermaid
 from sparkext.recognise import Span, find_clauses
 from sparkext.statement import Asked, Command, Form, command, created_view
 from sparkext.tokens import Token, TokenError, tokenize
+from sparkext.trend_query import RELATION_PREFIX, TrendQuery
 from sparkext.use import Use
-from sparkext.workload import RELATION_PREFIX, TrendQuery, Workload
+from sparkext.workload import Workload
 
 log = logging.getLogger(__name__)
 

@@ -53,6 +53,11 @@ def operators(source: DataFrame) -> Iterator[str]:
         todo += [children.apply(place) for place in range(children.size())]
 
 
+def is_same(one: DataFrame, other: DataFrame) -> bool:
+    """Whether two relations have the same rows and names, files apart that may have come and gone."""
+    return bool(one.sameSemantics(other)) and names_alike(one, other)
+
+
 def names_alike(one: DataFrame, other: DataFrame) -> bool:
     """Whether a name means the same column in both of two relations that Spark finds semantically equal.
 

@@ -56,7 +56,7 @@ class TrendParser:
         """The text of a view that a statement refers to."""
         with self._entered(sql):
             if reads_stand_ins(sql) and self._is_view_dropped():
-                self.workload.expect_change(by_itself=True)
+                self.workload.expect_change(sql, by_itself=True)
             else:
                 sql = self._query(sql)
             return self._delegate.parseQuery(sql)
@@ -98,7 +98,7 @@ class TrendParser:
         try:
             text = rewrite_statement(self.workload, filled.result())
             if _MAY_CHANGE_VIEWS.search(text) and self.workload.holds_queries():
-                self.workload.expect_change(by_itself=False)
+                self.workload.expect_change(text, by_itself=False)
             return text
         except PlanningError as error:
             if error.text is None:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from planner.errors import PlanningError
 from sparkext.tokens import Token, tokenize
-from sparkext.workload import View
+from sparkext.trend_query import View
 
 
 class Command(Enum):

@@ -192,6 +192,14 @@ def matching(tokens: Sequence[Token], opening: int) -> int | None:
     return None
 
 
+def names_in(sql: str) -> list[str]:
+    """All words of a statement that may be names."""
+    try:
+        return [token.name for token in tokenize(sql) if token.name]
+    except TokenError:
+        return []
+
+
 def split_at_commas(tokens: Sequence[Token]) -> list[list[Token]]:
     """Pieces between the commas that are in no brackets; a piece may be empty."""
     pieces: list[list[Token]] = [[]]

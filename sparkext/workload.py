@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import itertools
 import logging
-import re
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from functools import partial
 
 from py4j.protocol import Py4JError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from planner.errors import PlanningError
 from sparkext import debug, settings
 from sparkext.bound_query import BoundQuery
-from sparkext.files import Listing
+from sparkext.files import Listing, listings
 from sparkext.jobs import Lent
 from sparkext.looks import Looks
-from sparkext.named import drop_view, named
+from sparkext.named import drop_view, named, view_text, view_texts
 from sparkext.pool import Pool, Run
 from sparkext.results import query_sql, with_measures
-from sparkext.source import names_alike, reads_view
+from sparkext.source import is_same, reads_view
+from sparkext.tokens import names_in
 from sparkext.transfer import limit_by_bytes, limit_by_rows
+from sparkext.trend_query import RELATION_PREFIX, TrendQuery, View, by_pool, relations_read
 from sparkext.use import Use
 from sparkext.words import count
 
 log = logging.getLogger(__name__)
-
-RELATION_PREFIX = "sparkext_trend_"
-"""Names of the relations that stand in for clauses."""
 
 SOURCE_PREFIX = "sparkext_source_"
 """Names of temporary views of data frames, each for the clauses that read it."""
@@ -57,56 +55,6 @@ def abandon_view(session: str, name: str) -> None:
     _abandoned.setdefault(session, deque()).append(name)
 
 
-@dataclass(slots=True, eq=False)
-class TrendQuery:
-    """A registered query.
-
-    Attributes:
-        view: The view whose life it shares; None for a query that lives for one statement.
-        relation: Name of the stand-in relation.
-        use: Where it was written.
-        bound: Resolved against the columns of its relation.
-        files: Of that relation.
-        pool: That computes it.
-        run: That it is planned in; None while it is not.
-        shown: The run that the stand-in relation shows, and whether it fails on overflow.
-        checked: The run whose results have been found to be right, in debug mode.
-    """
-
-    view: View | None
-    relation: str
-    use: Use
-    bound: BoundQuery
-    files: tuple[Listing, ...]
-    pool: Pool
-    run: Run | None = None
-    shown: tuple[Run, bool] | None = None
-    checked: Run | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """A temporary view that a statement creates.
-
-    Attributes:
-        name: Without its database.
-        is_global: Whether all sessions see it.
-        read_at_once: Whether the statement also reads it.
-    """
-
-    name: str
-    is_global: bool
-    read_at_once: bool
-
-
-def by_pool(queries: Iterable[TrendQuery]) -> dict[str, list[TrendQuery]]:
-    """Queries by their pools, which are called ``pool 1`` and so on in the order of their first queries."""
-    pools: dict[Pool, list[TrendQuery]] = {}
-    for query in queries:
-        pools.setdefault(query.pool, []).append(query)
-    return {f"pool {number}": members for number, members in enumerate(pools.values(), 1)}
-
-
 class Workload:
     """All trend queries of one session. Methods may be called from several threads.
 
@@ -123,9 +71,10 @@ class Workload:
         self._pools: list[Pool] = []
         self._under_way: dict[int, set[str]] = {}
         self._lent: dict[int, Lent] = {}
-        self._changing: deque[int | None] = deque()
+        self._changing: deque[tuple[int | None, str]] = deque()
         self._later: threading.Timer | None = None
         self._looks: Looks | None = None
+        self._unplanned: dict[str, DataFrame] = {}
         self._limited_by_rows = False
 
     def begin_statement(self) -> None:
@@ -134,10 +83,9 @@ class Workload:
             self.statements += 1
             if lent := self._lent.pop(threading.get_ident(), None):
                 lent.give_back()
-            if self._changing:
-                self.collect()
-            for relation in self._under_way.pop(threading.get_ident(), ()):
-                self._forget_unused(self._queries.get(relation))
+            self._collect_changed()
+            begun = self._under_way.pop(threading.get_ident(), set())
+            self._forget_unused([self._queries[relation] for relation in begun if relation in self._queries])
 
     def register(self, use: Use, view: View | None, number: int | None) -> str:
         """Register a clause. It is not planned before something asks for it.
@@ -156,7 +104,9 @@ class Workload:
         with self._lock, self.looking_once() as looks:
             relation = f"{RELATION_PREFIX}{next(_numbers)}"
             name = relation if view is None else view.name if number is None else f"{view.name}#{number}"
-            found = looks.relation(use)
+            # A view that is not read yet need not know what files there are: they are listed when it is planned.
+            is_for_later = view is not None and not view.read_at_once
+            found = looks.relation(use, partial(self._files_seen, use) if is_for_later else listings)
             bound, files = use.bind(found.source, found.part, name), found.files
             if view is not None and reads_view(bound.given, view.name, view.is_global):
                 raise PlanningError("TREND_RECURSIVE_VIEW", *use.source_at, view=view.name)
@@ -225,46 +175,56 @@ class Workload:
     def collect(self) -> None:
         """Forget queries whose views have been dropped or replaced, and results that none asks for."""
         with self._lock:
-            while self._changing:
-                done = self._changing.popleft()
-                if done is not None:
-                    self._under_way.pop(done, None)
+            self._collect_changed()
             names = _abandoned.get(str(self.spark._jsparkSession.sessionUUID()))
             while names:
                 drop_view(self.spark, names.popleft())
-            for query in list(self._queries.values()):
-                self._forget_unused(query)
-            for pool in list(self._pools):
-                live = self._live(pool)
-                pool.keep_only(live)
-                if not live:
-                    self._pools.remove(pool)
+            read = relations_read(view_texts(self.spark)) if self._queries else set()
+            for query in self._over(self._queries.values()):
+                if query.view is None or query.relation not in read:
+                    self._forget(query)
+            self._release_unused()
 
-    def expect_change(self, by_itself: bool) -> None:
+    def expect_change(self, text: str, by_itself: bool) -> None:
         """Note that this thread drops or replaces views, which may be the last that ask for something.
 
         What nothing asks for then is forgotten when the next statement starts, or after `SOON` if there is none.
         It waits for no lock and asks nothing of the JVM, since Spark's catalog may be locked.
 
         Args:
+            text: Of the statement, or of the view that is dropped.
             by_itself: Whether no statement does it, so that the thread's last one is over. What a statement has
                 registered is in use until the thread starts another: in a script, views change on the way.
         """
         relations = self._under_way.get(threading.get_ident(), ())
         is_over = by_itself and all(self._queries[relation].view for relation in relations if relation in self._queries)
-        self._changing.append(threading.get_ident() if is_over else None)
+        self._changing.append((threading.get_ident() if is_over else None, text))
         if self._later is not None:
             self._later.cancel()
-        self._later = threading.Timer(SOON, self._collect_changes)
+        self._later = threading.Timer(SOON, self._collect_later)
         self._later.daemon = True
         self._later.start()
 
-    def _collect_changes(self) -> None:
+    def _collect_later(self) -> None:
         try:
-            if self._changing:
-                self.collect()
+            with self._lock:
+                self._collect_changed()
         except (Py4JError, OSError) as error:  # Spark has been stopped meanwhile
             log.debug("nothing is collected: %s", error)
+
+    def _collect_changed(self) -> None:
+        """Forget queries whose views are named in statements that may have dropped or replaced them."""
+        texts: list[str] = []
+        while self._changing:
+            done, text = self._changing.popleft()
+            texts.append(text)
+            if done is not None:
+                self._under_way.pop(done, None)
+        if texts:
+            shown = "\n".join(texts).lower().replace("``", "`")
+            renamed = [name for text in texts if "rename" in text.lower() for name in names_in(text)]
+            self._forget_unused([query for query in self._queries.values() if query.is_named_in(shown)], renamed)
+            self._release_unused()
 
     def drop_results(self) -> None:
         """Forget all computed results; what is asked for next is planned and computed anew."""
@@ -304,12 +264,17 @@ class Workload:
         """Look at each thing once, however many queries ask for it."""
         with self._lock:
             outermost = self._looks is None
-            looks = self._looks = self._looks or Looks(self.spark)
+            looks = self._looks = self._looks or Looks(self.spark, self._unplanned)
             try:
                 yield looks
             finally:
                 if outermost:
                     self._looks = None
+
+    def _files_seen(self, use: Use, source: DataFrame) -> tuple[Listing, ...]:
+        """Files of what a clause reads, as seen last by another query on it, else as they are now."""
+        last = next((query for query in reversed(self._queries.values()) if query.use.source == use.source), None)
+        return last.files if last is not None and is_same(source, last.bound.given) else listings(source)
 
     def _pool_of(self, bound: BoundQuery, files: tuple[Listing, ...]) -> Pool:
         pool = next((pool for pool in self._pools if pool.takes(bound)), None)
@@ -337,8 +302,7 @@ class Workload:
             with self.looking_once() as looks:
                 found = looks.relation(query.use)
             source, files = found.source, found.files
-            is_same = source.sameSemantics(query.bound.given) and names_alike(source, query.bound.given)
-            if is_same and files == query.files:
+            if is_same(source, query.bound.given) and files == query.files:
                 return False
             log.info("the source of %s has changed", query.bound.query.name)
             query.bound = query.use.bind(source, found.part, query.bound.query.name)
@@ -387,21 +351,39 @@ class Workload:
                 self.spark.sql(text).createOrReplaceTempView(query.relation)
                 query.shown = run, ansi
 
-    def _forget_unused(self, query: TrendQuery | None) -> None:
-        """Forget a query that no view refers to, unless the statement that registered it may be under way."""
-        if query is None:
-            return
-        alive = {thread.ident for thread in threading.enumerate()}
-        if any(query.relation in names for thread, names in self._under_way.items() if thread in alive):
-            return
-        if query.view is None or not re.search(rf"\b{query.relation}\b", self._view_text(query.view)):
-            self._forget(query)
+    def _forget_unused(self, queries: Iterable[TrendQuery], renamed: Sequence[str] = ()) -> None:
+        """Forget those that no view refers to.
 
-    def _view_text(self, view: View) -> str:
-        catalog = self.spark._jsparkSession.sessionState().catalog()
-        found = catalog.getRawGlobalTempView(view.name) if view.is_global else catalog.getRawTempView(view.name)
-        text = None if found.isEmpty() else found.get().tableMeta().viewText()
-        return "" if text is None or text.isEmpty() else str(text.get())
+        Args:
+            queries: Which of them are looked at.
+            renamed: What their views may be called now.
+        """
+        for query in self._over(queries):
+            if query.view is None or (name := self._name_now(query, query.view, renamed)) is None:
+                self._forget(query)
+            elif name != query.view.name:
+                query.rename(query.view, name)
+
+    def _name_now(self, query: TrendQuery, view: View, renamed: Sequence[str]) -> str | None:
+        """What the view of a query is called, of the names that it may have."""
+        names = (view.name, *renamed)
+        return next((name for name in names if query.is_read_by(view_text(self.spark, name, view.is_global))), None)
+
+    def _over(self, queries: Iterable[TrendQuery]) -> list[TrendQuery]:
+        """Those that were not registered by a statement that may be under way."""
+        alive = {thread.ident for thread in threading.enumerate()}
+        under_way = {name for thread, names in self._under_way.items() if thread in alive for name in names}
+        return [query for query in queries if query.relation not in under_way]
+
+    def _release_unused(self) -> None:
+        """Release results that no query asks for, and pools that no query is in."""
+        for pool in list(self._pools):
+            live = self._live(pool)
+            pool.keep_only(live)
+            if not live:
+                self._pools.remove(pool)
+        if not self._pools:
+            self._unplanned.clear()
 
     def _forget(self, query: TrendQuery) -> None:
         del self._queries[query.relation]

@@ -27,8 +27,9 @@ from sparkext.recognise import Span, find_clauses
 from sparkext.rewriter import rewrite_statement
 from sparkext.statement import command
 from sparkext.tokens import Token, TokenError, tokenize
+from sparkext.trend_query import RELATION_PREFIX, View
 from sparkext.use import Use
-from sparkext.workload import RELATION_PREFIX, View, Workload
+from sparkext.workload import Workload
 
 SECONDS = 60.0
 """Of the processor, that one statement may take: on any machine far more than it takes, but for a loop without end."""

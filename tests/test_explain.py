@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from sparkext import rewriter
 from sparkext.explain import explain_sharing
 from sparkext.statement import Form
-from sparkext.workload import TrendQuery
+from sparkext.trend_query import TrendQuery
 from tests.sql_cases import deliveries, relation, stream, trends, values
 
 GOLDEN = Path(__file__).with_name("golden")

@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
+from statistics import median
 
 import pytest
+from py4j.clientserver import ClientServerConnection
 from pyspark.sql import SparkSession
 
 from tests.spark_programs import eventually
@@ -224,6 +226,31 @@ def test_a_data_frame_outlives_its_view(spark: SparkSession) -> None:
     spark.sql("DROP VIEW q1")
     assert column(spark, "name") == []
     assert values(frame) == [("x", 3), ("y", 1)]
+
+
+def test_a_view_costs_as_much_as_the_first(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are, the JVM is asked as often for one more, and for one that is replaced or dropped."""
+    asked = [0]
+    send = ClientServerConnection.send_command
+
+    def count(self: ClientServerConnection, command: str) -> object:
+        asked[0] += 1
+        return send(self, command)
+
+    monkeypatch.setattr(ClientServerConnection, "send_command", count)
+
+    def cost(statement: str) -> int:
+        before = asked[0]
+        spark.sql(statement)
+        spark.sql("SELECT 1")
+        return asked[0] - before
+
+    numbers = range(30)
+    texts = [f"CREATE OR REPLACE TEMP VIEW many_{number:02} AS {POOL['q0']}" for number in numbers]
+    created, replaced = [cost(text) for text in texts], [cost(text) for text in texts]
+    dropped = [cost(f"DROP VIEW many_{number:02}") for number in numbers]
+    for costs in (created, replaced, dropped):
+        assert median(costs[20:]) <= 1.1 * median(costs[:10])
 
 
 def test_nothing_is_kept_for_views_that_are_gone(spark: SparkSession) -> None:

@@ -250,6 +250,44 @@ def test_views_that_are_named_in_other_ways(events: SparkSession) -> None:
         events.sql("DROP VIEW global_temp.altered")
 
 
+@pytest.mark.parametrize("database", ["", "global_temp."])
+def test_views_are_renamed(events: SparkSession, database: str) -> None:
+    """With their queries, which are planned together as ever, and forgotten when they are dropped."""
+    scope = "GLOBAL TEMP" if database else "TEMP"
+
+    def names() -> list[str]:
+        return [row.name for row in events.sql("SHOW TREND QUERIES").collect()]
+
+    both = f"SELECT * FROM e {AB} UNION ALL SELECT * FROM e {AB}"
+    for name, text in {"one": trends("A B"), "two": trends("A+ B"), "both": both}.items():
+        events.sql(f"CREATE {scope} VIEW {name} AS {text}")
+    try:
+        events.sql(f"ALTER VIEW {database}one RENAME TO {database}first")
+        events.sql("SELECT 1")
+        assert values(events.table(f"{database}first")) == RESULT
+        events.sql(f"ALTER VIEW {database}both RENAME TO {database}one")
+        assert names() == ["first", "two", "one#1", "one#2"]
+        assert values(events.table(f"{database}one")) == sorted([*RESULT, *RESULT])
+        events.sql(f"ALTER VIEW {database}first RENAME TO {database}both")
+        assert names() == ["both", "two", "one#1", "one#2"]
+    finally:
+        for name in ("both", "first", "one", "two"):
+            events.sql(f"DROP VIEW IF EXISTS {database}{name}")
+    assert names() == []
+
+
+@pytest.mark.parametrize("name", ["`a.b`", "`a|b*`", "`(`", "`a``b`", "`\\d\nx`", "`été`"])
+def test_views_may_have_any_name(events: SparkSession, name: str) -> None:
+    """They are looked up by their names, which Spark takes for patterns, when they may have been dropped."""
+    events.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS {trends('A B')}")
+    events.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS {trends('A+ B')}")
+    events.sql(f"CREATE OR REPLACE TEMP VIEW other AS SELECT * FROM {name}")
+    assert len(events.sql("SHOW TREND QUERIES").collect()) == 1
+    assert values(events.table("other")) == values(events.table(name))
+    events.sql(f"DROP VIEW {name}")
+    assert events.sql("SHOW TREND QUERIES").collect() == []
+
+
 def test_session_variable_of_a_result(events: SparkSession) -> None:
     events.sql("DECLARE OR REPLACE VARIABLE most DECIMAL(38,0)")
     try:
