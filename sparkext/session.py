@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import weakref
-from pathlib import Path
 
 from pyspark import SparkContext
 from pyspark.errors import PySparkNotImplementedError
@@ -13,6 +10,7 @@ from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
 from sparkext.jvm_errors import install_conditions
+from sparkext.python_workers import prepare
 from sparkext.sharing_picture import SharingPicture, TrendSession, explain
 from sparkext.spark_parser import TrendParser, TrendParserBuilder
 
@@ -47,7 +45,7 @@ def enable(spark: SparkSession) -> SparkSession:
         install_conditions(gateway.jvm)
         _builders[context] = TrendParserBuilder(context)
         spark._jsparkSession.extensions().injectParser(_builders[context])
-    _use_this_python(context)
+    prepare(spark)
     session = TrendSession(context, spark._jsparkSession.cloneSession())
     _enabled[spark] = _enabled[session] = session
     _make_current(session)
@@ -96,21 +94,6 @@ def parsers_of(spark: SparkSession) -> list[TrendParser]:
     """The parser of a session; nothing if Spark's own reads its statements."""
     spark._jsparkSession.sessionState()  # with it comes the parser
     return [parser for parser in parsers(spark.sparkContext) if parser.session.equals(spark._jsparkSession)]
-
-
-def _use_this_python(context: SparkContext) -> None:
-    """On one machine, let Spark's workers run this Python and find the packages that it runs.
-
-    Left to itself Spark starts the ``python3`` of PATH, unless the user has said otherwise, and that one
-    does not know what this process has put into ``sys.path``.
-    """
-    if not (context.master or "").startswith("local"):
-        return
-    if "PYSPARK_PYTHON" not in os.environ and not context.getConf().contains("spark.pyspark.python"):
-        context.pythonExec = sys.executable
-    known = context.environment.get("PYTHONPATH", "").split(os.pathsep)
-    ours = str(Path(__file__).parent.parent)
-    context.environment["PYTHONPATH"] = os.pathsep.join([*filter(None, known), *([] if ours in known else [ours])])
 
 
 def _make_current(session: SparkSession) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from udfs.unpacked import unpack
-
 PART_OF = "sparkext"
 """Tells this package from a module of the same name that a user may have."""
 
 if not Path(__file__).is_file():
+    from udfs.unpacked import unpack
+
     __path__ = [str(unpack())]

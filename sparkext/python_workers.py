@@ -1,0 +1,49 @@
+"""The Python processes that Spark runs functions in, on one machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+DAEMON = "spark.python.daemon.module"
+
+
+def prepare(spark: SparkSession) -> None:
+    """On one machine, let Spark's workers run this Python, find the packages that it runs, and start quickly.
+
+    What the user has said about them counts. On a cluster nothing is done.
+
+    Args:
+        spark: A session of the application, as the user has made it.
+    """
+    context = spark.sparkContext
+    if (context.master or "").startswith("local"):
+        _use_this_python(context)
+        _start_quickly(spark)
+
+
+def _use_this_python(context: SparkContext) -> None:
+    """Left to itself Spark starts the ``python3`` of PATH, unless the user has said otherwise, and that one
+    does not know what this process has put into ``sys.path``.
+    """
+    if "PYSPARK_PYTHON" not in os.environ and not context.getConf().contains("spark.pyspark.python"):
+        context.pythonExec = sys.executable
+    known = context.environment.get("PYTHONPATH", "").split(os.pathsep)
+    ours = str(Path(__file__).parent.parent)
+    context.environment["PYTHONPATH"] = os.pathsep.join([*filter(None, known), *([] if ours in known else [ours])])
+
+
+def _start_quickly(spark: SparkSession) -> None:
+    """Have `udfs.daemon` start the workers.
+
+    Functions that have been registered before keep the path that they were registered with, on which the daemon
+    may not be: then Spark's own stays.
+    """
+    conf = spark.sparkContext._jsc.sc().conf()
+    functions = spark._jsparkSession.sessionState().catalog().listTemporaryFunctions()
+    if not conf.contains(DAEMON) and functions.isEmpty():
+        conf.set(DAEMON, "udfs.daemon")
