@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from benchmarks import queries
 from benchmarks.bench import Bench, Benchmark
 from benchmarks.report import Result, Row, Target
 from benchmarks.rides import Rides
+
+_DAEMON = re.compile(rb"\b(pyspark|udfs)\.daemon\b")
+"""In the command of a process that starts workers: Spark's, or ours."""
 
 
 def run(bench: Bench) -> Result:
@@ -51,7 +55,7 @@ def worker_peaks() -> Iterator[float]:
         try:
             pid, parent = int(entry.name), int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             parents[pid] = parent
-            if b"pyspark.daemon" in (entry / "cmdline").read_bytes():
+            if _DAEMON.search((entry / "cmdline").read_bytes()):
                 daemons.add(pid)
         except OSError:
             continue

@@ -272,11 +272,7 @@ class Pool:
         machine = template([query.query for query in distinct])
         expected = self._expected(distinct, machine, wanted)
         optimized = self._optimize(machine, expected, wanted)
-        forced = wanted.chunks == "on"
-        tasks = wanted.partitions or number_of_tasks(self._spark, self._source, len(distinct), on_all_cores=forced)
-        cut = forced or (wanted.chunks == "auto" and self._is_worth_cutting(tasks))
-        is_worth_it = forced or source_bytes(self._source) >= STRETCHED_BYTES
-        stretched = cut and is_worth_it and may_be_stretched(machine)
+        tasks, cut, stretched = self._cutting(len(distinct), machine, wanted)
         plan = compile_plan(machine, optimized.found.plan, fallback=True, stretched=stretched)
         log.info(
             "planned %d queries by %s in %.1f ms: %d states, %d cells",
@@ -298,10 +294,15 @@ class Pool:
             name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, places, self._files
         )
 
-    def _is_worth_cutting(self, tasks: int) -> bool:
-        """Whether one key may have more than a core's share of events."""
+    def _cutting(self, queries: int, machine: Template, wanted: Settings) -> tuple[int, bool, bool]:
+        """How many tasks a run has, whether keys are cut in time, and whether into stretches, if without windows."""
+        forced = wanted.chunks == "on"
+        tasks = wanted.partitions or number_of_tasks(self._spark, self._source, queries, on_all_cores=forced)
         cores = min(tasks, self._spark.sparkContext.defaultParallelism)
-        return cores > 1 and (not any(self._shape) or any(seen.largest * cores > 1 for seen in self._sampled[-1:]))
+        may_fill_cores = any(seen.largest * cores > 1 for seen in self._sampled[-1:]) or not any(self._shape)
+        cut = forced or (wanted.chunks == "auto" and cores > 1 and may_fill_cores)
+        is_worth_it = forced or source_bytes(self._source) >= STRETCHED_BYTES
+        return tasks, cut, cut and is_worth_it and may_be_stretched(machine)
 
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: Settings) -> Optimized:
         problem = Problem(machine, tuple(expected[state.event].events for state in machine.states))
