@@ -14,7 +14,7 @@ import pytest
 from planner.kernel_plan import Encoding, Layout
 from tests.harness import sorted_rows, source_batch
 from tests.kernel_plans import random_plan, random_rows
-from udfs.arrays import as_arrow, as_flags, as_numbers, has_values
+from udfs.arrays import as_arrow, as_binary, as_flags, as_numbers, has_values
 
 KINDS = (np.int32, np.int64, np.float64)
 
@@ -67,6 +67,16 @@ def test_to_arrow(kind: type[np.int64], rows: int) -> None:
     masked.validate(full=True)
     assert masked.equals(pa.array(values, mask=~held))
     assert masked.null_count == rows - held.sum()
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary()])
+@pytest.mark.parametrize("words", [[], [1], [1, -2, 3]])
+def test_one_binary_value(kind: pa.DataType, words: list[int]) -> None:
+    values = np.array(words, np.int64)
+    for value in (values, pa.py_buffer(values.tobytes())):
+        found = as_binary(value, kind)
+        found.validate(full=True)
+        assert found.equals(pa.array([values.tobytes()], kind))
 
 
 def test_workers_do_not_import_pandas() -> None:

@@ -48,3 +48,10 @@ def as_arrow(values: NDArray[Any], is_value: NDArray[np.bool_] | None = None) ->
     valid = None if is_value is None else pa.py_buffer(np.packbits(is_value, bitorder="little"))
     buffers = [valid, pa.py_buffer(np.ascontiguousarray(values))]
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), buffers)
+
+
+def as_binary(value: pa.Buffer | NDArray[Any], kind: pa.DataType) -> pa.Array:
+    """An array of one value, of ``binary`` or ``large_binary``, which shares memory with ``value``."""
+    data = pa.py_buffer(value)
+    offsets = np.array([0, data.size], np.int64 if pa.types.is_large_binary(kind) else np.int32)
+    return pa.Array.from_buffers(kind, 1, [None, pa.py_buffer(offsets), data])

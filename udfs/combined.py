@@ -92,9 +92,8 @@ def _numbers(values: FieldValues, begins: Ints) -> FieldValues:
         return FieldValues(np.zeros(len(begins), np.int64), numbers=np.add.reduceat(numbers, begins))
     scales = np.where(numbers == 0, _NO_SCALE, scales)
     tops = np.maximum.reduceat(scales, begins)
-    steps = np.maximum(
-        scales - _by_row(tops, begins, len(scales)), -3
-    )  # what is further away is nothing beside the greatest
+    # What is further away than three steps is nothing beside the greatest.
+    steps = np.maximum(scales - _by_row(tops, begins, len(scales)), -3)
     shifted: Floats = np.ldexp(numbers, SCALE_BITS * steps)
     return FieldValues(np.where(tops == _NO_SCALE, 0, tops), numbers=np.add.reduceat(shifted, begins))
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from planner.kernel_plan import KernelPlan, Layout
 from planner.result_columns import MATRIX
-from udfs.arrays import as_arrow
+from udfs.arrays import as_arrow, as_binary
 from udfs.batches import Batch
 from udfs.machine import Machine
 from udfs.panes import Matrix
@@ -73,14 +73,14 @@ class StretchRun(PoolRun):
             return
         packed = self._begin
         for name, words in matrix._asdict().items():
-            packed = packed.append_column(name, pa.array([words.tobytes()], pa.large_binary()))
+            packed = packed.append_column(name, as_binary(words, pa.large_binary()))
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, packed.schema) as stream:
             stream.write_batch(packed)
         like = self._rows(0)
         groups = self._layout.group_keys
         columns = [*self._begin.columns[:groups], *(pa.nulls(1, kind) for kind in like.schema.types[groups:-1])]
-        matrices = pa.array([sink.getvalue().to_pybytes()], pa.binary())
+        matrices = as_binary(sink.getvalue(), pa.binary())
         yield pa.RecordBatch.from_arrays([*columns, matrices], schema=like.schema)
 
     def _rows(self, number: int) -> pa.RecordBatch:
