@@ -207,8 +207,7 @@ class Workload:
 
     def _collect_later(self) -> None:
         try:
-            with self._lock:
-                self._collect_changed()
+            self.collect()
         except (Py4JError, OSError) as error:  # Spark has been stopped meanwhile
             log.debug("nothing is collected: %s", error)
 
