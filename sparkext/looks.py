@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -21,34 +20,23 @@ class Looked:
     Attributes:
         source: The relation.
         part: What it is a part of, if it is.
-        files: Of the relation.
     """
 
     source: DataFrame
     part: Filtered | None
-    files: tuple[Listing, ...]
 
 
 class Looks:
     """What one statement has looked at, as long as it is under way."""
 
-    def __init__(self, spark: SparkSession, unplanned: dict[str, DataFrame]) -> None:
-        """Of a session.
-
-        Args:
-            spark: The session.
-            unplanned: Frames that have been made before, by their texts; they do not depend on what there is.
-        """
+    def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._relations: dict[str, Looked] = {}
-        self._unplanned = unplanned
+        self._files: dict[str, tuple[Listing, ...]] = {}
+        self._unplanned: dict[str, DataFrame] = {}
 
-    def relation(self, use: Use, files: Callable[[DataFrame], tuple[Listing, ...]] = listings) -> Looked:
+    def relation(self, use: Use) -> Looked:
         """The relation that a clause reads, as it is now.
-
-        Args:
-            use: The clause.
-            files: Says which files a relation is made of.
 
         Raises:
             PlanningError: There is none, or it cannot be read.
@@ -56,7 +44,18 @@ class Looks:
         known = self._relations.get(use.source)
         if known is None:
             source = use.read(self._spark)
-            known = self._relations[use.source] = Looked(source, filtered(source), files(source))
+            known = self._relations[use.source] = Looked(source, filtered(source))
+        return known
+
+    def files(self, use: Use) -> tuple[Listing, ...]:
+        """The files of that relation, as they are now.
+
+        Raises:
+            PlanningError: There is no such relation, or it cannot be read.
+        """
+        known = self._files.get(use.source)
+        if known is None:
+            known = self._files[use.source] = listings(self.relation(use).source)
         return known
 
     def unplanned(self, query: BoundQuery) -> DataFrame:

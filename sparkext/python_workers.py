@@ -44,6 +44,6 @@ def _start_quickly(spark: SparkSession) -> None:
     may not be: then Spark's own stays.
     """
     conf = spark.sparkContext._jsc.sc().conf()
-    functions = spark._jsparkSession.sessionState().catalog().listTemporaryFunctions()
-    if not conf.contains(DAEMON) and functions.isEmpty():
+    catalog = spark._jsparkSession.sessionState().catalog()
+    if not conf.contains(DAEMON) and catalog.listTemporaryFunctions().isEmpty():
         conf.set(DAEMON, "udfs.daemon")

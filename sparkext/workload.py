@@ -6,17 +6,16 @@ import itertools
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 
 from py4j.protocol import Py4JError
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from planner.errors import PlanningError
 from sparkext import debug, settings
 from sparkext.bound_query import BoundQuery
-from sparkext.files import Listing, listings
+from sparkext.files import Listing
 from sparkext.jobs import Lent
 from sparkext.looks import Looks
 from sparkext.named import drop_view, named, view_text, view_texts
@@ -74,7 +73,7 @@ class Workload:
         self._changing: deque[tuple[int | None, str]] = deque()
         self._later: threading.Timer | None = None
         self._looks: Looks | None = None
-        self._unplanned: dict[str, DataFrame] = {}
+        self._renamed: set[str] = set()
         self._limited_by_rows = False
 
     def begin_statement(self) -> None:
@@ -104,10 +103,12 @@ class Workload:
         with self._lock, self.looking_once() as looks:
             relation = f"{RELATION_PREFIX}{next(_numbers)}"
             name = relation if view is None else view.name if number is None else f"{view.name}#{number}"
+            found = looks.relation(use)
+            bound = use.bind(found.source, found.part, name)
             # A view that is not read yet need not know what files there are: they are listed when it is planned.
             is_for_later = view is not None and not view.read_at_once
-            found = looks.relation(use, partial(self._files_seen, use) if is_for_later else listings)
-            bound, files = use.bind(found.source, found.part, name), found.files
+            seen = self._files_seen(bound, use) if is_for_later else None
+            files = looks.files(use) if seen is None else seen
             if view is not None and reads_view(bound.given, view.name, view.is_global):
                 raise PlanningError("TREND_RECURSIVE_VIEW", *use.source_at, view=view.name)
             aggregates = looks.unplanned(bound)
@@ -199,6 +200,8 @@ class Workload:
         relations = self._under_way.get(threading.get_ident(), ())
         is_over = by_itself and all(self._queries[relation].view for relation in relations if relation in self._queries)
         self._changing.append((threading.get_ident() if is_over else None, text))
+        if "rename" in text.lower():
+            self._renamed.update(names_in(text))
         if self._later is not None:
             self._later.cancel()
         self._later = threading.Timer(SOON, self._collect_later)
@@ -221,8 +224,7 @@ class Workload:
                 self._under_way.pop(done, None)
         if texts:
             shown = "\n".join(texts).lower().replace("``", "`")
-            renamed = [name for text in texts if "rename" in text.lower() for name in names_in(text)]
-            self._forget_unused([query for query in self._queries.values() if query.is_named_in(shown)], renamed)
+            self._forget_unused([query for query in self._queries.values() if query.is_named_in(shown)])
             self._release_unused()
 
     def drop_results(self) -> None:
@@ -263,17 +265,17 @@ class Workload:
         """Look at each thing once, however many queries ask for it."""
         with self._lock:
             outermost = self._looks is None
-            looks = self._looks = self._looks or Looks(self.spark, self._unplanned)
+            looks = self._looks = self._looks or Looks(self.spark)
             try:
                 yield looks
             finally:
                 if outermost:
                     self._looks = None
 
-    def _files_seen(self, use: Use, source: DataFrame) -> tuple[Listing, ...]:
-        """Files of what a clause reads, as seen last by another query on it, else as they are now."""
+    def _files_seen(self, bound: BoundQuery, use: Use) -> tuple[Listing, ...] | None:
+        """Files of what a clause reads, as seen last by another query on it; None when there is none."""
         last = next((query for query in reversed(self._queries.values()) if query.use.source == use.source), None)
-        return last.files if last is not None and is_same(source, last.bound.given) else listings(source)
+        return last.files if last is not None and is_same(bound.given, last.bound.given) else None
 
     def _pool_of(self, bound: BoundQuery, files: tuple[Listing, ...]) -> Pool:
         pool = next((pool for pool in self._pools if pool.takes(bound)), None)
@@ -300,7 +302,8 @@ class Workload:
         try:
             with self.looking_once() as looks:
                 found = looks.relation(query.use)
-            source, files = found.source, found.files
+                files = looks.files(query.use)
+            source = found.source
             if is_same(source, query.bound.given) and files == query.files:
                 return False
             log.info("the source of %s has changed", query.bound.query.name)
@@ -350,22 +353,17 @@ class Workload:
                 self.spark.sql(text).createOrReplaceTempView(query.relation)
                 query.shown = run, ansi
 
-    def _forget_unused(self, queries: Iterable[TrendQuery], renamed: Sequence[str] = ()) -> None:
-        """Forget those that no view refers to.
-
-        Args:
-            queries: Which of them are looked at.
-            renamed: What their views may be called now.
-        """
+    def _forget_unused(self, queries: Iterable[TrendQuery]) -> None:
+        """Forget those of ``queries`` that no view refers to."""
         for query in self._over(queries):
-            if query.view is None or (name := self._name_now(query, query.view, renamed)) is None:
+            if query.view is None or (name := self._name_now(query, query.view)) is None:
                 self._forget(query)
             elif name != query.view.name:
                 query.rename(query.view, name)
 
-    def _name_now(self, query: TrendQuery, view: View, renamed: Sequence[str]) -> str | None:
-        """What the view of a query is called, of the names that it may have."""
-        names = (view.name, *renamed)
+    def _name_now(self, query: TrendQuery, view: View) -> str | None:
+        """What the view of a query is called, which may have been renamed; None when there is none."""
+        names = (view.name, *self._renamed)
         return next((name for name in names if query.is_read_by(view_text(self.spark, name, view.is_global))), None)
 
     def _over(self, queries: Iterable[TrendQuery]) -> list[TrendQuery]:
@@ -381,8 +379,6 @@ class Workload:
             pool.keep_only(live)
             if not live:
                 self._pools.remove(pool)
-        if not self._pools:
-            self._unplanned.clear()
 
     def _forget(self, query: TrendQuery) -> None:
         del self._queries[query.relation]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -342,6 +343,19 @@ def test_results_follow_a_written_table(spark: SparkSession) -> None:
     spark.sql(f"CREATE TABLE pooled USING parquet AS {rows}")
     assert values(spark.table("q0")) == [("n", 1)]
     assert values(spark.table("q1")) == [("n", 1, 1.0)]
+
+
+def test_a_script_that_makes_a_view_follows_files(spark: SparkSession, tmp_path: Path) -> None:
+    """The view need not know what files there are before it is read, and what is read beside it must."""
+    folder = tmp_path / "pooled"
+    first, other = (POOL[name].replace("FROM e ", f"FROM parquet.`{folder}` ") for name in ("q0", "q4"))
+    for name, text in {"one": first, "two": other}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {text}")
+    assert values(spark.table("one")) == [("x", 3), ("y", 1)]
+    [file] = folder.glob("*.parquet")
+    shutil.copy(file, folder / f"again-{file.name}")
+    script = f"BEGIN CREATE TEMP VIEW later AS {other}; SELECT * FROM ({first}) AS r; END"
+    assert values(spark.sql(script)) == [("x", 12), ("y", 4)]
 
 
 def test_refresh_sharing(spark: SparkSession) -> None:

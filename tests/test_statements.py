@@ -276,6 +276,12 @@ def test_views_are_renamed(events: SparkSession, database: str) -> None:
     assert names() == []
 
 
+def test_a_view_is_renamed_by_the_script_that_makes_it(events: SparkSession) -> None:
+    events.sql(f"BEGIN CREATE TEMP VIEW v AS {trends('A B')}; ALTER VIEW v RENAME TO w; END")
+    assert [row.name for row in events.sql("SHOW TREND QUERIES").collect()] == ["w"]
+    assert values(events.table("w")) == RESULT
+
+
 @pytest.mark.parametrize("name", ["`a.b`", "`a|b*`", "`(`", "`a``b`", "`\\d\nx`", "`été`"])
 def test_views_may_have_any_name(events: SparkSession, name: str) -> None:
     """They are looked up by their names, which Spark takes for patterns, when they may have been dropped."""
