@@ -174,7 +174,10 @@ class Workload:
             return list(self._queries.values())
 
     def collect(self) -> None:
-        """Forget queries whose views have been dropped or replaced, and results that none asks for."""
+        """Forget queries whose views have been dropped or replaced, and results that none asks for.
+
+        Queries whose views have been renamed follow them.
+        """
         with self._lock:
             self._collect_changed()
             names = _abandoned.get(str(self.spark._jsparkSession.sessionUUID()))
@@ -184,6 +187,8 @@ class Workload:
             for query in self._over(self._queries.values()):
                 if query.view is None or query.relation not in read:
                     self._forget(query)
+                elif self._renamed:
+                    self._follow_view(query)
             self._release_unused()
 
     def expect_change(self, text: str, by_itself: bool) -> None:
@@ -199,9 +204,10 @@ class Workload:
         """
         relations = self._under_way.get(threading.get_ident(), ())
         is_over = by_itself and all(self._queries[relation].view for relation in relations if relation in self._queries)
-        self._changing.append((threading.get_ident() if is_over else None, text))
+        # Another thread may look at once, before the statement has been run: what it renames must be known by then.
         if "rename" in text.lower():
             self._renamed.update(names_in(text))
+        self._changing.append((threading.get_ident() if is_over else None, text))
         if self._later is not None:
             self._later.cancel()
         self._later = threading.Timer(SOON, self._collect_later)
@@ -241,6 +247,7 @@ class Workload:
     def drop_views(self) -> None:
         """Drop all views that hold trend queries, forget the queries, and take back what was set for them."""
         with self._lock:
+            self.collect()
             views = {query.view for query in self._queries.values() if query.view is not None}
         # Without the lock: Spark parses what the views hold, in another thread.
         for view in views:
@@ -354,17 +361,26 @@ class Workload:
                 query.shown = run, ansi
 
     def _forget_unused(self, queries: Iterable[TrendQuery]) -> None:
-        """Forget those of ``queries`` that no view refers to."""
-        for query in self._over(queries):
-            if query.view is None or (name := self._name_now(query, query.view)) is None:
+        """Forget those of ``queries`` that no view refers to, and let the others follow their views."""
+        lost = [query for query in self._over(queries) if not self._follow_view(query)]
+        # A view that all sessions see may have been renamed in any of them.
+        are_global = any(query.view is not None and query.view.is_global for query in lost)
+        read = relations_read(view_texts(self.spark)) if are_global else set()
+        for query in lost:
+            if query.relation not in read:
                 self._forget(query)
-            elif name != query.view.name:
-                query.rename(query.view, name)
 
-    def _name_now(self, query: TrendQuery, view: View) -> str | None:
-        """What the view of a query is called, which may have been renamed; None when there is none."""
-        names = (view.name, *self._renamed)
-        return next((name for name in names if query.is_read_by(view_text(self.spark, name, view.is_global))), None)
+    def _follow_view(self, query: TrendQuery) -> bool:
+        """Rename a query with its view; returns whether it has one, by any of the names that it may have."""
+        view = query.view
+        if view is None:
+            return False
+        for name in (view.name, *self._renamed):
+            if query.is_read_by(view_text(self.spark, name, view.is_global)):
+                if name != view.name:
+                    query.rename(view, name)
+                return True
+        return False
 
     def _over(self, queries: Iterable[TrendQuery]) -> list[TrendQuery]:
         """Those that were not registered by a statement that may be under way."""

@@ -282,6 +282,33 @@ def test_a_view_is_renamed_by_the_script_that_makes_it(events: SparkSession) -> 
     assert values(events.table("w")) == RESULT
 
 
+def test_a_view_is_renamed_after_its_statement_has_been_noted(events: SparkSession) -> None:
+    """What has changed may be looked for between a statement's parsing and its run."""
+    events.sql(f"CREATE TEMP VIEW v AS {trends('A B')}")
+    state = events._jsparkSession.sessionState()
+    state.sqlParser().parsePlan("ALTER VIEW v RENAME TO w")
+    assert [row.name for row in events.sql("SHOW TREND QUERIES").collect()] == ["v"]
+    assert events._jvm is not None
+    named = events._jvm.org.apache.spark.sql.catalyst.TableIdentifier
+    state.catalog().renameTable(named("v"), named("w"))
+    assert [row.name for row in events.sql("SHOW TREND QUERIES").collect()] == ["w"]
+    assert values(events.table("w")) == RESULT
+
+
+def test_a_view_is_renamed_in_another_session(events: SparkSession) -> None:
+    events.sql(f"CREATE GLOBAL TEMP VIEW everywhere AS {trends('A B')}")
+    other = events.newSession()
+    try:
+        other.sql("ALTER VIEW global_temp.everywhere RENAME TO elsewhere")
+        events.sql("CREATE OR REPLACE GLOBAL TEMP VIEW everywhere AS SELECT 1 AS one")
+        events.sql("SELECT 2")
+        assert values(events.table("global_temp.elsewhere")) == RESULT
+    finally:
+        for name in ("everywhere", "elsewhere"):
+            other.sql(f"DROP VIEW IF EXISTS global_temp.{name}")
+    assert events.sql("SHOW TREND QUERIES").collect() == []
+
+
 @pytest.mark.parametrize("name", ["`a.b`", "`a|b*`", "`(`", "`a``b`", "`\\d\nx`", "`été`"])
 def test_views_may_have_any_name(events: SparkSession, name: str) -> None:
     """They are looked up by their names, which Spark takes for patterns, when they may have been dropped."""
