@@ -9,7 +9,6 @@ from weakref import WeakKeyDictionary
 from pyspark.errors import AnalysisException
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.types import BooleanType, DataType
 
 from planner.errors import PlanningError
@@ -123,7 +122,7 @@ def _check_one(source: DataFrame, where: str, expression: EventExpression, relat
 
 def _check(source: DataFrame, wanted: Sequence[tuple[str, EventExpression]]) -> list[tuple[str, DataType]]:
     # In parentheses, so that "a b" is wrong and not an a that is called b.
-    selected = source.select(*(F.expr(f"({expression.text})") for _, expression in wanted))
+    selected = source.selectExpr(*(f"({expression.text})" for _, expression in wanted))
     plan = selected._jdf.queryExecution().analyzed()
     first_where, first = wanted[0]
     if kind_of(plan) != "Project" or not plan.children().head().sameResult(_plan(source)):
@@ -136,10 +135,11 @@ def _check(source: DataFrame, wanted: Sequence[tuple[str, EventExpression]]) -> 
         )
     if len(selected.schema.fields) != len(wanted):
         raise PlanningError("TREND_UNSUPPORTED_EXPRESSION", first.start, first.end, what="'*'", where=first_where)
-    expressions = plan.expressions()
-    for place, (where, expression) in enumerate(wanted):
-        if not expressions.apply(place).deterministic():
-            raise PlanningError("TREND_NON_DETERMINISTIC", expression.start, expression.end, where=where)
+    if not plan.deterministic():
+        expressions = plan.expressions()
+        for place, (where, expression) in enumerate(wanted):
+            if not expressions.apply(place).deterministic():
+                raise PlanningError("TREND_NON_DETERMINISTIC", expression.start, expression.end, where=where)
     return [(field.name, field.dataType) for field in selected.schema.fields]
 
 

@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -20,6 +21,7 @@ from sparkext.edits import Edits
 from sparkext.jvm_errors import own_error, spark_error
 from sparkext.parameters import fill_in
 from sparkext.rewriter import reads_stand_ins, rewrite_query, rewrite_statement
+from sparkext.sockets import send_at_once
 from sparkext.workload import Workload
 
 log = logging.getLogger(__name__)
@@ -114,11 +116,17 @@ class TrendParser:
         That must work when its source is gone. And Spark holds the lock of its catalog meanwhile, for which a thread
         that plans may be waiting: to wait for that thread would be for ever.
         """
-        jvm = self._context._jvm
-        calls = jvm.java.io.StringWriter()
-        jvm.java.lang.Throwable().printStackTrace(jvm.java.io.PrintWriter(calls))
+        throwable, text_of, printed = self._classes
+        calls = text_of()
+        throwable().printStackTrace(printed(calls))
         text = calls.toString()
         return any(name in text for name in ("dropTempView", "dropGlobalTempView", "DropTempViewCommand"))
+
+    @cached_property
+    def _classes(self) -> tuple[Any, Any, Any]:
+        """Of the JVM. To look one up by its name takes as long as ten calls."""
+        java = self._context._jvm.java
+        return java.lang.Throwable, java.io.StringWriter, java.io.PrintWriter
 
     @contextmanager
     def _entered(self, sql: str) -> Iterator[bool]:
@@ -129,6 +137,7 @@ class TrendParser:
         """
         _inside.depth += 1
         try:
+            send_at_once(self._context._gateway)
             yield _inside.depth > 1 or not self.is_on
         except PlanningError as error:
             raise spark_error(self._context._gateway, error, sql if error.text is None else error.text) from None

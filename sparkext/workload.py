@@ -143,7 +143,7 @@ class Workload:
             for query in wanted:
                 self._follow_sources(query)
             for query in wanted:
-                run, is_new = self._plan(query)
+                run, is_new = self._plan(query, members)
                 if is_new:
                     made.append(run)
                 members.setdefault(run, []).append(query)
@@ -163,14 +163,15 @@ class Workload:
         """
         with self._lock, self.looking_once():
             self.collect()
+            followed: list[TrendQuery] = []
             for query in list(self._queries.values()):
-                try:
+                with _noted_as_broken(query):
                     self._follow_sources(query)
-                    self._plan(query)
-                except PlanningError as error:
-                    if error.condition in ("TREND_CANCELLED", "TREND_UNKNOWN_SETTING", "TREND_WORKLOAD_TOO_LARGE"):
-                        raise
-                    query.run = None
+                    followed.append(query)
+            runs: dict[Run, None] = {}
+            for query in followed:
+                with _noted_as_broken(query):
+                    runs[self._plan(query, runs)[0]] = None
             return list(self._queries.values())
 
     def collect(self) -> None:
@@ -333,9 +334,15 @@ class Workload:
         debug.check(self.spark, _written(query), [_written(other) for other in others], run)
         query.checked = run
 
-    def _plan(self, query: TrendQuery) -> tuple[Run, bool]:
-        """The run that computes the query now, and whether it is new."""
-        found = query.pool.find(query.bound, self._live(query.pool))
+    def _plan(self, query: TrendQuery, known: Iterable[Run]) -> tuple[Run, bool]:
+        """The run that computes the query now, and whether it is new.
+
+        Args:
+            query: Of which the source has been followed.
+            known: Runs that have been found for others since then.
+        """
+        found = next((run for run in known if run in query.pool.runs and run.place(query.bound) is not None), None)
+        found = found or query.pool.find(query.bound, self._live(query.pool))
         query.run = self._make_run(query) if found is None else found
         return query.run, found is None
 
@@ -402,6 +409,17 @@ class Workload:
         source = query.use.relation or ""
         if source.startswith(SOURCE_PREFIX) and all(other.use.relation != source for other in self._queries.values()):
             drop_view(self.spark, source)
+
+
+@contextmanager
+def _noted_as_broken(query: TrendQuery) -> Iterator[None]:
+    """Leave a query without a run if it cannot be planned, unless it is not for its own sake."""
+    try:
+        yield
+    except PlanningError as error:
+        if error.condition in ("TREND_CANCELLED", "TREND_UNKNOWN_SETTING", "TREND_WORKLOAD_TOO_LARGE"):
+            raise
+        query.run = None
 
 
 def _written(query: TrendQuery) -> debug.Written:
