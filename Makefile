@@ -2,7 +2,7 @@
 # processes run tests.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo test cluster-test bench lint format wheel notebook clean
+.PHONY: help demo check test test-all cluster-test versions bench lint format wheel notebook clean kernels
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -13,14 +13,27 @@ WITH_JAVA = home=$$($(BIN)/python -m examples.java) && JAVA_HOME="$$home"
 demo: $(VENV)/.demo ## Trend queries over the flights that left New York in 2013
 	@$(BIN)/python -m examples.flights
 
-test: $(VENV)/.dev ## All tests; `make test ARGS="-m 'not spark'"` for those without Spark
-	@$(WITH_JAVA) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
+check: kernels ## Tests that need no Spark
+	@SPARKEXT_TEST_SECONDS=300 $(BIN)/python -m pytest --numprocesses $(JOBS) -m "not spark and not long and not cluster" $(ARGS)
+
+test: kernels ## Those, and what SQL means on a Spark session; `make test ARGS="-k windows"` for some of them
+	@$(WITH_JAVA) SPARKEXT_TEST_SECONDS=1200 $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
+
+test-all: kernels ## All tests but `cluster-test`: also those of programs, pages in Chromium, and benchmarks
+	@$(WITH_JAVA) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m "not cluster" $(ARGS)
 
 cluster-test: $(VENV)/.dev ## Programs on a Spark cluster of this machine, of which executors are killed
 	@$(WITH_JAVA) $(BIN)/python -m pytest -m cluster tests/cluster $(ARGS)
 
+versions: $(VENV)/.dev ## Tests that depend on Spark, under each PySpark and Python that is supported and here
+	@$(BIN)/python -m tests.support.versions $(ARGS)
+
 bench: $(VENV)/.dev ## Benchmarks in their quick form; `make bench ARGS="--full --page"` for docs/performance.md
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks $(ARGS)
+
+# Before tests run in several processes, each of which would compile them.
+kernels: $(VENV)/.dev
+	@$(BIN)/python -m tests.support.compile_kernels
 
 lint: $(VENV)/.dev ## ruff and mypy --strict
 	$(BIN)/ruff check .

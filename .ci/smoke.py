@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 import sparkext
 
 checkout = Path(sys.argv[1]).resolve()
-for name in ("sparkext", "planner", "udfs"):
+for name in ("sparkext", "sparkext.planner", "sparkext.udfs"):
     place = Path(str(importlib.import_module(name).__file__)).resolve()
     if place.is_relative_to(checkout):
         sys.exit(f"{name} was imported from the checkout: {place}")

@@ -12,9 +12,9 @@ from benchmarks.bench import Bench, Benchmark
 from benchmarks.kernel import Stream, compiled, nanoseconds, query
 from benchmarks.plots import Lines
 from benchmarks.report import Result, Row, Target
-from planner.adjacent import Apply, Here, Kind, Operation, Prev
-from planner.attribute import Attribute
-from planner.query import Aggregate, EventClass, Function, Query, Step
+from sparkext.planner.conditions.prev_condition import Apply, Here, Kind, Operation, Prev
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step
 
 SQL = (
     "SELECT * FROM prices MATCH_TREND (ORDER BY at MEASURES LOG10_COUNT(*) AS digits PATTERN (Start Down+) "

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from benchmarks.rides import DISTRICTS, MIX, bursts
 from benchmarks.same import ResultsDifferError
-from planner.attribute import Attribute
-from planner.compile import compile_plan
-from planner.gloria.problem import Problem
-from planner.kernel_plan import (
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.kernel_plan import (
     CLASSES_PER_WORD,
     SCALE_BITS,
     Arithmetic,
@@ -26,15 +24,17 @@ from planner.kernel_plan import (
     Layout,
     class_words,
 )
-from planner.panes import PANES_FROM
-from planner.pattern import variables
-from planner.pattern_grammar import lexemes, parse_pattern
-from planner.prefixes import share_equal_prefixes
-from planner.query import Aggregate, EventClass, Function, Query, Step, Window
-from planner.result_columns import BEYOND, VALUE, WORD, field_column
-from planner.statistics import Seen, expectations, longest_window
-from planner.template import Template, template
-from udfs.run import PoolRun
+from sparkext.planner.compiler.panes import PANES_FROM
+from sparkext.planner.compiler.result_columns import BEYOND, EXACT, NUMBER, SCALE, field_column
+from sparkext.planner.costs.statistics import Seen, expectations, longest_window
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.pattern import variables
+from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
+from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step, Window
+from sparkext.planner.sharing.prefixes import share_equal_prefixes
+from sparkext.planner.sharing.template import Template, template
+from sparkext.udfs.workers.run import PoolRun
 
 MINUTE = 60_000_000
 SLIDING = Window(20 * MINUTE, 5 * MINUTE)
@@ -225,11 +225,10 @@ def _totals(plan: KernelPlan, batches: Sequence[pa.RecordBatch]) -> list[NDArray
 def _numbers(rows: pa.Table, number: int, field: Field) -> NDArray[np.longdouble]:
     """The values of a field that is a count or a sum."""
     exact = field.arithmetic is Arithmetic.EXACT
-    held = rows[field_column(number, field)].to_numpy()
-    values = (held.astype(np.uint64) if exact else held).astype(np.longdouble)
+    values = rows[field_column(number, field)].fill_null(0).to_numpy().astype(np.longdouble)
     for row in np.flatnonzero(rows[BEYOND].is_valid()):
         for there, more in rows[BEYOND][row].as_py():
             if there == number:
-                add, scale = (more[WORD], 64) if exact else (more[VALUE], SCALE_BITS * more[WORD])
-                values[row] += np.ldexp(np.longdouble(add), scale)
+                held, scale = (more[EXACT] or np.inf, 0) if exact else (more[NUMBER], SCALE_BITS * more[SCALE])
+                values[row] = np.ldexp(np.longdouble(held), scale)
     return np.asarray(values)

@@ -9,7 +9,7 @@ from benchmarks.kernel import COUNT, MEAN, MINUTE, Stream, check_plans, compiled
 from benchmarks.plots import Lines
 from benchmarks.queries import PATTERNS, TRIP
 from benchmarks.report import Result, Row, Target
-from planner.query import Query, Window
+from sparkext.planner.patterns.query import Query, Window
 
 HOUR = 60 * MINUTE
 BURSTS = (1, 5, 20, 50, 100, 200)

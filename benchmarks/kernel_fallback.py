@@ -11,13 +11,13 @@ from benchmarks.kernel_costs import HOUR, method
 from benchmarks.kernel_plans import SharingIsFree, around_a_part
 from benchmarks.queries import PATTERNS
 from benchmarks.report import Result, Row, Table
-from planner.compile import compile_plan
-from planner.gloria.gloria import gloria
-from planner.gloria.measured import MeasuredCosts
-from planner.gloria.problem import Problem
-from planner.prefixes import share_equal_prefixes
-from planner.query import Query, Window
-from planner.template import template
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.costs.measured import MeasuredCosts
+from sparkext.planner.gloria.gloria import gloria
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.patterns.query import Query, Window
+from sparkext.planner.sharing.prefixes import share_equal_prefixes
+from sparkext.planner.sharing.template import template
 
 
 def run(bench: Bench) -> Result:

@@ -18,16 +18,16 @@ from benchmarks.queries import PATTERNS, TRIP
 from benchmarks.report import Result, Row, Table, Target
 from benchmarks.rides import MIX
 from benchmarks.stock import kleene, mixed, sequences, ticks, workload
-from planner.attribute import Attribute
-from planner.compile import compile_plan
-from planner.gloria.costs import Charge, Leaving
-from planner.gloria.measured import Constants
-from planner.gloria.problem import Problem
-from planner.kernel_plan import KernelPlan
-from planner.optimizers import OPTIMIZERS, cost_model
-from planner.query import Aggregate, Function, Query, Window
-from planner.template import template
-from sparkext.calibration import measure
+from sparkext.execution.calibrate import measure
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.planner.costs.cost_model import Charge, Leaving
+from sparkext.planner.costs.measured import Constants
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import OPTIMIZERS, cost_model
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.query import Aggregate, Function, Query, Window
+from sparkext.planner.sharing.template import template
 
 PLANNER, DEFAULTS, NONE, ALL, GREEDY = "planner", "default constants", "none", "all shared", "greedy"
 BEFORE = [f"B{number}" for number in range(40)]
@@ -40,6 +40,10 @@ class SharingIsFree:
     name = "sharing is free"
     fewest = 2
     merges = False
+
+    def may_pay(self, problem: Problem, transition: int) -> bool:
+        """Whenever there are two queries."""
+        return len(problem.plain[transition]) >= self.fewest
 
     def start(self, problem: Problem, query: int, state: int) -> Iterable[Charge]:
         """Nothing."""

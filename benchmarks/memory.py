@@ -12,7 +12,7 @@ from benchmarks.bench import Bench, Benchmark
 from benchmarks.report import Result, Row, Target
 from benchmarks.rides import Rides
 
-_DAEMON = re.compile(rb"\b(pyspark|udfs)\.daemon\b")
+_DAEMON = re.compile(rb"\b(pyspark|sparkext\.udfs\.workers)\.daemon\b")
 """In the command of a process that starts workers: Spark's, or ours."""
 
 
@@ -63,8 +63,13 @@ def worker_peaks() -> Iterator[float]:
     if not workers:
         raise RuntimeError("no Python worker of Spark in /proc; memory is measured on Linux only")
     for pid in workers:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-        yield from (int(line.split()[1]) / 1000 for line in lines if line.startswith("VmHWM"))
+        yield from megabytes(pid, "VmHWM")
+
+
+def megabytes(pid: int, what: str) -> list[float]:
+    """What Linux says of the memory of a process, such as ``VmRSS``; nothing of one that has ended."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return [int(line.split()[1]) / 1000 for line in lines if line.startswith(what)]
 
 
 def _is_mine(pid: int, parents: dict[int, int]) -> bool:

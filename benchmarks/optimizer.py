@@ -20,16 +20,16 @@ from benchmarks.kernel import query
 from benchmarks.plots import Lines
 from benchmarks.report import Result, Table
 from benchmarks.stock import kleene, mixed, sequences
-from planner.gloria.costs import Pricer
-from planner.gloria.exhaustive import WorkloadTooLargeError
-from planner.gloria.generation import generate
-from planner.gloria.gloria import RULES, Found, build
-from planner.gloria.kleene import plan_components
-from planner.gloria.node_pruning import prune_nodes
-from planner.gloria.path_search import search_paths
-from planner.gloria.problem import Problem
-from planner.optimizers import MODELS, OPTIMIZERS, cost_model, optimize
-from planner.template import template
+from sparkext.planner.costs.cost_model import Pricer
+from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
+from sparkext.planner.gloria.generation import generate
+from sparkext.planner.gloria.gloria import RULES, Found, build
+from sparkext.planner.gloria.kleene import plan_components
+from sparkext.planner.gloria.node_pruning import prune_nodes
+from sparkext.planner.gloria.path_search import search_paths
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import MODELS, OPTIMIZERS, cost_model, optimize
+from sparkext.planner.sharing.template import template
 
 SIZES = (20, 50, 100, 200, 500, 1000)
 LENGTHS = (2, 4, 6, 8, 10)

@@ -1,4 +1,4 @@
-"""A pool of 100 queries against one of them, and against the same 100 one by one."""
+"""A pool of 100 queries against one of them, and against the same 100 one by one; and of windows of four kinds."""
 
 from __future__ import annotations
 
@@ -66,6 +66,34 @@ def against_each(bench: Bench) -> Result:
     return Result(rows, f"{rides}; 25 patterns with four sets of measures each", f"{bench.method}; one by one once")
 
 
+def of_mixed_windows(bench: Bench) -> Result:
+    """Until all results of a pool with four kinds of windows are there, and then reading all of its views."""
+    from benchmarks.spark import discard
+
+    rides = Rides(*bench.pick((2_000_000, 20_000), (200_000, 2_000), (5_000, 50)))
+    bench.rides(rides)
+    number = bench.pick(NUMBER, NUMBER, 10)
+    times = bench.times({"one": lambda: discard(bench.spark.sql(queries.one("rides")))})
+    with Views(bench, list(queries.mixed("rides", number))) as views:
+        times |= bench.times({"pool": views.compute})
+        times |= bench.times({"read": lambda: views.collect(range(number)), "plain": lambda: views.collect_one(number)})
+    rows = [
+        Row(
+            f"pool of {number}, until all results are there", times["pool"], "s", "one query", times["one"], Target(2.5)
+        ),
+        Row(f"collecting the {number} views of kept results", times["read"], "s", target=Target(3)),
+        Row(
+            f"collecting the {number} views of kept results",
+            times["read"],
+            "s",
+            f"`SELECT 1` {number} times",
+            times["plain"],
+            Target(2.5),
+        ),
+    ]
+    return Result(rows, f"{rides}; 25 patterns with four sets of measures, each with its own windows", bench.method)
+
+
 class Views:
     """A view for each query, for as long as it is entered.
 
@@ -85,8 +113,12 @@ class Views:
 
     def create(self) -> None:
         """Create the views, again if there are some."""
-        for name, text in zip(self.names, self._texts, strict=True):
-            self._spark.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS {text}")
+        for place in range(len(self.names)):
+            self.create_one(place)
+
+    def create_one(self, place: int) -> None:
+        """Create one of the views, again if it is there."""
+        self._spark.sql(f"CREATE OR REPLACE TEMP VIEW {self.names[place]} AS {self._texts[place]}")
 
     def __exit__(self, *_: object) -> None:
         for name in self.names:
@@ -106,6 +138,19 @@ class Views:
 
         discard(*(self._spark.table(self.names[place]) for place in places))
 
+    def collect(self, places: Iterable[int]) -> None:
+        """Have the rows of some views, each by a statement, as people and dashboards ask for them."""
+        for place in places:
+            self._spark.sql(f"SELECT * FROM {self.names[place]}").collect()
+
+    def collect_one(self, number: int) -> None:
+        """Have a row of no relation, so many times: what any statement takes."""
+        for _ in range(number):
+            self._spark.sql("SELECT 1").collect()
+
 
 AGAINST_ONE = Benchmark("pool-against-one", f"A pool of {NUMBER} queries against one query", against_one)
 AGAINST_EACH = Benchmark("pool-against-each", f"A pool of {NUMBER} queries against the same one by one", against_each)
+OF_MIXED_WINDOWS = Benchmark(
+    "pool-of-mixed-windows", f"A pool of {NUMBER} queries with four kinds of windows", of_mixed_windows
+)

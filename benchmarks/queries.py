@@ -12,6 +12,7 @@ _MEASURES = (
     "COUNT(*) AS trends, AVG(Travel.duration) AS mean",
     "SUM(Travel.duration) AS total",
 )
+_LENGTHS = ((20, 5), (30, 5), (60, 10), (120, 30))
 PATTERNS = tuple(f"{before} (Pickup Travel)+ {after}" for after in _AFTER for before in _BEFORE)
 """That share the Kleene part ``(Pickup Travel)+`` and differ in what comes before and after it."""
 
@@ -35,6 +36,15 @@ def pool(relation: str, number: int) -> Iterator[str]:
         pattern = PATTERNS[i % 25]
         define = "" if i < 100 else f"DEFINE {pattern.split('+ ')[1].split()[0]} AS speed > {i // 100}"
         yield trend(relation, pattern, _MEASURES[i // 25 % 4], define)
+
+
+def mixed(relation: str, number: int) -> Iterator[str]:
+    """``number`` different queries of `PATTERNS`, at most 100; each set of measures has windows of its own."""
+    for i in range(number):
+        measures = i // 25 % 4
+        length, slide = _LENGTHS[measures]
+        windows = f"WITHIN INTERVAL {length} MINUTES SLIDE INTERVAL {slide} MINUTES"
+        yield trend(relation, PATTERNS[i % 25], _MEASURES[measures], windows=windows)
 
 
 def trend(relation: str, pattern: str, measures: str, define: str = "", windows: str = WINDOWS) -> str:

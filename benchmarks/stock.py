@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from benchmarks.kernel import COUNT, MINUTE, Stream, query
-from planner.attribute import Attribute
-from planner.pattern import variables
-from planner.query import Aggregate, Function, Query, Window
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.pattern import variables
+from sparkext.planner.patterns.query import Aggregate, Function, Query, Window
 
 TICKERS = [f"T{number}" for number in range(80)]
 """Types that queries begin and end with."""

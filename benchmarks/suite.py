@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks import (
     by_hand,
+    condition_curves,
+    earlier,
     falling_runs,
     first_query,
     flights,
@@ -15,12 +17,15 @@ from benchmarks import (
     kernel_fallback,
     kernel_plans,
     large,
+    many_views,
     memory,
     one_key,
     optimizer,
+    pattern_curves,
     pools,
     sliding,
     spark_alone,
+    streams,
 )
 from benchmarks.bench import Bench, Benchmark
 from benchmarks.page import Recorded
@@ -30,10 +35,15 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     spark_alone.BENCHMARK,
     pools.AGAINST_ONE,
     pools.AGAINST_EACH,
+    pools.OF_MIXED_WINDOWS,
+    many_views.BENCHMARK,
     growth.BENCHMARK,
     large.BENCHMARK,
     sliding.BENCHMARK,
     falling_runs.BENCHMARK,
+    condition_curves.BENCHMARK,
+    earlier.BENCHMARK,
+    pattern_curves.BENCHMARK,
     by_hand.ONE,
     by_hand.TWENTY,
     by_hand.SEQUENCE,
@@ -47,6 +57,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     kernel_plans.SUITE,
     kernel_fallback.BENCHMARK,
     optimizer.BENCHMARK,
+    streams.BENCHMARK,
 )
 
 

@@ -14,6 +14,7 @@ class PlanningError(Exception):
 
     Attributes:
         text: What the offsets refer to, when it is not the text that is being read but an earlier one.
+        view: That was made by that earlier text; None if it is not known.
     """
 
     def __init__(self, condition: str, start: int, end: int, **parameters: str) -> None:
@@ -24,3 +25,9 @@ class PlanningError(Exception):
         self.end = end
         self.parameters = parameters
         self.text: str | None = None
+        self.view: str | None = None
+
+    @property
+    def has_place(self) -> bool:
+        """Whether it is about a place in the text, and not about a setting or the workload as a whole."""
+        return self.end > 0

@@ -6,17 +6,19 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from planner.gloria.costs import CostModel, plan_cost
-from planner.gloria.exhaustive import exhaustive
-from planner.gloria.gloria import Found, gloria, published
-from planner.gloria.greedy import greedy
-from planner.gloria.measured import Constants, MeasuredCosts
-from planner.gloria.paper import PaperCosts
-from planner.gloria.problem import Problem
-from planner.prefixes import share_nothing
-from planner.sharing import SharingPlan
+from sparkext.planner.budget import Budget, BudgetSpentError
+from sparkext.planner.costs.cost_model import CostModel, plan_cost
+from sparkext.planner.costs.measured import Constants, MeasuredCosts
+from sparkext.planner.costs.paper import PaperCosts
+from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
+from sparkext.planner.gloria.gloria import Found, gloria, published
+from sparkext.planner.gloria.greedy import greedy
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.sharing.prefixes import share_nothing
+from sparkext.planner.sharing.sharing_plan import SharingPlan
+from sparkext.planner.sharon.sharon import sharon
 
 MODELS: tuple[str, ...] = ("measured", "paper")
 """Cost models; the first is the default."""
@@ -38,7 +40,10 @@ def cost_model(name: str, constants: Constants | None = None) -> CostModel:
 
 def _exhaustive(problem: Problem, model: CostModel) -> Found:
     known = gloria(problem, model)
-    best = exhaustive(problem, model, MOST_PARTS, known.cost)
+    try:
+        best = exhaustive(problem, model, MOST_PARTS, known.cost)
+    except BudgetSpentError:
+        raise WorkloadTooLargeError from None
     plan = SharingPlan("exhaustive", known.plan.transitions) if best is None else best
     cost = plan_cost(problem, model, plan)
     return Found(plan, None, cost, bound=cost)
@@ -55,8 +60,10 @@ OPTIMIZERS: Mapping[str, Callable[[Problem, CostModel], Found]] = {
     "exhaustive": _exhaustive,
     "none": _none,
     "published": published,
+    "sharon": sharon,
 }
-"""By name; the first is the default. ``exhaustive`` raises `WorkloadTooLargeError`."""
+"""By name; the first is the default. All but ``exhaustive``, which raises `WorkloadTooLargeError`, have a plan when
+the budget of the problem is used up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,11 +84,16 @@ class Optimized:
     found: Found
     seconds: float
 
-    def cost_by(self, optimizer: str) -> float:
-        """Cost of what another optimizer finds."""
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the plan is the best that was found before the budget was used up."""
+        return self.problem.budget.is_used_up
+
+    def cost_by(self, optimizer: str, budget: Budget) -> float:
+        """Cost of what another optimizer finds in a budget of its own."""
         if optimizer == self.optimizer:
             return self.found.cost
-        return OPTIMIZERS[optimizer](self.problem, self.model).cost
+        return OPTIMIZERS[optimizer](replace(self.problem, budget=budget), self.model).cost
 
 
 def optimize(problem: Problem, model: CostModel, optimizer: str) -> Optimized:
@@ -89,6 +101,7 @@ def optimize(problem: Problem, model: CostModel, optimizer: str) -> Optimized:
 
     Raises:
         WorkloadTooLargeError: ``exhaustive`` has too many plans to look at.
+        PlanningError: ``TREND_CANCELLED``.
     """
     begin = time.perf_counter()
     with _no_collection():

@@ -3,16 +3,24 @@
 >>> import sparkext
 >>> spark = sparkext.enable(spark)     # doctest: +SKIP
 >>> spark.sql("SELECT * FROM rides MATCH_TREND (…)")     # doctest: +SKIP
+
+Workers import `sparkext.udfs` through this package, so it imports nothing of Spark's before it is asked for.
 """
 
 from __future__ import annotations
 
-from sparkext import own_packages
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-own_packages.check()
-
-from sparkext.frames import match_trend  # noqa: E402
-from sparkext.session import disable, enable, explain_sharing  # noqa: E402
+if TYPE_CHECKING:
+    from sparkext.dataframe_api import match_trend
+    from sparkext.session import disable, enable, explain_sharing
 
 __all__ = ["__version__", "disable", "enable", "explain_sharing", "match_trend"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'sparkext' has no attribute '{name}'")
+    return getattr(import_module("sparkext.dataframe_api" if name == "match_trend" else "sparkext.session"), name)

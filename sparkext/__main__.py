@@ -2,6 +2,6 @@
 
 import sys
 
-from sparkext.cli import main
+from sparkext.cli.main import main
 
 sys.exit(main())

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import weakref
+from functools import partial
+from typing import Any
 
 from pyspark import SparkContext
 from pyspark.errors import PySparkNotImplementedError
-from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-from sparkext.jvm_errors import install_conditions
-from sparkext.python_workers import prepare
+from sparkext.execution.python_workers import prepare
+from sparkext.jvm.sessions import cloned_session, inject_parser, java_session, make_current
+from sparkext.parser.trend_parser import TrendParser
 from sparkext.sharing_picture import SharingPicture, TrendSession, explain
-from sparkext.spark_parser import TrendParser, TrendParserBuilder
 
 _enabled: weakref.WeakKeyDictionary[SparkSession, SparkSession] = weakref.WeakKeyDictionary()
-_builders: weakref.WeakKeyDictionary[SparkContext, TrendParserBuilder] = weakref.WeakKeyDictionary()
+_parsers: weakref.WeakKeyDictionary[SparkContext, weakref.WeakSet[TrendParser]] = weakref.WeakKeyDictionary()
 
 
 def enable(spark: SparkSession) -> SparkSession:
@@ -35,20 +36,16 @@ def enable(spark: SparkSession) -> SparkSession:
     if spark in _enabled:
         [parser] = parsers_of(_enabled[spark])
         parser.is_on = True
+        make_current(_enabled[spark])
         return _enabled[spark]
     context = spark.sparkContext
-    gateway = context._gateway
-    assert gateway is not None
-    if context not in _builders:
-        ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
-        gateway._callback_server.callback_server_parameters.propagate_java_exceptions = True
-        install_conditions(gateway.jvm)
-        _builders[context] = TrendParserBuilder(context)
-        spark._jsparkSession.extensions().injectParser(_builders[context])
+    if context not in _parsers:
+        _parsers[context] = weakref.WeakSet()
+        inject_parser(spark, partial(_parser, context))
     prepare(spark)
-    session = TrendSession(context, spark._jsparkSession.cloneSession())
+    session = TrendSession(context, cloned_session(spark))
     _enabled[spark] = _enabled[session] = session
-    _make_current(session)
+    make_current(session)
     return session
 
 
@@ -80,9 +77,16 @@ def explain_sharing(spark: SparkSession, only: str | None = None) -> SharingPict
     return explain(spark if is_enabled(spark) else enable(spark), only)
 
 
+def _parser(context: SparkContext, session: Any, delegate: Any) -> TrendParser:
+    """The parser of a new session of the JVM, which has Spark's own parser."""
+    parser = TrendParser(context, session, delegate)
+    _parsers[context].add(parser)
+    return parser
+
+
 def parsers(context: SparkContext) -> list[TrendParser]:
     """Parsers of the enabled sessions of an application."""
-    return list(_builders[context].parsers) if context in _builders else []
+    return list(_parsers.get(context, ()))
 
 
 def is_enabled(spark: SparkSession) -> bool:
@@ -92,16 +96,5 @@ def is_enabled(spark: SparkSession) -> bool:
 
 def parsers_of(spark: SparkSession) -> list[TrendParser]:
     """The parser of a session; nothing if Spark's own reads its statements."""
-    spark._jsparkSession.sessionState()  # with it comes the parser
-    return [parser for parser in parsers(spark.sparkContext) if parser.session.equals(spark._jsparkSession)]
-
-
-def _make_current(session: SparkSession) -> None:
-    """Let `SparkSession.getActiveSession` and `builder.getOrCreate` find the session."""
-    jvm = session.sparkContext._jvm
-    assert jvm is not None
-    sessions = jvm.org.apache.spark.sql.classic.SparkSession
-    sessions.setDefaultSession(session._jsparkSession)
-    sessions.setActiveSession(session._jsparkSession)
-    SparkSession._instantiatedSession = session
-    SparkSession._activeSession = session
+    session = java_session(spark)
+    return [parser for parser in parsers(spark.sparkContext) if parser.session.equals(session)]

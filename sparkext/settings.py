@@ -7,9 +7,13 @@ import math
 
 from pyspark.sql import SparkSession
 
-from planner.errors import PlanningError
-from planner.optimizers import MODELS, OPTIMIZERS
+from sparkext.jvm.analysis_context import conf_names
+from sparkext.planner.budget import DEFAULT_SECONDS
+from sparkext.planner.errors import PlanningError
+from sparkext.planner.optimizers import MODELS, OPTIMIZERS
+from sparkext.sql.spelling import closest
 
+BUDGET = "spark.sparkext.optimizer.budget"
 CACHE = "spark.sparkext.cache"
 CHUNKS = "spark.sparkext.chunks"
 COST_MODEL = "spark.sparkext.costModel"
@@ -18,6 +22,7 @@ OPTIMIZER = "spark.sparkext.optimizer"
 PARTITIONS = "spark.sparkext.partitions"
 STATISTICS = "spark.sparkext.statistics"
 SAMPLE_ROWS = "spark.sparkext.statistics.sampleRows"
+STREAM_BUCKETS = "spark.sparkext.stream.buckets"
 _CHOICES = {
     CACHE: ("auto", "off"),
     CHUNKS: ("auto", "on", "off"),
@@ -26,6 +31,54 @@ _CHOICES = {
     OPTIMIZER: tuple(OPTIMIZERS),
 }
 _SAMPLED = 10_000
+_BUCKETS = 32
+_MOST_BUCKETS = 1 << 14
+_PREFIX = "spark.sparkext."
+KNOWN = (BUDGET, CACHE, CHUNKS, COST_MODEL, DEBUG, OPTIMIZER, PARTITIONS, STATISTICS, SAMPLE_ROWS, STREAM_BUCKETS)
+"""Names of all settings."""
+
+
+def check_names(spark: SparkSession) -> None:
+    """Refuse settings that there are not.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_SETTING``.
+    """
+    for name in conf_names(spark):
+        check_name(name)
+
+
+def check_name(name: str) -> None:
+    """Refuse a setting that there is not; others than sparkext's are left to Spark.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_SETTING``.
+    """
+    if name.startswith(_PREFIX) and name not in KNOWN:
+        shown = {known.removeprefix(_PREFIX).upper(): known for known in KNOWN}
+        meant = closest(name.removeprefix(_PREFIX), tuple(shown))
+        proposed = f"Did you mean {shown[meant]}? " if meant is not None else ""
+        hint = f"{proposed}The settings are {', '.join(KNOWN)}."
+        raise PlanningError("TREND_UNKNOWN_SETTING", 0, 0, problem=f"There is no setting {name}", hint=hint)
+
+
+def check_value(name: str, value: str) -> None:
+    """Refuse a value that a setting cannot have, or a setting that there is not.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_SETTING``.
+    """
+    check_name(name)
+    if name in _CHOICES:
+        _chosen(name, value)
+    elif name == PARTITIONS:
+        _partitions(value)
+    elif name == SAMPLE_ROWS:
+        _positive(name, value, "a positive integer")
+    elif name == STATISTICS:
+        _statistics(value)
+    elif name == STREAM_BUCKETS:
+        _buckets(value)
 
 
 def choice(spark: SparkSession, name: str) -> str:
@@ -34,8 +87,11 @@ def choice(spark: SparkSession, name: str) -> str:
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
+    return _chosen(name, str(spark.conf.get(name, _CHOICES[name][0])))
+
+
+def _chosen(name: str, value: str) -> str:
     known = {value.lower(): value for value in _CHOICES[name]}
-    value = str(spark.conf.get(name, _CHOICES[name][0]))
     if value.lower() not in known:
         raise _unknown(name, value, ", ".join(known.values()))
     return known[value.lower()]
@@ -47,8 +103,29 @@ def partitions(spark: SparkSession) -> int | None:
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    value = spark.conf.get(PARTITIONS, "auto")
-    return None if value is None or value == "auto" else _positive(PARTITIONS, value, "auto, or a positive integer")
+    return _partitions(str(spark.conf.get(PARTITIONS, "auto")))
+
+
+def _partitions(value: str) -> int | None:
+    return None if value.lower() == "auto" else _positive(PARTITIONS, value, "auto, or a positive integer")
+
+
+def budget(spark: SparkSession) -> float:
+    """Seconds of processor time that looking for the plan of a pool may take; infinite for as long as it takes.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_SETTING``.
+    """
+    value = str(spark.conf.get(BUDGET, str(DEFAULT_SECONDS)))
+    if value.lower() == "none":
+        return math.inf
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = math.nan
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise _unknown(BUDGET, value, "seconds of processor time such as 2 or 0.5, or none for no limit")
+    return seconds
 
 
 def sample_rows(spark: SparkSession) -> int:
@@ -62,13 +139,33 @@ def sample_rows(spark: SparkSession) -> int:
     return rows if str(spark.conf.get(STATISTICS, "sample")).lower() == "sample" else 0
 
 
+def stream_buckets(spark: SparkSession) -> int:
+    """Among how many buckets the keys of a stream are divided.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_SETTING``.
+    """
+    return _buckets(str(spark.conf.get(STREAM_BUCKETS, str(_BUCKETS))))
+
+
+def _buckets(value: str) -> int:
+    known = f"a positive integer up to {_MOST_BUCKETS:,}"
+    number = _positive(STREAM_BUCKETS, value, known)
+    if number > _MOST_BUCKETS:
+        raise _unknown(STREAM_BUCKETS, value, known)
+    return number
+
+
 def given_statistics(spark: SparkSession) -> dict[str, float]:
     """Events in a group and window by class or type, as far as the user gives them.
 
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    value = str(spark.conf.get(STATISTICS, "sample"))
+    return _statistics(str(spark.conf.get(STATISTICS, "sample")))
+
+
+def _statistics(value: str) -> dict[str, float]:
     if value.lower() in ("sample", "none"):
         return {}
     try:
@@ -89,4 +186,5 @@ def _positive(name: str, value: str, known: str) -> int:
 
 
 def _unknown(name: str, value: str, known: str) -> PlanningError:
-    return PlanningError("TREND_UNKNOWN_SETTING", 0, 0, name=name, value=value, known=known)
+    problem = f"The setting {name} cannot be '{value}'"
+    return PlanningError("TREND_UNKNOWN_SETTING", 0, 0, problem=problem, hint=f"Known values: {known}.")

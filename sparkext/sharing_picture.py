@@ -10,14 +10,14 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
 
-from sparkext.pictures.document import Pass, read
-from sparkext.pictures.legend import Legend
-from sparkext.pictures.page import fragment, page
-from sparkext.pictures.template_drawing import template_svg
-from sparkext.pictures.trace_drawing import trace_svg
-from sparkext.sql_text import identifier
-from sparkext.statement import Asked, Command, Form, command
-from sparkext.tokens import TokenError, tokenize
+from sparkext.explain.pictures.document import Pass, read
+from sparkext.explain.pictures.legend import Legend
+from sparkext.explain.pictures.page import fragment, page
+from sparkext.explain.pictures.template_drawing import template_svg
+from sparkext.jvm.frames import java_frame
+from sparkext.parser.commands import Asked, Command, Form, command
+from sparkext.sql.quoting import identifier
+from sparkext.sql.tokens import TokenError, tokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,6 @@ class SharingPicture:
     def svg(self) -> dict[str, str]:
         """The picture of each template, by the name of its pool."""
         return {one.name: template_svg(one, one.plan, Legend(one.plan)) for one in self._passes() if one.plan}
-
-    @property
-    def graphs(self) -> dict[str, str]:
-        """The picture of each GLORIA graph, by the name of its pool; other optimizers have none."""
-        return {
-            one.name: trace_svg(one, one.plan, Legend(one.plan))
-            for one in self._passes()
-            if one.plan and one.plan.candidates
-        }
 
     def save(self, file: str | Path) -> None:
         """Write `html` to a file."""
@@ -88,7 +79,7 @@ class PlanFrame(ClassicFrame):
     """The result of ``EXPLAIN SHARING``: a data frame like any other, which notebooks show as a picture."""
 
     def __init__(self, frame: DataFrame, only: str | None) -> None:
-        super().__init__(frame._jdf, frame.sparkSession)
+        super().__init__(java_frame(frame), frame.sparkSession)
         self._only = only
 
     def _repr_html_(self) -> str:

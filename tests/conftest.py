@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -16,17 +17,35 @@ if TYPE_CHECKING:
 os.environ["SPARKEXT_CALIBRATION"] = os.devnull
 
 
+LONG = ("clients", "test_benchmarks.py", "test_python_workers.py")
+"""Folders and files whose tests all take long, or start programs of their own."""
+
+_began = time.monotonic()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that uses the session."""
+    """Mark every test that uses the session, and those that take long."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+        if any(part in LONG for part in item.path.parts):
+            item.add_marker(pytest.mark.long)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail when the tests have taken longer than ``SPARKEXT_TEST_SECONDS``, which `make` gives to each tier."""
+    limit = os.environ.get("SPARKEXT_TEST_SECONDS")
+    took = time.monotonic() - _began
+    if limit is not None and took > float(limit) and not hasattr(session.config, "workerinput"):
+        print(f"\nThe tests took {took:.0f} s, and may take {limit} s; --durations=30 shows which take how long.")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(scope="session")
 def spark_session() -> Iterator[SparkSession]:
     """The enabled session; tests use `spark`, which cleans up after each."""
-    from tests.sql_harness import start_session
+    from tests.support.sql_harness import start_session
 
     session = start_session()
     yield session
@@ -38,9 +57,9 @@ def spark(spark_session: SparkSession) -> Iterator[SparkSession]:
     """The enabled session, without the views and settings of other tests."""
     before = {name: value for name, value in spark_session.conf.getAll.items() if name.startswith("spark.sparkext.")}
     yield spark_session
-    for table in spark_session.catalog.listTables():
+    for table in spark_session.sql("SHOW TABLES").collect():
         if table.isTemporary:
-            spark_session.catalog.dropTempView(table.name)
+            spark_session.catalog.dropTempView(table.tableName)
     for name, value in spark_session.conf.getAll.items():
         if name.startswith("spark.sparkext.") and before.get(name) != value:
             spark_session.conf.unset(name)

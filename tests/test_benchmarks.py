@@ -32,11 +32,11 @@ from benchmarks.plots import Bars, Lines
 from benchmarks.report import TIMES, Result, Row, Table, Target, aligned, markdown
 from benchmarks.same import ResultsDifferError, check_same
 from benchmarks.suite import BENCHMARKS, measure
-from planner.optimizers import OPTIMIZERS
-from planner.query import Window
-from planner.template import template
-from tests.sql_cases import settings
-from tests.test_docs import PLAIN
+from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.patterns.query import Window
+from sparkext.planner.sharing.template import template
+from tests.sql.test_docs import PLAIN
+from tests.support.sql_cases import settings
 
 NAMES = {benchmark.name: benchmark for benchmark in BENCHMARKS}
 
@@ -58,7 +58,7 @@ def test_each_benchmark(spark: SparkSession, tmp_path: Path, name: str) -> None:
     page.write_text(f"Before.\n<!-- figures: {name} -->\n<!-- end -->\nAfter.\n")
     write_page([known], page)
     text = page.read_text()
-    assert all(row.what in text for row in run.result.rows)
+    assert all(row.what.replace("|", r"\|") in text for row in run.result.rows)
     assert (text.startswith("Before.\n"), text.endswith("After.\n")) == (True, True)
     for picture in run.result.plots:
         ElementTree.parse(tmp_path / f"{picture}.svg")

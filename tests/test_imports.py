@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -11,28 +12,59 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 ALLOWED = {
-    "planner": {"planner"},
+    "planner": {"sparkext.planner"},
     "udfs": {
-        "udfs",
+        "sparkext.udfs",
         "numpy",
         "pyarrow",
         "numba",
-        "planner.kernel_plan",
-        "planner.result_columns",
-        "planner.guards",
-        "planner.query",
-        "planner.pattern",
+        "sparkext.planner.compiler.kernel_plan",
+        "sparkext.planner.compiler.result_columns",
+        "sparkext.planner.automata.guards",
+        "sparkext.planner.patterns.query",
+        "sparkext.planner.patterns.pattern",
     },
 }
 """Per package, what it may import besides the standard library: packages, or modules of one."""
 
+ORDER = ("sql", "jvm", "binding", "execution", "workload", "explain", "parser", "cli")
+"""Folders of sparkext/, each of which may import those before it."""
+
+FOR_ALL = ("sparkext.planner", "sparkext.udfs", "sparkext.settings", "sparkext.amounts")
+"""What any of them may import."""
+
+OF_THE_JVM = frozenset(
+    (
+        "_callback_server",
+        "_gateway",
+        "_jc",
+        "_jconf",
+        "_jdf",
+        "_jrdd",
+        "_jsc",
+        "_jschema",
+        "_jsparkSession",
+        "_jvm",
+        "getClass",
+        "java_exception",
+        "mkString",
+        "queryExecution",
+        "sessionState",
+        "sharedState",
+    )
+)
+"""Attributes that only what PySpark or Py4J has of the JVM has."""
+
+CLASS = re.compile(r"\b(?:org\.apache|scala|sun\.misc)\.[\w.$]*\w\$?|\borg\$apache\$[\w$]+")
+"""Full name of a class of the JVM that is not Java's own, or of a method that Scala has named like one."""
+
 WITHOUT_SPARK = (
-    "adjacent",
+    "prev_conditions",
     "automata",
     "by_hand",
     "enumerator",
     "gloria_texts",
-    "harness",
+    "kernel_harness",
     "instruction_twin",
     "kernel_plans",
     "kernel_twin",
@@ -45,19 +77,19 @@ WITHOUT_SPARK = (
 """Modules of the tests that need no JVM."""
 
 FORBIDDEN_TO_THE_ENUMERATOR = (
-    "planner.access",
-    "planner.automaton",
-    "planner.compile",
-    "planner.determinise",
-    "planner.guards",
-    "planner.merging",
-    "planner.positions",
-    "planner.prefixes",
-    "planner.refinement",
-    "planner.shuffle",
-    "planner.template",
-    "planner.unambiguous",
-    "udfs",
+    "sparkext.planner.conditions.access",
+    "sparkext.planner.automata.automaton",
+    "sparkext.planner.compiler.compile",
+    "sparkext.planner.automata.determinise",
+    "sparkext.planner.automata.guards",
+    "sparkext.planner.automata.merging",
+    "sparkext.planner.automata.positions",
+    "sparkext.planner.sharing.prefixes",
+    "sparkext.planner.automata.refinement",
+    "sparkext.planner.automata.shuffle",
+    "sparkext.planner.sharing.template",
+    "sparkext.planner.automata.unambiguous",
+    "sparkext.udfs",
 )
 
 
@@ -70,12 +102,65 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path} imports relatively"
             assert node.module is not None
-            names.add(node.module)
+            of_sparkext = [f"sparkext.{alias.name}" for alias in node.names]
+            names.update(of_sparkext if node.module == "sparkext" else [node.module])
     return names
 
 
 def is_within(name: str, packages: set[str] | tuple[str, ...]) -> bool:
     return any(name == package or name.startswith(package + ".") for package in packages)
+
+
+def is_of_spark_side(name: str) -> bool:
+    """Whether a module is sparkext's, and neither the planner's nor the kernels'."""
+    return is_within(name, ("sparkext",)) and not is_within(name, ("sparkext.planner", "sparkext.udfs"))
+
+
+@pytest.mark.parametrize("folder", ORDER)
+def test_folders_import_one_way(folder: str) -> None:
+    allowed = {*FOR_ALL, *(f"sparkext.{before}" for before in ORDER[: ORDER.index(folder) + 1])}
+    if folder == "cli":
+        allowed |= {"sparkext.__version__", "sparkext.session", "sparkext.sharing_picture"}
+    files = sorted((ROOT / "sparkext" / folder).rglob("*.py"))
+    assert files
+    for path in files:
+        for name in imported(path):
+            assert not is_within(name, ("sparkext",)) or is_within(name, allowed), f"{path} imports {name}"
+
+
+def test_what_reads_text_knows_nothing_of_spark() -> None:
+    for path in (ROOT / "sparkext" / "sql").glob("*.py"):
+        assert not any(is_within(name, ("pyspark", "py4j")) for name in imported(path)), path
+
+
+def test_only_one_folder_touches_the_jvm() -> None:
+    files = [path for folder in ("sparkext", "planner", "udfs") for path in (ROOT / folder).rglob("*.py")]
+    others = [path for path in files if ROOT / "sparkext" / "jvm" not in path.parents]
+    assert len(files) > len(others) > 0
+    for path in others:
+        assert not any(is_within(name, ("py4j", "pyspark.java_gateway")) for name in imported(path)), path
+        for node in ast.walk(ast.parse(path.read_text(), str(path))):
+            if isinstance(node, ast.Attribute):
+                assert node.attr not in OF_THE_JVM, f"{path}:{node.lineno} uses {node.attr}"
+            elif isinstance(node, ast.ClassDef):
+                assert node.name != "Java", f"{path}:{node.lineno} is called by the JVM"
+
+
+def test_what_is_private_is_listed() -> None:
+    """Classes of Spark's and private attributes of PySpark's, and what is listed is used."""
+    listed = (ROOT / "docs" / "private_apis.md").read_text()
+    classes: set[str] = set()
+    for path in (ROOT / "sparkext" / "jvm").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(), str(path))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                classes.update(CLASS.findall(node.value))
+            elif isinstance(node, ast.Attribute) and re.match("_[a-zA-Z]", node.attr) and not is_own(node.value):
+                assert re.search(rf"\b{node.attr}\b", listed), f"{path} uses {node.attr}"
+    assert classes == set(CLASS.findall(listed))
+
+
+def is_own(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
 
 
 @pytest.mark.parametrize("package", ALLOWED)
@@ -91,16 +176,19 @@ def test_packages_import_what_they_may(package: str) -> None:
 
 @pytest.mark.parametrize("module", WITHOUT_SPARK)
 def test_truth_and_harness_need_no_spark(module: str) -> None:
-    assert not any(is_within(name, ("pyspark", "sparkext")) for name in imported(ROOT / "tests" / f"{module}.py"))
+    assert not any(
+        is_within(name, ("pyspark",)) or is_of_spark_side(name)
+        for name in imported(ROOT / "tests" / "support" / f"{module}.py")
+    )
 
 
 def test_truth_knows_nothing_of_what_it_is_the_truth_for() -> None:
-    for module in ("adjacent", "enumerator", "instruction_twin", "kernel_twin"):
-        for name in imported(ROOT / "tests" / f"{module}.py"):
+    for module in ("prev_conditions", "enumerator", "instruction_twin", "kernel_twin"):
+        for name in imported(ROOT / "tests" / "support" / f"{module}.py"):
             assert not is_within(name, FORBIDDEN_TO_THE_ENUMERATOR), f"{module} imports {name}"
 
 
 def test_what_the_truth_must_not_import_exists() -> None:
     for name in FORBIDDEN_TO_THE_ENUMERATOR:
-        path = ROOT / name.replace(".", "/")
+        path = ROOT / name.removeprefix("sparkext.").replace(".", "/")
         assert path.is_dir() or path.with_suffix(".py").is_file(), name

@@ -1,6 +1,6 @@
 """What runs on executors: kernels over Arrow batches.
 
-The package imports numpy, pyarrow, numba and the dataclasses of `planner.kernel_plan`, nothing else. Where it is
+The package imports numpy, pyarrow, numba and the dataclasses of `kernel_plan`, nothing else. Where it is
 in an archive, as with ``spark-submit --py-files``, its modules are taken out of it, so that numba can keep what it
 compiles.
 """
@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-PART_OF = "sparkext"
-"""Tells this package from a module of the same name that a user may have."""
-
 if not Path(__file__).is_file():
-    from udfs.unpacked import unpack
+    from sparkext.udfs.unpacked import unpack
 
     __path__ = [str(unpack())]

@@ -9,26 +9,31 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numba
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
 
 
 def lasting_directory() -> Path | None:
     """A directory that outlives the process: the one that the user has named for numba, else one of the user's own.
 
-    None when somebody else could write to the latter, which is below the temporary directory.
+    None when the latter, which is below the temporary directory, is a link, or somebody else could write to it.
     """
     if numba.config.CACHE_DIR:
         return Path(numba.config.CACHE_DIR)
     own = Path(tempfile.gettempdir()) / f"sparkext-kernels-{os.getuid()}"
     own.mkdir(mode=0o700, exist_ok=True)
-    if own.stat().st_uid != os.getuid() or own.stat().st_mode & 0o022:
-        return None
-    return own
+    found = own.lstat()
+    is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return own if is_own else None
 
 
 def digest(texts: Iterable[bytes]) -> str:
@@ -38,14 +43,24 @@ def digest(texts: Iterable[bytes]) -> str:
 
 def unpack() -> Path:
     """A directory with the modules of this package as files. Several processes may ask for it at once."""
-    modules = sorted((file.name, file.read_bytes()) for file in files("udfs").iterdir() if file.name.endswith(".py"))
+    modules = sorted(_modules(files("sparkext.udfs")))
     base = lasting_directory()
     place = Path(tempfile.mkdtemp()) if base is None else base / f"udfs-{digest(text for _, text in modules)}"
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, text in modules:
         if not (place / name).exists():  # some, after a clean-up of the temporary directory
+            (place / name).parent.mkdir(mode=0o700, exist_ok=True)
             _write(place / name, text)
     return place
+
+
+def _modules(folder: Traversable, within: str = "") -> Iterator[tuple[str, bytes]]:
+    """Paths and texts of the modules in a folder of the archive, and in the folders in it."""
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _modules(entry, f"{within}{entry.name}/")
+        elif entry.name.endswith(".py"):
+            yield within + entry.name, entry.read_bytes()
 
 
 def _write(target: Path, text: bytes) -> None:

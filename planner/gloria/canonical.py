@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from planner.gloria.graph import Graph, Pool
-from planner.gloria.problem import Problem
-from planner.sharing import QSet, SharingPlan, TransitionPlan
-from planner.template import Template, Transition
+from sparkext.planner.gloria.graph import Graph, Pool
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
+from sparkext.planner.sharing.template import Template, Transition
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,9 +104,13 @@ def canonical(problem: Problem) -> Canonical:
         transitions=tuple(
             Transition(*links[number], renumbered(template.transitions[number].queries)) for number in transitions
         ),
+        opens=tuple(template.opens[query] for query in queries),
+        marked=tuple(template.marked[query] for query in queries),
     )
     events = tuple(problem.events[state] for state in states)
-    return Canonical(Problem(ordered, events), problem, tuple(queries), tuple(states), tuple(transitions))
+    return Canonical(
+        Problem(ordered, events, problem.budget), problem, tuple(queries), tuple(states), tuple(transitions)
+    )
 
 
 def _text(template: Template, query: int, shown: list[str]) -> tuple[object, ...]:
@@ -120,6 +124,9 @@ def _text(template: Template, query: int, shown: list[str]) -> tuple[object, ...
         repr(asked.classes) if template.automata[query].guards else "",
         (asked.window.within, asked.window.slide) if asked.window else (),
         [str(aggregate) for aggregate in asked.aggregates],
+        (asked.selection.value, str(asked.rows)),
+        [variable or "" for variable in template.opens[query]],
+        asked.span or 0,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.gloria.graph import Graph, Pool
+from sparkext.planner.gloria.graph import Graph, Pool
 
 
 def prune_edges(graph: Graph, pool: Pool) -> None:

@@ -11,13 +11,16 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import TypeAlias
 
-from planner.gloria.costs import CostModel, leaving
-from planner.gloria.labels import labels_of, plan_of
-from planner.gloria.problem import Problem
-from planner.sharing import QSet, SharingPlan, TransitionPlan
+from sparkext.planner.completion.labels import labels_of, plan_of
+from sparkext.planner.costs.cost_model import CostModel, leaving
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
 
 MAX_PARTS = 200_000
 """Most parts of plans that are gone on with at one transition."""
+
+MAX_QUERIES = 15
+"""Most queries of a transition; so many can be divided in a thousand million ways."""
 
 LOOKS_PER_PART = 20
 """Of so many times as many parts each may be looked at, in all."""
@@ -47,7 +50,10 @@ def exhaustive(
 
     Raises:
         WorkloadTooLargeError: There are more than ``most`` parts of plans, or it takes too many looks to tell.
+        BudgetSpentError: It takes more than the budget.
     """
+    if any(len(transition.queries) > MAX_QUERIES for transition in problem.transitions):
+        raise WorkloadTooLargeError
     looks = 0
     too_much = known * (1 + 1e-9)
     over: dict[tuple[int, _QSets], float] = {}
@@ -72,6 +78,7 @@ def exhaustive(
         for part, (cost, path) in parts.items():
             choice = dict(part)
             for qsets in _divisions(problem, model.fewest, number, choice):
+                problem.budget.check()
                 looks += 1
                 if looks > most * LOOKS_PER_PART:
                     raise WorkloadTooLargeError
@@ -122,6 +129,7 @@ def _closed(problem: Problem, chosen: Sequence[int]) -> set[int]:
 
 def _has_all(problem: Problem, state: int, chosen: Sequence[int]) -> bool:
     """Whether everything that comes to a state, round its component, has been chosen."""
+    problem.budget.check()
     component = problem.rank[state]
     return all(number in chosen for number, t in enumerate(problem.transitions) if problem.rank[t.target] == component)
 
@@ -170,7 +178,7 @@ def _partitions(items: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]:
 
 
 def _is_valid(problem: Problem, number: int, known: Mapping[int, _QSets]) -> bool:
-    """Whether the Q-sets of a transition are valid, as `planner.sharing.invalid` says."""
+    """Whether the Q-sets of a transition are valid, as `sparkext.planner.sharing.sharing_plan.invalid` says."""
     source = problem.transitions[number].source
     for qset in known[number]:
         if qset.snapshot is None or qset.snapshot == source:
@@ -180,7 +188,7 @@ def _is_valid(problem: Problem, number: int, known: Mapping[int, _QSets]) -> boo
             return False
         if not all(source in problem.passing[query] for query in members):
             return False
-        if not _begins(problem, source, qset, known, {source}):
+        if not _begins(problem, source, qset, known):
             return False
         for other, link in enumerate(problem.transitions):
             if link.target != source or not members & set(link.queries):
@@ -190,17 +198,21 @@ def _is_valid(problem: Problem, number: int, known: Mapping[int, _QSets]) -> boo
     return True
 
 
-def _begins(problem: Problem, state: int, qset: QSet, known: Mapping[int, _QSets], seen: set[int]) -> bool:
-    for number, link in enumerate(problem.transitions):
-        if link.target != state or number not in known:
-            continue
-        if not any(q.snapshot == qset.snapshot and set(q.queries) & set(qset.queries) for q in known[number]):
-            continue
-        # What comes from another component has been found to begin there before.
-        if link.source == qset.snapshot or problem.rank[link.source] < problem.rank[state]:
-            return True
-        if link.source not in seen and _begins(problem, link.source, qset, known, seen | {link.source}):
-            return True
+def _begins(problem: Problem, state: int, qset: QSet, known: Mapping[int, _QSets]) -> bool:
+    seen, todo = {state}, [state]
+    while todo:
+        here = todo.pop()
+        for number, link in enumerate(problem.transitions):
+            if link.target != here or number not in known:
+                continue
+            if not any(q.snapshot == qset.snapshot and set(q.queries) & set(qset.queries) for q in known[number]):
+                continue
+            # What comes from another component has been found to begin there before.
+            if link.source == qset.snapshot or problem.rank[link.source] < problem.rank[here]:
+                return True
+            if link.source not in seen:
+                seen.add(link.source)
+                todo.append(link.source)
     return False
 
 

@@ -13,11 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
-from planner.gloria.graph import Graph, Node, Pool, Sharing, bits
-from planner.sharing import QSet
+from sparkext.planner.bits import bits
+from sparkext.planner.gloria.graph import Graph, Node, Pool, Sharing
+from sparkext.planner.sharing.sharing_plan import QSet
 
 MAX_COMBINATIONS = 32
 """Most combinations of nodes of several preceding pools, and of what becomes of their Q-sets, that are tried."""
+
+
+GRAPH_PART = 0.4
+"""Part of the budget after which nothing is added to the graph any more, so that some is left for what comes then."""
 
 
 MAX_NODES = 32
@@ -31,7 +36,7 @@ def generate(graph: Graph, pool: Pool) -> None:
     (number,) = pool.transitions
     problem = graph.problem
     if len(problem.plain[number]) < graph.model.fewest:
-        connect(graph, pool, "not shared", (), [graph.kept(before) for before in pool.preceding])
+        share_nothing(graph, pool)
         return
     state = problem.transitions[number].source
     plain = bits(problem.plain[number])
@@ -42,7 +47,14 @@ def generate(graph: Graph, pool: Pool) -> None:
     for before in combinations(graph, pool):
         parts = _parts(graph, state, before, ways)
         for rule, shared in _divisions(graph, pool, state, plain, parts):
+            if graph.nodes[pool.number] and problem.budget.is_spent(GRAPH_PART):
+                return
             connect(graph, pool, rule, shared, before)
+
+
+def share_nothing(graph: Graph, pool: Pool) -> None:
+    """A node in which nothing is shared, behind all others."""
+    connect(graph, pool, "not shared", (), [graph.kept(number) for number in pool.preceding])
 
 
 def combinations(graph: Graph, pool: Pool) -> Iterator[tuple[tuple[Node, ...], ...]]:

@@ -7,22 +7,26 @@ graph that they have built.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
-from planner.gloria.canonical import canonical
-from planner.gloria.completion import Effort, complete
-from planner.gloria.costs import CostModel, Pricer, plan_cost
-from planner.gloria.edge_pruning import prune_edges
-from planner.gloria.generation import generate
-from planner.gloria.graph import Graph, Pool
-from planner.gloria.kleene import plan_components
-from planner.gloria.labels import plan_of
-from planner.gloria.node_pruning import prune_nodes
-from planner.gloria.options import Labelling
-from planner.gloria.path_search import search_paths
-from planner.gloria.pools import pools
-from planner.gloria.problem import Problem
-from planner.sharing import SharingPlan
+from sparkext.planner.budget import BudgetSpentError
+from sparkext.planner.completion.completion import Effort, complete
+from sparkext.planner.completion.labels import ALONE, plan_of
+from sparkext.planner.completion.options import Labelling
+from sparkext.planner.costs.cost_model import CostModel, Pricer, plan_cost
+from sparkext.planner.gloria.canonical import canonical
+from sparkext.planner.gloria.edge_pruning import prune_edges
+from sparkext.planner.gloria.generation import GRAPH_PART, generate, share_nothing
+from sparkext.planner.gloria.graph import Graph, Pool
+from sparkext.planner.gloria.kleene import plan_components
+from sparkext.planner.gloria.node_pruning import prune_nodes
+from sparkext.planner.gloria.path_search import search_paths
+from sparkext.planner.gloria.pools import pools
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.gloria.prospects import too_large, without_prospects
+from sparkext.planner.sharing.sharing_plan import SharingPlan
+from sparkext.planner.sharon.search import SharonSearch, search
 
 RULES: tuple[Callable[[Graph, Pool], None], ...] = (generate, plan_components, prune_edges, prune_nodes)
 
@@ -33,10 +37,11 @@ class Found:
 
     Attributes:
         plan: The plan.
-        graph: How GLORIA got there; None for other optimizers.
+        graph: How GLORIA got there; None for other optimizers, and where there was nothing to look for, or no time.
         cost: Of the plan.
         published: Cost of the plan that the rules of the paper find.
         bound: No plan costs less; None when that is not known.
+        sharon: How SHARON got there; None for other optimizers.
     """
 
     plan: SharingPlan
@@ -44,47 +49,95 @@ class Found:
     cost: float
     published: float | None = None
     bound: float | None = None
+    sharon: SharonSearch | None = None
 
 
 def build(problem: Problem, model: CostModel, rules: tuple[Callable[[Graph, Pool], None], ...] = RULES) -> Graph:
-    """The GLORIA graph of a problem."""
+    """The GLORIA graph of a problem; where the budget's part for it is spent, nothing is shared any more.
+
+    Raises:
+        BudgetSpentError: All of the budget was spent before there was a graph.
+    """
     of_problem = pools(problem)
     graph = Graph(problem, model, of_problem, [[] for _ in of_problem])
     for pool in of_problem:
-        for rule in rules:
+        problem.budget.check()
+        for rule in (share_nothing, prune_edges) if problem.budget.is_spent(GRAPH_PART) else rules:
             rule(graph, pool)
     return graph
 
 
 def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> Found:
-    """The best plan that can be found; it does not depend on the order of the queries."""
-    searched = _Searched(problem, model)
-    ordered, pricer, labels = searched.ordered, searched.pricer, searched.labels
-    completion = complete(ordered.problem, model, pricer, labels, effort or Effort())
-    return searched.found("gloria", completion.labels, pricer.cost(labels), completion.bound)
+    """The best plan that can be found in the budget; it does not depend on the order of the queries.
+
+    Where it is not known to be the best of all, it costs no more than that of SHARON.
+    """
+    searched = Searched(problem, model)
+    if searched.graph is None:
+        return searched.found("gloria", searched.labels, proved=not searched.has_prospects)
+    effort = effort or Effort()
+    cost = searched.pricer.cost(searched.labels)
+    try:
+        completion = complete(searched.problem, model, searched.pricer, searched.labels, effort)
+    except BudgetSpentError:
+        return searched.found("gloria", searched.labels, cost)
+    labels, bound = completion.labels, completion.bound
+    proved = bound is not None and bound >= searched.pricer.cost(labels) * (1 - 1e-9)
+    if not proved and not problem.budget.is_spent():
+        labels = _from_sequences(searched, model, labels, effort)
+    return searched.found("gloria", labels, cost, bound)
+
+
+def _from_sequences(searched: Searched, model: CostModel, labels: list[Labelling], effort: Effort) -> list[Labelling]:
+    """Labels that cost no more than the given ones, or those that SHARON finds and what completion makes of them."""
+    problem, pricer = searched.problem, searched.pricer
+    begin, found = search(problem, model, pricer, effort, part=1.0)
+    if not found.shared or pricer.cost(begin) >= pricer.cost(labels) * (1 - 1e-12):
+        return labels
+    with suppress(BudgetSpentError):
+        return min(begin, complete(problem, model, pricer, begin, effort).labels, key=pricer.cost)
+    return begin
 
 
 def published(problem: Problem, model: CostModel) -> Found:
     """The plan that the rules of the paper find, without completion."""
-    searched = _Searched(problem, model)
+    searched = Searched(problem, model)
     return searched.found("published", searched.labels)
 
 
-class _Searched:
-    """A problem, of which the graph has been built and searched.
+class Searched:
+    """A problem, of which the graph has been built and searched, if there is something to look for.
 
     Attributes:
         ordered: The problem in canonical order.
-        graph: Its graph.
+        problem: That, without the queries of which there is nothing to look for.
+        has_prospects: Whether there may be plans that cost less than that in which nothing is shared.
+        graph: Its graph; None when there is nothing to look for, or no time.
         pricer: Of its labels.
-        labels: Of the best path.
+        labels: Of the best path; nothing is shared if there is no graph.
     """
 
-    def __init__(self, problem: Problem, model: CostModel) -> None:
+    def __init__(
+        self, problem: Problem, model: CostModel, rules: tuple[Callable[[Graph, Pool], None], ...] = RULES
+    ) -> None:
+        """Build the graph by these rules, and search it."""
+        self._model = model
         self.ordered = canonical(problem)
-        self.graph = build(self.ordered.problem, model)
-        self.pricer = Pricer(self.ordered.problem, model)
-        self.labels = search_paths(self.graph, self.pricer)
+        given = self.ordered.problem
+        large = too_large(given)
+        without_large = replace(given, left_alone=large) if large else given
+        alone = large | without_prospects(without_large, model)
+        self.problem = without_large if alone == large else replace(given, left_alone=alone)
+        self.pricer = Pricer(self.problem, model)
+        self.graph: Graph | None = None
+        self.has_prospects = bool(large) or len(alone) < len(given.mine)
+        if len(alone) < len(given.mine):
+            with suppress(BudgetSpentError):
+                graph = build(self.problem, model, rules)
+                self.labels = search_paths(graph, self.pricer)
+                self.graph = graph
+        if self.graph is None:
+            self.labels = [dict.fromkeys(mine, ALONE) for mine in given.mine]
 
     def found(
         self,
@@ -92,8 +145,18 @@ class _Searched:
         labels: Sequence[Labelling],
         published: float | None = None,
         bound: float | None = None,
+        proved: bool = False,
     ) -> Found:
-        """The plan that labels give."""
-        plan = plan_of(self.ordered.problem, optimizer, labels)
-        cost = plan_cost(self.ordered.problem, self.graph.model, plan)
-        return Found(self.ordered.plan(plan), self.ordered.graph(self.graph), cost, published, bound)
+        """The plan that labels give.
+
+        Args:
+            optimizer: That has found them.
+            labels: Per query.
+            published: Cost of the plan that the rules of the paper find.
+            bound: No plan costs less.
+            proved: Whether no plan costs less than this one.
+        """
+        plan = plan_of(self.problem, optimizer, labels)
+        cost = plan_cost(self.problem, self._model, plan)
+        graph = None if self.graph is None else self.ordered.graph(self.graph)
+        return Found(self.ordered.plan(plan), graph, cost, published, cost if proved else bound)

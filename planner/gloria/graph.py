@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from planner.gloria.costs import CostModel, Leaving
-from planner.gloria.labels import ALONE
-from planner.gloria.problem import Problem
-from planner.sharing import QSet
+from sparkext.planner.bits import bits, members
+from sparkext.planner.completion.labels import ALONE
+from sparkext.planner.costs.cost_model import CostModel, Leaving
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.sharing.sharing_plan import QSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +30,6 @@ class Pool:
     queries: tuple[int, ...]
     preceding: tuple[int, ...]
     kleene: bool
-
-
-def bits(queries: Iterable[int]) -> int:
-    """Queries as the bits of a number."""
-    found = 0
-    for query in queries:
-        found |= 1 << query
-    return found
-
-
-def numbers(queries: int) -> tuple[int, ...]:
-    """Queries that are given as bits, ascending."""
-    return tuple([place for place, bit in enumerate(f"{queries:b}"[::-1]) if bit == "1"])
 
 
 Sharing: TypeAlias = tuple[int, int]
@@ -229,7 +217,7 @@ class Graph:
     def numbers(self, queries: int) -> tuple[int, ...]:
         """Queries that are given as bits, ascending."""
         if queries not in self._listed:
-            self._listed[queries] = numbers(queries)
+            self._listed[queries] = members(queries)
         return self._listed[queries]
 
     def _between(self, pool: Pool, after: Node | None) -> int:
@@ -250,7 +238,12 @@ class Graph:
         return self._ends_at[state]
 
     def inside(self, node: Node) -> float:
-        """Cost of a Kleene sub-pattern without its starts, and without what it is left with."""
+        """Cost of a Kleene sub-pattern without its starts, and without what it is left with.
+
+        Raises:
+            BudgetSpentError: Nothing is left of the budget.
+        """
+        self.problem.budget.check()
         pool = self.pools[node.pool]
         return sum(self.propagation(number, node, ~0) for number in pool.transitions) + self._sum(
             charge

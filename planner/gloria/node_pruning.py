@@ -1,12 +1,12 @@
 """Rule 4, node pruning: a node goes when another with the same Q-sets is cheaper and has rarer snapshots.
 
 This is Lemma 5.2 of the paper, which is proved for equal snapshot types only. Where it loses the best plan,
-`planner.gloria.completion` finds it again.
+`sparkext.planner.completion.completion` finds it again.
 """
 
 from __future__ import annotations
 
-from planner.gloria.graph import Graph, Node, Pool
+from sparkext.planner.gloria.graph import Graph, Node, Pool
 
 
 def prune_nodes(graph: Graph, pool: Pool) -> None:

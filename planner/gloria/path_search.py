@@ -10,22 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from planner.gloria.costs import Pricer
-from planner.gloria.graph import Graph, Node
-from planner.gloria.labels import ALONE, forms
-from planner.gloria.options import Labelling
+from sparkext.planner.completion.labels import ALONE, forms
+from sparkext.planner.completion.options import Labelling
+from sparkext.planner.costs.cost_model import Pricer
+from sparkext.planner.gloria.graph import Graph, Node
 
 MAX_PATHS = 3
 """Most pools through whose best node a plan is put together."""
 
 
 def search_paths(graph: Graph, pricer: Pricer) -> list[Labelling]:
-    """The labels of the best plan that the graph has a path for."""
+    """The labels of the best plan that the graph has a path for.
+
+    Raises:
+        BudgetSpentError: There was no time to find it.
+    """
     following: dict[int, list[int]] = {}
     for pool in graph.pools:
         for before in pool.preceding:
             following.setdefault(before, []).append(pool.number)
     for pool in reversed(graph.pools):
+        graph.problem.budget.check()
         for node in graph.kept(pool.number):
             node.d_e = graph.weight(node, None)
             node.dead_ends = 0
@@ -62,9 +67,15 @@ def _path(graph: Graph, through: Node, promise: Callable[[Node], tuple[int, floa
 
     def behind(node: Node) -> None:
         chosen[node.pool] = node
-        for number, edges in node.edges.items():
-            if number not in chosen:
-                behind(min(edges, key=lambda before: before.d_s + edges[before]))
+        path = [iter(node.edges.items())]
+        while path:
+            for number, edges in path[-1]:
+                if number not in chosen:
+                    chosen[number] = best = min(edges, key=lambda before: before.d_s + edges[before])
+                    path.append(iter(best.edges.items()))
+                    break
+            else:
+                path.pop()
 
     behind(through)
     for pool in graph.pools:

@@ -8,25 +8,30 @@ goes round.)
 
 from __future__ import annotations
 
-from planner.gloria.graph import Pool
-from planner.gloria.problem import Problem, strong_components
+from itertools import product
+
+from sparkext.planner.disjoint_sets import put_together
+from sparkext.planner.gloria.graph import Pool
+from sparkext.planner.gloria.problem import Problem, strong_components
 
 
 def pools(problem: Problem) -> tuple[Pool, ...]:
     """The pools of a problem: one per Kleene sub-pattern, one per other transition.
 
     Those before come first, but where queries go through the same transitions in different orders.
+
+    Raises:
+        BudgetSpentError: There are too many to put them in order.
     """
     groups, kleene = _groups(problem)
     group_of = {number: place for place, group in enumerate(groups) for number in group}
-    links = {
-        (group_of[before], group_of[after])
-        for query, arrivals in enumerate(problem.arrivals)
-        for state, coming in arrivals.items()
-        for before in coming
-        for after in problem.departures[query][state]
-        if group_of[before] != group_of[after]
-    }
+    links: set[tuple[int, int]] = set()
+    for query, arrivals in enumerate(problem.arrivals):
+        for state, coming in arrivals.items():
+            problem.budget.check()
+            going = {group_of[after] for after in problem.departures[query][state]}
+            links.update(product({group_of[before] for before in coming}, going))
+    links = {(before, after) for before, after in links if before != after}
     order = [place for component in strong_components(range(len(groups)), sorted(links)) for place in component]
     numbers = {place: number for number, place in enumerate(order)}
     preceding: list[list[int]] = [[] for _ in groups]
@@ -47,24 +52,14 @@ def pools(problem: Problem) -> tuple[Pool, ...]:
 
 def _groups(problem: Problem) -> tuple[list[tuple[int, ...]], set[int]]:
     """The transitions that are planned at once, and which of these are Kleene sub-patterns."""
-    group = list(range(len(problem.transitions)))
-
-    def root(number: int) -> int:
-        while group[number] != number:
-            group[number] = group[group[number]]
-            number = group[number]
-        return number
-
     on_cycle: set[int] = set()
+    circles: list[list[int]] = []
     for query, components in enumerate(problem.cycles):
         for states in components:
+            inside = frozenset(states)
             around = [n for state in states for n in problem.departures[query][state]]
-            around = [n for n in around if problem.transitions[n].target in states]
+            around = [n for n in around if problem.transitions[n].target in inside]
             on_cycle.update(around)
-            for number in around[1:]:
-                group[root(number)] = root(around[0])
-    members: dict[int, list[int]] = {}
-    for number in range(len(group)):
-        members.setdefault(root(number), []).append(number)
-    groups = [tuple(numbers) for numbers in members.values()]
+            circles.append(around)
+    groups = [tuple(numbers) for numbers in put_together(len(problem.transitions), circles)]
     return groups, {place for place, numbers in enumerate(groups) if numbers[0] in on_cycle}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from planner.prefixes import equal_prefixes
-from planner.sharing import Steps
-from planner.template import Template, Transition
+from sparkext.planner.budget import Budget
+from sparkext.planner.sharing.prefixes import equal_prefixes
+from sparkext.planner.sharing.sharing_plan import Steps
+from sparkext.planner.sharing.template import Template, Transition
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +24,14 @@ class Problem:
         template: Of the pool.
         events: Per state of the template, the events expected there per group and window; in a pool
             with different windows, per the longest of them.
+        budget: How long may be looked for a plan.
+        left_alone: Queries that go alone, see `sparkext.planner.gloria.prospects`.
     """
 
     template: Template
     events: tuple[float, ...]
+    budget: Budget = field(default_factory=Budget)
+    left_alone: frozenset[int] = frozenset()
 
     @cached_property
     def transitions(self) -> tuple[Transition, ...]:
@@ -107,7 +112,7 @@ class Problem:
 
     @cached_property
     def forms(self) -> dict[object, int]:
-        """Numbers of the forms that have been met, see `planner.gloria.labels.forms`."""
+        """Numbers of the forms that have been met, see `sparkext.planner.completion.labels.forms`."""
         return {}
 
     @cached_property
@@ -117,9 +122,13 @@ class Problem:
 
     @cached_property
     def plain(self) -> tuple[frozenset[int], ...]:
-        """Per transition the queries whose step is plain, see `planner.sharing.Steps`."""
+        """Per transition the queries that may share it: their step is plain, see `sharing_plan.Steps`."""
         return tuple(
-            frozenset(query for query in t.queries if self.steps.is_plain(query, t.source, t.target))
+            frozenset(
+                query
+                for query in t.queries
+                if query not in self.left_alone and self.steps.is_plain(query, t.source, t.target)
+            )
             for t in self.transitions
         )
 
@@ -195,8 +204,9 @@ def strong_components(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) ->
                 if path:
                     low[path[-1][0]] = min(low[path[-1][0]], low[node])
                 if low[node] == index[node]:
-                    place = stack.index(node)
-                    waiting -= set(stack[place:])
-                    found.append(tuple(sorted(stack[place:])))
-                    del stack[place:]
+                    component: list[int] = []
+                    while not component or component[-1] != node:
+                        component.append(stack.pop())
+                    waiting.difference_update(component)
+                    found.append(tuple(sorted(component)))
     return found[::-1]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.pages import blocks
-from tests.spark_programs import ROOT
+from tests.support.pages import blocks
+from tests.support.spark_programs import ROOT
 
 PAGE = ROOT / "docs" / "cluster.md"
 CHECKED = {

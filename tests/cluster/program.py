@@ -75,11 +75,16 @@ def places(spark: SparkSession) -> list[list[Any]]:
     """Where the executors have found the kernels, and which packages of the driver they have imported."""
 
     def seen(_: Iterable[int]) -> Iterator[list[Any]]:
-        import udfs
-        import udfs.kernel
+        import sparkext.udfs.kernels.event_loop
 
-        loaded = sorted({"sparkext", "sqlglot"} & {name.split(".")[0] for name in sys.modules})
-        yield [str(udfs.__file__), str(udfs.kernel.__file__), loaded, [os.path.abspath(entry) for entry in sys.path]]
+        ours = {name.split(".")[1] for name in sys.modules if name.startswith("sparkext.")}
+        loaded = sorted({"sqlglot"} & set(sys.modules) | ours - {"planner", "udfs"})
+        yield [
+            str(sparkext.udfs.__file__),
+            str(sparkext.udfs.kernels.event_loop.__file__),
+            loaded,
+            [os.path.abspath(entry) for entry in sys.path],
+        ]
 
     found = spark.sparkContext.parallelize(range(EXECUTORS_PLACES), EXECUTORS_PLACES).mapPartitions(seen)
     return list({json.dumps(place): place for place in found.collect()}.values())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyspark.find_spark_home import _find_spark_home
 
-from tests.spark_programs import eventually, free_port
+from tests.support.spark_programs import eventually, free_port
 
 ADDRESS = "127.0.0.1"
 _MARK = "SPARKEXT_TEST_CLUSTER"

@@ -25,7 +25,7 @@ import pytest
 from benchmarks import queries, rides
 from tests.cluster.page import block
 from tests.cluster.standalone import Standalone
-from tests.spark_programs import ROOT, eventually
+from tests.support.spark_programs import ROOT, eventually
 
 pytestmark = [pytest.mark.spark, pytest.mark.cluster]
 
@@ -239,10 +239,10 @@ def _check_places(site: Site, found: Any) -> None:
     """The driver has used the wheel. Executors have used what was shipped, and there is nothing else of ours."""
     assert Path(found["driver"]).is_relative_to(site.driver.parents[1])
     for package, kernel, of_the_driver, path in found["places"]:
-        assert Path(package).parent.parent.name == "sparkext.zip"
+        assert Path(package).parents[2].name == "sparkext.zip"
         assert Path(kernel).is_relative_to(site.kernels)
         assert of_the_driver == []
-        assert not any(Path(entry, "udfs").exists() for entry in path)
+        assert not any(Path(entry, "sparkext").exists() for entry in path)
 
 
 def _check_counts(found: Any, expected: Any) -> None:

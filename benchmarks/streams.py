@@ -1,0 +1,123 @@
+"""A query over a stream of files, against the batch pass over the same files."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from benchmarks.bench import Bench, Benchmark, seconds
+from benchmarks.queries import TRIP, WINDOWS
+from benchmarks.report import Result, Row, Table, Target
+from benchmarks.rides import Rides, write
+from benchmarks.same import check_same
+from tests.support.live import able_to_stream
+
+MINUTES = 10
+"""Event time in a micro-batch."""
+
+SKIPPED = 2
+"""Micro-batches that do not count: workers start, kernels are loaded, and no window is over yet."""
+
+QUERY = (
+    "SELECT * FROM {} MATCH_TREND (PARTITION BY driver ORDER BY ts TYPE BY action "
+    f"MEASURES COUNT(*) AS trends PATTERN ({TRIP}) {WINDOWS})"
+)
+
+
+def run(bench: Bench) -> Result:
+    """Seconds for the same events: micro-batches once they run steadily, and the pass over all files."""
+    drivers = bench.pick(5_000, 5_000, 50)
+    sizes: tuple[int, ...] = bench.pick((100_000, 500_000), (500_000,), (500,))
+    files = bench.pick(10, 7, 5)
+    rows, kept = [], []
+    for size in sizes:
+        folder = _files(bench, Rides(size * files, drivers, seconds_between=60 * MINUTES * drivers / size), size)
+        spark = bench.spark
+        spark.read.parquet(str(folder)).createOrReplaceTempView("rides")
+        batch = partial(_batch, spark)
+        times = bench.times({"batch": batch})
+        with able_to_stream(spark), tempfile.TemporaryDirectory() as checkpoint:
+            progress, found = _stream(spark, folder, Path(checkpoint))
+            end = max(found["window_end"].to_pylist())
+            wanted = spark.sql(QUERY.format("rides")).where(f"window_end <= TIMESTAMP '{end}'").toArrow()
+            check_same("stream", wanted, found, ("driver", "window_start", "window_end"))
+            on_disk = sum(path.stat().st_size for path in Path(checkpoint).rglob("*") if path.is_file())
+        full = [one for one in progress if one["numInputRows"]][SKIPPED:]
+        took = sum(one["durationMs"]["triggerExecution"] for one in full) / 1000
+        base = times["batch"] * len(full) / files
+        what = f"{size:,} events a trigger"
+        rows.append(Row(what, took, "s", "batch pass over as many of the events", base, Target(2.5)))
+        observed = next(iter(full[-1]["observedMetrics"].values()))
+        kept.append(
+            {
+                "events a trigger": size,
+                "events/s, stream": round(size * len(full) / took),
+                "events/s, batch": round(size * files / times["batch"]),
+                "events kept": observed["kept"],
+                "bytes an event": round(observed["state_bytes"] / max(1, observed["kept"]), 1),
+                "bytes a key": round(observed["state_bytes"] / drivers),
+                "checkpoint, MB": round(on_disk / 1e6, 1),
+            }
+        )
+    about = f"{drivers:,} drivers, {MINUTES} minutes of event time in a file, `{TRIP}`, {WINDOWS.lower()}"
+    return Result(
+        rows,
+        about,
+        f"{bench.method}; micro-batches after the first {SKIPPED}",
+        [Table("The state after the last micro-batch", kept)],
+    )
+
+
+def _files(bench: Bench, rides: Rides, size: int) -> Path:
+    """The events in files of ``size``, in the order of time."""
+    folder = bench.directory / f"stream-{size}-{rides.name()}"
+    if (folder / "_DONE").exists():
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    events = pa.concat_tables(pq.read_table(file) for file in sorted(write(rides, bench.directory).glob("*.parquet")))
+    for number, begin in enumerate(range(0, rides.events, size)):
+        file = folder / f"{number:05}.parquet"
+        pq.write_table(events.slice(begin, size), file)
+        os.utime(file, (1_700_000_000 + number,) * 2)
+    (folder / "_DONE").touch()
+    return folder
+
+
+def _batch(spark: SparkSession) -> None:
+    seconds(spark.sql(QUERY.format("rides")).write.format("noop").mode("overwrite").save)
+
+
+def _stream(spark: SparkSession, folder: Path, checkpoint: Path) -> tuple[list[dict[str, Any]], pa.Table]:
+    """The progress of each micro-batch, and all rows."""
+    schema = spark.read.parquet(str(folder)).schema
+    source = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
+    source.withWatermark("ts", "10 seconds").createOrReplaceTempView("live_rides")
+    parts: list[pa.Table] = []
+
+    def each(batch: DataFrame, _: int) -> None:
+        parts.append(batch.toArrow())
+
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", spark.sparkContext.defaultParallelism)
+    spark.conf.unset("spark.sparkext.stream.buckets")
+    try:
+        writer = spark.sql(QUERY.format("live_rides")).writeStream.option("checkpointLocation", str(checkpoint))
+        query = writer.foreachBatch(each).trigger(availableNow=True).start()
+        query.awaitTermination()
+        progress = [json.loads(one.json) for one in query.recentProgress]
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", str(before))
+    return progress, pa.concat_tables(part for part in parts if part.num_rows)
+
+
+BENCHMARK = Benchmark("streams", "a query over a stream, against the batch pass over the same files", run)

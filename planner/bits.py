@@ -1,0 +1,23 @@
+"""Sets of small numbers as the bits of one number: quick to unite, and to hash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def bits(numbers: Iterable[int]) -> int:
+    """Numbers as the bits of one."""
+    found = 0
+    for number in numbers:
+        found |= 1 << number
+    return found
+
+
+def members(found: int) -> tuple[int, ...]:
+    """The numbers that are the bits of one, ascending."""
+    return tuple([place for place, bit in enumerate(f"{found:b}"[::-1]) if bit == "1"])
+
+
+def lowest(found: int) -> int:
+    """The least of the numbers that are the bits of one, which is not zero."""
+    return (found & -found).bit_length() - 1

@@ -1,0 +1,1 @@
+"""From a template and a sharing plan to the kernel plan."""

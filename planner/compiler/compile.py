@@ -1,0 +1,524 @@
+"""From a template and a sharing plan to the kernel plan: states times components become cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias, TypeVar
+
+from sparkext.planner.automata.guards import ALWAYS, Condition
+from sparkext.planner.automata.refinement import refine
+from sparkext.planner.compiler.anchors import anchor_classes
+from sparkext.planner.compiler.banks import Banks, is_free, lay_out
+from sparkext.planner.compiler.components import Component, needed
+from sparkext.planner.compiler.contributions import (
+    addend_at,
+    column_at,
+    contributes,
+    event_at,
+    is_at_end,
+    of_component,
+)
+from sparkext.planner.compiler.kernel_plan import (
+    NO_EVENT,
+    Arithmetic,
+    Bank,
+    Cell,
+    Column,
+    Comparison,
+    Cut,
+    Evaluation,
+    Gain,
+    GuardState,
+    KernelPlan,
+    Link,
+    Panes,
+    Product,
+    Region,
+    Span,
+)
+from sparkext.planner.compiler.nodes import Held, Node, Sources, counts, key_of, nodes_of, sources_of
+from sparkext.planner.compiler.panes import PANES_FROM, PaneRows, pane_rows, told_apart
+from sparkext.planner.conditions.access import compile_comparison, is_ranked
+from sparkext.planner.conditions.instructions import program
+from sparkext.planner.conditions.prev_condition import Constant, Kind
+from sparkext.planner.patterns.query import EventClass, Selection, Step, Window
+from sparkext.planner.sharing.prefixes import equal_prefixes, share_equal_prefixes
+from sparkext.planner.sharing.regions import Regions, regions
+from sparkext.planner.sharing.sharing_plan import SharingPlan
+from sparkext.planner.sharing.template import State, Template
+
+_T = TypeVar("_T")
+
+
+def compile_plan(
+    template: Template,
+    plan: SharingPlan,
+    panes_from: float = PANES_FROM,
+    fallback: bool = False,
+    stretched: bool = False,
+) -> KernelPlan:
+    """The kernel plan that computes all queries of ``template``, sharing what ``plan`` shares.
+
+    Args:
+        template: Of the pool.
+        plan: A valid one.
+        panes_from: From how many open windows on these are computed by panes; see `panes.PANES_FROM`.
+        fallback: Whether to add a plan without linear forms, if there are any; not if ``stretched``.
+        stretched: Whether keys are computed in stretches; see `panes.may_be_stretched`.
+    """
+    made, banks, cells = _compiled(template, plan, panes_from, stretched)
+    if not fallback or not made.regions or stretched:
+        return made
+    lanes, _, own = _compiled(template, share_equal_prefixes(template), panes_from, stretched, made, banks)
+    if not lanes.banks:
+        return made
+    if not lanes.guard_states and not lanes.comparisons and not lanes.panes and not made.panes and not made.spans:
+        lanes = replace(lanes, handover=_handover(cells, own))
+    return replace(made, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
+
+
+def _handover(cells: dict[Node, int], own: dict[Node, int]) -> tuple[tuple[int, int], ...]:
+    """Cells of a plan with those of its fallback that hold the same totals.
+
+    What events add up comes last: of a state that is in the base of a region as well, it is the newer one.
+    """
+    pairs = {(cells[node], own[_in_fallback(node)]): node.held for node in cells if node.held != Held.FORM}
+    return tuple(sorted(pairs, key=lambda pair: pairs[pair] is Held.TOTAL))
+
+
+def _in_fallback(node: Node) -> Node:
+    """The node of a plan without forms that holds the same total between two times."""
+    return node if node.held is Held.LIVE else replace(node, held=Held.TOTAL)
+
+
+def _compiled(
+    template: Template,
+    plan: SharingPlan,
+    panes_from: float,
+    stretched: bool,
+    like: KernelPlan | None = None,
+    banks: Banks | None = None,
+) -> tuple[KernelPlan, Banks, dict[Node, int]]:
+    """A kernel plan, its banks and the cells of all nodes.
+
+    With ``like`` another, it has the same numbers for classes and columns, and its banks. There are no banks when those
+    of the other do not fit.
+    """
+    merged = equal_prefixes(template, plan)
+    apart = told_apart(merged)
+    panes = pane_rows(template, apart, panes_from, stretched)
+    shared = regions(template, plan)
+    kept = [(number, component) for number, query in enumerate(template.queries) for component in needed(query)]
+    anchors = {(number, one.between): anchor_classes(template, number, one.counter) for number, one in kept}
+    nodes = [
+        node
+        for number, component in kept
+        for node in nodes_of(template, shared, number, anchors[number, component.between], component)
+    ]
+    index = {node: place for place, node in enumerate(nodes)}
+    predecessors = [machine.predecessors() for machine in template.automata]
+    before = [
+        sources_of(template, predecessors[n.query][n.state], shared, n, anchors[n.query, n.component.between], index)
+        for n in nodes
+    ]
+    held = tuple(one if rows is None else other for one, other, rows in zip(merged, apart, panes, strict=True))
+    keys = ((key_of(template, held, shared, node), panes[node.query] is not None) for node in nodes)
+    blocks = refine(keys, before)
+    cell_of = dict(zip(nodes, blocks, strict=True))
+    return *_Compiler(template, shared, merged, panes, like).plan(nodes, before, blocks, cell_of, banks), cell_of
+
+
+def _passive(arithmetic: Arithmetic, window: int) -> Cell:
+    """A cell that no event adds to."""
+    return Cell(arithmetic, NO_EVENT, window, False, (), None, None, False)
+
+
+def _copy(arithmetic: Arithmetic, event: int, window: int, cell: int) -> Cell:
+    """A cell to which each event adds what it adds to another."""
+    return Cell(arithmetic, event, window, False, (), cell, None, False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaving:
+    """How events leave a cell: see `Cell.cuts` and `Cell.taken`."""
+
+    cuts: tuple[Cut, ...] = ()
+    taken: int | None = None
+
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether not all events leave together."""
+        return self.taken is not None or any(cut.condition != ALWAYS for cut in self.cuts)
+
+
+_MoreKey: TypeAlias = "int | tuple[int, int, Arithmetic]"
+"""A cell of which there is a view; or the window, or region, column and arithmetic of a unit."""
+
+
+class _Compiler:
+    def __init__(
+        self,
+        template: Template,
+        shared: Regions,
+        merged: tuple[tuple[int, ...], ...],
+        panes: tuple[PaneRows | None, ...],
+        like: KernelPlan | None,
+    ) -> None:
+        self._template = template
+        self._shared = shared
+        self._merged = merged
+        self._panes = panes
+        self._classes: dict[EventClass, int] = {} if like is None else _numbered(like.classes)
+        self._columns: dict[Column, int] = {} if like is None else _numbered(like.columns)
+        self._windows: dict[tuple[Window | None, bool], int] = {}
+        # Per query, the window that it is reported in, and the one that its cells are for.
+        self._reported_in = [
+            _number(self._windows, (query.window, query.span is None and rows is not None))
+            for query, rows in zip(template.queries, panes, strict=True)
+        ]
+        spans = {span: number for number, span in enumerate(dict.fromkeys(q.span for q in template.queries if q.span))}
+        self._spans = {span: len(self._windows) + len(shared.bases) + number for span, number in spans.items()}
+        self._window_of = [
+            self._reported_in[number] if query.span is None else self._spans[query.span]
+            for number, query in enumerate(template.queries)
+        ]
+        self._gains: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._comparisons: dict[Comparison, int] = {}
+        self._compared: dict[tuple[Step, bool], int] = {}
+        self._taken: dict[object, int] = {}
+
+    def plan(
+        self,
+        nodes: list[Node],
+        before: list[Sources],
+        blocks: list[int],
+        cell_of: dict[Node, int],
+        banks: Banks | None,
+    ) -> tuple[KernelPlan, Banks]:
+        representatives: dict[int, int] = {}
+        for place, block in enumerate(blocks):
+            representatives.setdefault(block, place)
+        more = _MoreCells(len(representatives))
+        chosen = [nodes[place] for place in representatives.values()]
+        steps = (tuple((nodes[s], step) for step, s in before[place]) for place in representatives.values())
+        cells = [self._cell(node, of, cell_of, more) for node, of in zip(chosen, steps, strict=True)]
+        found = self._regions(chosen, cell_of, more)
+        panes = self._all_panes(chosen, cell_of, more)
+        guard_states = self._guard_states()
+        ends = partial(self._end_cells, cell_of, more)
+        if banks is None:
+            banks = lay_out(self._template.queries, self._reported_in, ends)
+            rows: tuple[Bank, ...] | None = banks.banks
+        else:
+            rows = banks.of_cells(self._reported_in, ends)
+        made = KernelPlan(
+            classes=tuple(self._classes),
+            columns=tuple(self._columns),
+            windows=tuple(window for window, _ in self._windows),
+            cells=(*cells, *more.cells),
+            fields=banks.fields,
+            banks=rows or (),
+            results=banks.results,
+            guards=len(self._template.guards),
+            guard_states=guard_states,
+            comparisons=tuple(self._comparisons),
+            regions=found,
+            panes=tuple(one for one in panes if one.window < len(self._windows)),
+            spans=tuple(self._all_spans(panes, cells)),
+        )
+        return made, banks
+
+    def _guard_states(self) -> tuple[GuardState, ...]:
+        states: list[GuardState] = []
+        for guard, forbidden in enumerate(self._template.guards):
+            first = len(states)
+            states += (
+                GuardState(
+                    guard=guard,
+                    event=_number(self._classes, state.event),
+                    start=state.start,
+                    end=state.end,
+                    sources=tuple(first + source for source in state.sources),
+                )
+                for state in forbidden
+            )
+        return tuple(states)
+
+    def _comparison(self, state: State, scanned: bool) -> int | None:
+        """Number of the comparison of events at ``state`` with those before."""
+        if state.step is None:
+            return None
+        key = (state.step, scanned)
+        if key not in self._compared:
+            comparison = compile_comparison(state.step.condition, scanned, self._column)
+            self._compared[key] = _number(self._comparisons, comparison)
+        return self._compared[key]
+
+    def _column(self, column: Column) -> int:
+        return _number(self._columns, column)
+
+    def _cell(
+        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: _MoreCells
+    ) -> Cell:
+        component = node.component
+        machine, window = self._template.automata[node.query], self._window_of[node.query]
+        if self._is_evaluated(node):
+            return _passive(component.arithmetic, window)
+        at = self._template, node.query, node.state, component
+        is_origin, held = contributes(*at), column_at(*at)
+        column = self._column(held) if is_origin and held is not None else None
+        added = addend_at(*at)
+        place = self._template.places[node.query][node.state]
+        state = self._template.states[place]
+        starts = component.is_count and node.state in machine.starts
+        start_event = None
+        if starts and state.step is not None:
+            start = state.step.start
+            starts = start is not None
+            start_event = None if start is None else _number(self._classes, of_component(*at, start))
+        units: tuple[int, ...] = ()
+        if node.held is Held.FORM:
+            window, starts, units = self._region(node), False, self._units(node, more)
+        elif starts and self._panes[node.query] is not None:
+            starts, units = False, (self._one(node, more),)
+        live = replace(node, held=Held.LIVE)
+        if node.held is Held.TOTAL and component.arithmetic is not Arithmetic.EXTREME and live in cell_of:
+            # What comes to the state is added up already; the column of its own has no part in that.
+            return _copy(component.arithmetic, _number(self._classes, event_at(*at)), window, cell_of[live])
+        whole, links = self._before(node, steps, cell_of, more)
+        own = self._leaving(node)
+        return Cell(
+            arithmetic=component.arithmetic,
+            event=_number(self._classes, event_at(*at)),
+            window=window,
+            start=starts,
+            start_event=start_event,
+            start_condition=machine.starts[node.state] if starts else ALWAYS,
+            sources=(*units, *whole),
+            links=links,
+            count=cell_of[counts(node)] if is_origin else None,
+            column=column,
+            weighted=is_origin and component.weighted,
+            cuts=own.cuts,
+            taken=own.taken,
+            anchor=None if node.anchor is None else _number(self._classes, node.anchor),
+            addend=None if added is None else self._column(added),
+        )
+
+    def _before(
+        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: _MoreCells
+    ) -> tuple[tuple[int, ...], tuple[Link, ...]]:
+        """The cells before of which all events count, and the others."""
+        state = self._template.states[self._template.places[node.query][node.state]]
+        is_cut = self._template.queries[node.query].selection is not Selection.ANY
+        whole: list[int] = []
+        links: list[Link] = []
+        for source, condition in steps:
+            leaving = self._leaving(source)
+            is_anchored = Held.ANCHORED in (node.held, source.held)
+            unranked = is_anchored and state.step is not None and not is_ranked(state.step.condition)
+            comparison = self._comparison(state, is_cut or unranked or condition != ALWAYS)
+            if comparison is None and leaving.taken is not None:
+                comparison = self._any_event()
+            link = Link(self._read(source, cell_of, more), condition, comparison)
+            if node.anchor is not None or leaving.is_in_parts or not is_free(link):
+                links.append(link)
+            else:
+                whole.append(link.cell)
+        return tuple(whole), tuple(links)
+
+    def _leaving(self, node: Node) -> _Leaving:
+        """How events leave the cell of a node."""
+        query = self._template.queries[node.query]
+        if node.held is not Held.LIVE:
+            return _Leaving()
+        if query.selection is Selection.CONTIGUOUS:
+            return _Leaving((Cut(_number(self._classes, query.rows)),))
+        onwards = self._template.onwards(node.query, node.state)
+        states = [self._template.states[self._template.places[node.query][target]] for target in onwards]
+        if any(state.step is not None for state in states):
+            return _Leaving(taken=_number(self._taken, self._left_together(node)))
+        cuts = (Cut(_number(self._classes, s.event), way) for s, way in zip(states, onwards.values(), strict=True))
+        return _Leaving(tuple(dict.fromkeys(cuts)))
+
+    def _left_together(self, node: Node) -> object:
+        """What cells have in common which an event leaves together."""
+        marked = self._template.marked[node.query]
+        if marked is None:
+            return self._merged[node.query][node.state]
+        return node.query, marked.origins[node.state]
+
+    def _any_event(self) -> int:
+        """Number of the comparison that is true of any event."""
+        condition = Constant(1, Kind.FLAG)
+        return _number(self._comparisons, Comparison((), program(condition, self._column)))
+
+    def _is_evaluated(self, node: Node) -> bool:
+        """Whether the total of a node is evaluated, instead of being added up by its events."""
+        form = self._shared.forms[node.query].get(node.state)
+        return node.held is Held.BASE or (node.held is Held.TOTAL and form is not None and not form.kept_apart)
+
+    def _read(self, source: Node, cell_of: dict[Node, int], more: _MoreCells) -> int:
+        """The cell that an event reads: the node's own, or a view of it."""
+        cell = cell_of[source]
+        if not self._is_evaluated(source):
+            return cell
+        return more.number(cell, _passive(source.component.arithmetic, self._window_of[source.query]))
+
+    def _region(self, node: Node) -> int:
+        """The region of a node's form, numbered on from the windows."""
+        return len(self._windows) + self._shared.region_of[self._shared.forms[node.query][node.state].block]
+
+    def _units(self, node: Node, more: _MoreCells) -> tuple[int, ...]:
+        """What comes to a form straight from its snapshots and from starts."""
+        if not node.component.is_count:
+            return ()
+        form = self._shared.forms[node.query][node.state]
+        constant = self._shared.bases[self._shared.region_of[form.block]].constant
+        columns = ([0] if form.begins else []) + ([constant] if form.starts and constant is not None else [])
+        return tuple(self._unit(node, column, more) for column in columns)
+
+    def _regions(self, nodes: list[Node], cell_of: dict[Node, int], more: _MoreCells) -> tuple[Region, ...]:
+        """The regions, with one of the ``nodes`` per cell."""
+        units: list[list[tuple[int, int]]] = [[] for _ in self._shared.bases]
+        evaluations: list[list[Evaluation]] = [[] for _ in self._shared.bases]
+        for number, node in enumerate(nodes):
+            form = self._shared.forms[node.query].get(node.state)
+            if form is None:
+                continue
+            region = self._shared.region_of[form.block]
+            blocks = self._shared.bases[region].blocks
+            if node.held is Held.FORM and node.component.is_count and form.block in blocks:
+                units[region].append((number, blocks[form.block]))
+            elif self._is_evaluated(node):
+                products = tuple(self._products(node, cell_of, more))
+                evaluations[region].append(Evaluation(number, more.numbers.get(number), products))
+        for key, number in more.numbers.items():
+            if isinstance(key, tuple) and 0 <= key[0] - len(self._windows) < len(units):
+                units[key[0] - len(self._windows)].append((number, key[1]))
+        return tuple(
+            Region(base.columns, tuple(known), tuple(found))
+            for base, known, found in zip(self._shared.bases, units, evaluations, strict=True)
+        )
+
+    def _products(self, node: Node, cell_of: dict[Node, int], more: _MoreCells) -> Iterator[Product]:
+        """The linear form that a node's total is."""
+        forms = self._shared.forms[node.query]
+        trends, form = counts(node), cell_of.get(replace(node, held=Held.FORM))
+        # What the base has counted goes on with trends; what is counted on the way is so for trends of the base.
+        pairs = dict.fromkeys(((trends, node), (node, trends)))
+        for column, state in self._shared.columns(node.query, node.state).items():
+            held = Held.BASE if column and forms[state].kept_apart else Held.TOTAL
+            for factor, other in pairs:
+                coefficient = cell_of.get(replace(factor, held=Held.FORM))
+                total = cell_of.get(Node(node.query, state, other.component, held))
+                if coefficient is not None and total is not None:
+                    yield Product(coefficient, column, total)
+        base = self._shared.bases[self._shared.region_of[forms[node.state].block]]
+        if base.constant is not None and form is not None:
+            yield Product(form, base.constant, None if self._panes[node.query] is None else self._one(trends, more))
+        if forms[node.state].block not in base.blocks:
+            yield Product(self._unit(trends, 0, more), 0, cell_of[node])
+
+    def _unit(self, node: Node, column: int, more: _MoreCells) -> int:
+        """The form, of the node's region and arithmetic, that is the total of one column."""
+        window, arithmetic = self._region(node), node.component.arithmetic
+        return more.number((window, column, arithmetic), _passive(arithmetic, window))
+
+    def _one(self, node: Node, more: _MoreCells) -> int:
+        """The constant 1, of the node's arithmetic, in a window that is computed by panes."""
+        window, arithmetic = self._window_of[node.query], node.component.arithmetic
+        return more.number((window, 0, arithmetic), _passive(arithmetic, window))
+
+    def _all_panes(self, nodes: list[Node], cell_of: dict[Node, int], more: _MoreCells) -> tuple[Panes, ...]:
+        """The panes of all windows and spans that are computed by them, with one of the ``nodes`` per cell."""
+        rows: dict[int, int] = {}
+        units: dict[int, list[tuple[int, int]]] = {}
+        evaluations: dict[int, list[tuple[bool, Evaluation]]] = {}
+        for number, node in enumerate(nodes):
+            mine, window, counts = self._panes[node.query], self._window_of[node.query], node.component.is_count
+            if mine is None or node.held is Held.FORM:
+                continue
+            rows[window] = mine.rows
+            if counts and node.state in mine.of:
+                units.setdefault(window, []).append((number, mine.of[node.state]))
+            if node.held is Held.TOTAL:
+                products = tuple(dict.fromkeys(self._pane_products(node, mine, cell_of, more)))
+                evaluations.setdefault(window, []).append((counts, Evaluation(number, None, products)))
+        for key, number in more.numbers.items():
+            if isinstance(key, tuple) and key[0] in rows:
+                units.setdefault(key[0], []).append((number, 0))
+        return tuple(
+            Panes(
+                window,
+                count,
+                tuple(units[window]),
+                tuple(e for last in (False, True) for counts, e in evaluations[window] if counts is last),
+            )
+            for window, count in rows.items()
+        )
+
+    def _pane_products(
+        self, node: Node, rows: PaneRows, cell_of: dict[Node, int], more: _MoreCells
+    ) -> Iterator[Product]:
+        """What a node's total is after a pane."""
+        trends = counts(node)
+        for state in rows.before[node.state]:
+            for factor, other in dict.fromkeys(((trends, node), (node, trends))):
+                total = cell_of.get(Node(node.query, state, other.component))
+                if total is not None:
+                    yield Product(cell_of[factor], rows.of[state], total)
+        yield Product(cell_of[node], 0, None)
+        if node.state not in rows.of:
+            yield Product(self._one(trends, more), 0, cell_of[node])
+
+    def _end_cells(
+        self, cell_of: dict[Node, int], more: _MoreCells, number: int, component: Component
+    ) -> tuple[Link, ...]:
+        states = sorted(self._template.automata[number].ends.items())
+        ends = [(state, way) for state, way in states if is_at_end(self._template, number, state, component)]
+        nodes = ((Node(number, state, component), condition) for state, condition in ends)
+        links = tuple(Link(cell_of[node], condition) for node, condition in nodes if node in cell_of)
+        if self._template.queries[number].span is None or not links:
+            return links
+        key = (self._reported_in[number], tuple(sorted(link.cell for link in links)))
+        if key not in self._gains:
+            self._gains[key] = more.add(_passive(component.arithmetic, key[0]))
+        return (Link(self._gains[key], ALWAYS),)
+
+    def _all_spans(self, panes: Iterable[Panes], cells: Sequence[Cell]) -> Iterator[Span]:
+        """The spans, whose ``panes`` are among those of windows."""
+        by_window = {one.window: one for one in panes}
+        for length, window in self._spans.items():
+            gains = (Gain(cell, of) for (_, of), cell in self._gains.items() if cells[of[0]].window == window)
+            yield Span(length, by_window[window], tuple(gains))
+
+
+class _MoreCells:
+    """Cells beside those of nodes: units of regions and views."""
+
+    def __init__(self, first: int) -> None:
+        self.cells: list[Cell] = []
+        self.numbers: dict[_MoreKey, int] = {}
+        self._first = first
+
+    def number(self, key: _MoreKey, cell: Cell) -> int:
+        """The number of a cell, which is added if need be."""
+        if key not in self.numbers:
+            self.numbers[key] = self.add(cell)
+        return self.numbers[key]
+
+    def add(self, cell: Cell) -> int:
+        """The number of a cell, which is added."""
+        self.cells.append(cell)
+        return self._first + len(self.cells) - 1
+
+
+def _numbered(things: Iterable[_T]) -> dict[_T, int]:
+    return {thing: number for number, thing in enumerate(things)}
+
+
+def _number(numbers: dict[_T, int], key: _T) -> int:
+    return numbers.setdefault(key, len(numbers))

@@ -1,0 +1,1 @@
+"""Rule 6, completion: the search for what the published rules cannot see."""

@@ -1,0 +1,136 @@
+"""Conditions taken apart into conjunctions of which at most one is true.
+
+The events that go with an event are found for each conjunction by itself, and what they hold is added up. So no event
+may be found twice: ``a OR b`` becomes ``a`` on the one hand, and ``b`` where ``a`` is not true on the other.
+
+What names one attribute of the event before, however often, stays whole, since one structure answers it (`monotone`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from itertools import product
+from typing import TypeAlias
+
+from sparkext.planner.conditions.monotone import axes
+from sparkext.planner.conditions.prev_condition import Apply, Constant, Kind, Operand, Operation
+
+MOST_TERMS = 8
+"""Most conjunctions that a condition is taken apart into; each is a structure of its own."""
+
+
+class Wanted(Enum):
+    """What a condition is to be; with NULL there are two ways of not being true."""
+
+    TRUE = "true"
+    FALSE = "false"
+    NOT_TRUE = "not true"
+    NOT_FALSE = "not false"
+
+
+Conjunction: TypeAlias = "tuple[Operand, ...]"
+"""Conditions that are all true, each of which names at most one attribute of the event before."""
+
+_OPPOSITE = {
+    Wanted.TRUE: Wanted.NOT_TRUE,
+    Wanted.NOT_TRUE: Wanted.TRUE,
+    Wanted.FALSE: Wanted.NOT_FALSE,
+    Wanted.NOT_FALSE: Wanted.FALSE,
+}
+_NEGATED = {
+    Wanted.TRUE: Wanted.FALSE,
+    Wanted.FALSE: Wanted.TRUE,
+    Wanted.NOT_TRUE: Wanted.NOT_FALSE,
+    Wanted.NOT_FALSE: Wanted.NOT_TRUE,
+}
+_YES = Constant(1, Kind.FLAG)
+
+
+class _TooManyError(Exception):
+    """There would be too many conjunctions, or there are none that name one attribute each."""
+
+
+def disjoint(condition: Operand) -> list[Conjunction] | None:
+    """Conjunctions of which exactly one is true when ``condition`` is, and none else.
+
+    Returns:
+        None where an operator relates several attributes of the event before, or where there would be more than
+        `MOST_TERMS`.
+    """
+    try:
+        return _split(condition, Wanted.TRUE)
+    except _TooManyError:
+        return None
+
+
+def _split(node: Operand, wanted: Wanted) -> list[Conjunction]:
+    """Conjunctions of which one is true when ``node`` is what is wanted."""
+    if isinstance(node, Apply) and node.operation is Operation.NOT:
+        return _split(node.operands[0], _NEGATED[wanted])
+    if isinstance(node, Apply) and node.operation in (Operation.AND, Operation.OR):
+        parts = _by_axis(node)
+        # AND is true when all parts are, and not false when none is; OR is the reverse.
+        of_all = (Wanted.TRUE, Wanted.NOT_FALSE) if node.operation is Operation.AND else (Wanted.FALSE, Wanted.NOT_TRUE)
+        if len(parts) > 1:
+            return _all_of(parts, wanted) if wanted in of_all else _some_of(parts, wanted)
+    if len(axes(node)) <= 1:
+        return [(_as_condition(node, wanted),)]
+    if isinstance(node, Apply) and node.operation is Operation.CHOOSE:
+        condition, one, other = node.operands
+        chosen = _joined(_split(condition, Wanted.TRUE), _split(one, wanted))
+        return _limited(chosen + _joined(_split(condition, Wanted.NOT_TRUE), _split(other, wanted)))
+    raise _TooManyError
+
+
+def _all_of(parts: Iterable[Operand], wanted: Wanted) -> list[Conjunction]:
+    found: list[Conjunction] = [()]
+    for part in parts:
+        found = _joined(found, _split(part, wanted))
+    return found
+
+
+def _some_of(parts: list[Operand], wanted: Wanted) -> list[Conjunction]:
+    """The first part, or the second and not the first, and so on."""
+    found: list[Conjunction] = []
+    before: list[Conjunction] = [()]
+    for place, part in enumerate(parts):
+        found = _limited(found + _joined(before, _split(part, wanted)))
+        if place < len(parts) - 1:
+            before = _joined(before, _split(part, _OPPOSITE[wanted]))
+    return found
+
+
+def _joined(some: list[Conjunction], others: list[Conjunction]) -> list[Conjunction]:
+    return _limited([one + other for one, other in product(some, others)])
+
+
+def _limited(found: list[Conjunction]) -> list[Conjunction]:
+    if len(found) > MOST_TERMS:
+        raise _TooManyError
+    return found
+
+
+def _by_axis(node: Apply) -> list[Operand]:
+    """What ``node`` joins with AND or OR, smaller ones first; all that names the same one attribute is one part."""
+    parts: dict[object, Operand] = {}
+    for number, part in enumerate(_flat(node, node.operation)):
+        named = axes(part)
+        key = named if len(named) <= 1 else number
+        parts[key] = Apply(node.operation, (parts[key], part), Kind.FLAG) if key in parts else part
+    return sorted(parts.values(), key=lambda part: len(axes(part)))
+
+
+def _flat(node: Operand, operation: Operation) -> list[Operand]:
+    if isinstance(node, Apply) and node.operation is operation:
+        return [part for operand in node.operands for part in _flat(operand, operation)]
+    return [node]
+
+
+def _as_condition(node: Operand, wanted: Wanted) -> Operand:
+    """A condition that is true when ``node`` is what is wanted."""
+    if wanted in (Wanted.FALSE, Wanted.NOT_FALSE):
+        node = Apply(Operation.NOT, (node,), Kind.FLAG)
+    if wanted in (Wanted.TRUE, Wanted.FALSE):
+        return node
+    return Apply(Operation.NOT, (Apply(Operation.SAME, (node, _YES), Kind.FLAG),), Kind.FLAG)

@@ -1,0 +1,1 @@
+"""Statistics of events, and what a plan costs by them."""

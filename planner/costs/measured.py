@@ -1,0 +1,222 @@
+"""The cost model of the executor: nanoseconds per group and window, from constants measured on a machine.
+
+What costs time in the kernel (`sparkext.udfs.kernels.event_loop`), and how often it happens:
+
+- An event of a state where a query has values adds them lane by lane: one lane per live window, or where there are
+  many, two per row of the matrix of a pane.
+- An event of a state where a Q-set has a form adds coefficients, one per state that the form is over, and
+  makes a note that the form has changed.
+- Forms are evaluated for all states of a region at once when a snapshot is taken, and when windows open or
+  close; and for one state when an event asks for its values. But only if forms have changed since: with D
+  events that ask and B that change, randomly mixed, that is D·B / (D + B) times.
+- Where a condition on the event before is looked up, it costs a walk through a tree, or a scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from math import log2
+
+from sparkext.planner.automata.automaton import Automaton
+from sparkext.planner.automata.guards import ALWAYS
+from sparkext.planner.compiler.components import needed
+from sparkext.planner.compiler.kernel_plan import Access
+from sparkext.planner.compiler.panes import pane_rows, told_apart
+from sparkext.planner.conditions.access import accesses
+from sparkext.planner.costs.cost_model import Charge, Leaving
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.sharing.prefixes import equal_prefixes
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """What the parts of the kernel's work take, in nanoseconds; the defaults are of one core of a cloud machine.
+
+    Attributes:
+        update: To begin with one running total at one event.
+        lane: To add one lane, or one coefficient, of one total to another.
+        multiply: To multiply one coefficient with one lane and add it up.
+        tree: One step through a tree, per lane.
+        scan: To look at one event before.
+        form: What an event that adds to a form costs beside its updates.
+        evaluate: To begin with evaluating one total.
+    """
+
+    update: float = 16.0
+    lane: float = 0.6
+    multiply: float = 2.0
+    tree: float = 42.0
+    scan: float = 12.5
+    form: float = 8.0
+    evaluate: float = 56.0
+
+
+class MeasuredCosts:
+    """Nanoseconds per group and longest window."""
+
+    name = "measured"
+    fewest = 1
+    merges = True
+
+    def __init__(self, constants: Constants | None = None) -> None:
+        self.constants = constants or Constants()
+
+    def start(self, problem: Problem, query: int, state: int) -> Iterable[Charge]:
+        """An update of the count of trends."""
+        kernel, c = self._kernel(problem), self.constants
+        cost = c.update + kernel.lanes[query] * c.lane
+        yield ("start", state, kernel.block(query, state)), problem.events[state] * cost
+
+    def alone(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
+        """An update of every total at every event of the target, lane by lane."""
+        kernel, c = self._kernel(problem), self.constants
+        key = (query, transition)
+        if key not in kernel.charged:
+            target = problem.transitions[transition].target
+            block, events = kernel.block(query, target), problem.events[target]
+            cost = events * (c.update + 2 * kernel.lanes[query] * c.lane + kernel.look_up(query, transition, c))
+            what = kernel.number(("alone", transition, block))
+            kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
+        return kernel.charged[key]
+
+    def shared(self, problem: Problem, query: int, transition: int, snapshot: int) -> Iterable[Charge]:
+        """An update of coefficients at every event, and more to evaluate whenever snapshots are taken."""
+        kernel, c = self._kernel(problem), self.constants
+        key = (query, transition, snapshot)
+        if key not in kernel.charged:
+            link = problem.transitions[transition]
+            columns = len(kernel.between(query, snapshot, link.source)) + 1
+            block, events = kernel.block(query, link.target), problem.events[link.target]
+            adding = events * (c.update + 2 * columns * c.lane)
+            asked = problem.events[snapshot] + kernel.slides[query]
+            rows = _mixed(asked, events) * (c.evaluate + kernel.lanes[query] * columns * c.multiply)
+            charges: list[Charge] = [("form", events * c.form)]
+            for total in kernel.needed[query]:
+                charges += (("coefficients", total), adding), (("rows", block, total), rows)
+            kernel.charged[key] = charges
+        return kernel.charged[key]
+
+    def evaluation(self, problem: Problem, query: int, state: int, snapshot: int, leaving: Leaving) -> Iterable[Charge]:
+        """The rows that are asked for, each time that they are, and an update where snapshots are taken."""
+        kernel, c = self._kernel(problem), self.constants
+        key = (query, state, snapshot, leaving)
+        if key in kernel.charged:
+            return kernel.charged[key]
+        between = kernel.between(query, snapshot, state)
+        changing = sum(problem.events[other] for other in between)
+        row = c.evaluate + kernel.lanes[query] * (len(between) + 1) * c.multiply
+        cost = 0.0
+        if leaving.alone:
+            targets = {problem.transitions[number].target for number in leaving.alone}
+            cost += _mixed(sum(problem.events[target] for target in targets), changing) * row
+        if leaving.fresh:
+            rows = sum(problem.transitions[n].source != snapshot for n in problem.arrivals[query][state])
+            update = c.update + 2 * kernel.lanes[query] * c.lane
+            cost += _mixed(problem.events[state], changing) * row * rows + problem.events[state] * update
+        what = kernel.number(("evaluation", state, snapshot, leaving, kernel.block(query, state)))
+        kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
+        return kernel.charged[key]
+
+    def may_pay(self, problem: Problem, transition: int) -> bool:
+        """Whether coefficients instead of lanes, and one form instead of values of each, save more than a form costs.
+
+        A form has one coefficient or more. It adds one to each total, where queries alone add lanes to each of their
+        totals that are not equal. So no Q-set saves more than that of all queries for those totals that gain by it.
+        """
+        c = self.constants
+        events = problem.events[problem.transitions[transition].target]
+        values: dict[int, dict[Hashable, float]] = {}
+        for query in problem.plain[transition]:
+            for total, (what, cost) in zip(
+                self._kernel(problem).needed[query], self.alone(problem, query, transition), strict=True
+            ):
+                values.setdefault(total, {})[what] = cost
+        least = events * (c.update + 2 * c.lane)
+        saved = sum(max(0.0, sum(paid.values()) - least) for paid in values.values())
+        return saved > events * c.form
+
+    def _kernel(self, problem: Problem) -> _Kernel:
+        known = problem.notes.get(_Kernel)
+        if known is None:
+            known = problem.notes[_Kernel] = _Kernel(problem)
+        assert isinstance(known, _Kernel)
+        return known
+
+
+def _mixed(asking: float, changing: float) -> float:
+    """How often something is asked for and has changed since it was asked for before."""
+    return asking * changing / (asking + changing) if asking and changing else 0.0
+
+
+class _Kernel:
+    """What the kernel will have to do for the queries of a problem.
+
+    Attributes:
+        lanes: Per query, how many there are of each total: one for each window that is live at a time, or two for
+            each row of a pane matrix.
+        slides: Per query, how often a window opens or closes within the longest window.
+        needed: Per query what is kept at its states, by number: as many running totals at each.
+        charged: What has been charged already, by what for.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        queries = problem.template.queries
+        longest = max((query.window.within for query in queries if query.window), default=0)
+        self._blocks = equal_prefixes(problem.template)
+        panes = pane_rows(problem.template, told_apart(self._blocks))
+        live = [query.window.within / query.window.slide if query.window else 1.0 for query in queries]
+        self.lanes = [n if pane is None else 2.0 * pane.rows for n, pane in zip(live, panes, strict=True)]
+        self.slides = [longest / query.window.slide if query.window else 0.0 for query in queries]
+        self.charged: dict[object, list[Charge]] = {}
+        self._numbers: dict[object, int] = {}
+        self.needed: list[tuple[int, ...]] = []
+        for query in queries:
+            classes = dict(query.classes)
+            kept = needed(query)
+            totals = ((c.arithmetic, classes.get(c.variable or ""), c.column, c.mark, c.between) for c in kept)
+            self.needed.append(tuple(dict.fromkeys(map(self.number, totals))))
+        self._at = [{place: state for state, place in enumerate(places)} for places in problem.template.places]
+        self._between: dict[tuple[int, int, int], frozenset[int]] = {}
+
+    def number(self, thing: object) -> int:
+        """A number for a thing, equal for equal ones."""
+        return self._numbers.setdefault(thing, len(self._numbers))
+
+    def block(self, query: int, state: int) -> int:
+        """Number that queries whose totals at a state are equal anyway have in common."""
+        return self._blocks[query][self._at[query][state]]
+
+    def between(self, query: int, snapshot: int, state: int) -> frozenset[int]:
+        """States on a query's ways from snapshots to ``state``, which is one of them unless it is ``snapshot``."""
+        key = (query, snapshot, state)
+        if key not in self._between:
+            problem = self._problem
+            reached, todo = set[int](), [state]
+            while todo:
+                here = todo.pop()
+                if here == snapshot or here in reached:
+                    continue
+                reached.add(here)
+                todo += [problem.transitions[number].source for number in problem.arrivals[query][here]]
+            self._between[key] = frozenset(reached)
+        return self._between[key]
+
+    def look_up(self, query: int, transition: int, c: Constants) -> float:
+        """Nanoseconds to find the events before that go with an event."""
+        problem = self._problem
+        link = problem.transitions[transition]
+        step = problem.template.states[link.target].step
+        if step is None:
+            return 0.0
+        machine: Automaton = problem.template.automata[query]
+        condition = machine.follows[self._at[query][link.source]][self._at[query][link.target]]
+        before = problem.events[link.source]
+        is_open = problem.template.is_open(query, self._at[query][link.source])
+        found = accesses(step.condition, is_open or condition != ALWAYS)
+        if Access.SCAN in found:
+            return before * c.scan
+        # In a range tree, blocks are found in one order, and in each of them a node is looked for in the other.
+        steps = log2(before + 2)
+        return sum(steps ** (2 if one is Access.RANGE else 1) for one in found) * self.lanes[query] * c.tree

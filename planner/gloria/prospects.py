@@ -1,0 +1,31 @@
+"""Prospects: of which queries it is worth looking for what they might share.
+
+Queries that share no transition with others, directly or through others, have no part in each other's plans. Where
+no Q-set of any transition of such a part of the workload costs less than its queries alone, no plan does, since
+turning snapshots into values comes on top, and totals that are equal are no more so once they are shared.
+"""
+
+from __future__ import annotations
+
+from sparkext.planner.costs.cost_model import CostModel
+from sparkext.planner.disjoint_sets import put_together
+from sparkext.planner.gloria.problem import Problem
+
+MAX_TRANSITIONS = 10_000
+"""Most transitions of a query for which is looked; the way of a form to a transition has a bit for each."""
+
+
+def too_large(problem: Problem) -> frozenset[int]:
+    """The queries that have too many transitions to look for what they might share."""
+    return frozenset(query for query, mine in enumerate(problem.mine) if len(mine) > MAX_TRANSITIONS)
+
+
+def without_prospects(problem: Problem, model: CostModel) -> frozenset[int]:
+    """The queries that may as well go alone: no plan in which they share costs less."""
+    links = [tuple(queries) for queries in problem.plain]
+    found: set[int] = set()
+    for queries in put_together(len(problem.mine), links):
+        transitions = {number for query in queries for number in problem.mine[query]}
+        if not any(model.may_pay(problem, number) for number in transitions if problem.plain[number]):
+            found.update(queries)
+    return frozenset(found)

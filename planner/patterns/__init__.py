@@ -1,0 +1,1 @@
+"""Patterns, and the queries that have them."""

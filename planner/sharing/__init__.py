@@ -1,0 +1,1 @@
+"""The template of a pool, and which queries share what of it."""

@@ -1,0 +1,33 @@
+"""Queries that a strategy does not plan, each with a reason that programs can read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Reason(Enum):
+    """Why a strategy leaves a query alone; the name is for programs, the value for people."""
+
+    KLEENE = "it repeats"
+    BRANCHES = "it has alternatives"
+    NOT = "it has NOT"
+    PREV = "it has a condition on the event before"
+    EARLIER = "it has a condition on an earlier event"
+    SELECTION = "it may not leave out every event"
+    SPAN = "it has SPAN"
+    DIFFERENCE = "it has MIN or MAX of a difference of ends"
+    NOTHING_IN_COMMON = "no other query has two events in a row as it has"
+
+
+@dataclass(frozen=True, slots=True)
+class NotPlanned:
+    """A query that goes alone, whatever it might share.
+
+    Attributes:
+        query: Its number in the pool.
+        reason: Why.
+    """
+
+    query: int
+    reason: Reason

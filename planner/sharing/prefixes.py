@@ -1,0 +1,108 @@
+"""Equal prefixes: states of different queries that always hold the same totals are computed once.
+
+Two states hold the same totals when their events are of the same class and must meet the same condition
+on the event before, a trend may start at both or neither and under the same guards, their windows, or
+spans, are equal, and the states before them hold the same totals and are left under the same guards. Where events do
+not stay in totals for good (`Selection`), the same events must take them out, and totals per earlier event are no
+others. The coarsest such partition is found by refinement; it needs no statistics, since merging never costs anything.
+"""
+
+from __future__ import annotations
+
+from sparkext.planner.automata.refinement import refine
+from sparkext.planner.patterns.query import Selection
+from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
+from sparkext.planner.sharing.template import Template
+
+
+def equal_prefixes(template: Template, plan: SharingPlan | None = None) -> tuple[tuple[int, ...], ...]:
+    """Per query and state of its automaton, the number of its block of equal prefixes.
+
+    Args:
+        template: Of a pool.
+        plan: When given, states are told apart also where it puts their queries in different Q-sets
+            of a transition that leads to them.
+    """
+    entered = entered_in(plan) | _of_parts(template, plan)
+    keys: list[object] = []
+    before: list[tuple[tuple[object, int], ...]] = []
+    for number, machine in enumerate(template.automata):
+        offset = len(keys)
+        query = template.queries[number]
+        for state, sources in enumerate(machine.predecessors()):
+            place = template.places[number][state]
+            event, step = template.states[place].event, template.states[place].step
+            taken_out = _taken_out(template, number, state)
+            is_open, start = template.is_open(number, state), machine.starts.get(state)
+            keys.append((event, step, is_open, start, query.held_for, taken_out, entered.get((number, place))))
+            before.append(tuple((machine.follows[source][state], offset + source) for source in sources))
+    blocks = iter(refine(keys, before))
+    return tuple(tuple(next(blocks) for _ in machine.labels) for machine in template.automata)
+
+
+def _of_parts(template: Template, plan: SharingPlan | None) -> dict[tuple[int, int], tuple[object, ...]]:
+    """As `entered_in`, of parts of one state that hold equal totals: as the first, so that they are not told apart."""
+    if plan is None or all(marked is None for marked in template.marked):
+        return {}
+    entered = entered_in(plan)
+    forms = {(q, t.target) for t in plan.transitions for s in t.qsets if s.snapshot is not None for q in s.queries}
+    found: dict[tuple[int, int], tuple[object, ...]] = {}
+    for number, (marked, blocks) in enumerate(zip(template.marked, equal_prefixes(template), strict=True)):
+        first: dict[tuple[int, int], tuple[int, int]] = {}
+        for state, origin in enumerate(() if marked is None else marked.origins):
+            here = (number, template.places[number][state])
+            like = first.setdefault((origin, blocks[state]), here)
+            if here in entered and like in entered and not {here, like} & forms:
+                found[here] = entered[like]
+    return found
+
+
+def _taken_out(template: Template, number: int, state: int) -> object:
+    """What takes events out of the totals of a state of a query; None when nothing does."""
+    query = template.queries[number]
+    if query.selection is Selection.ANY:
+        return None
+    if query.selection is Selection.CONTIGUOUS:
+        return query.rows
+    onwards = template.onwards(number, state)
+    states = [template.states[template.places[number][target]] for target in onwards]
+    found = frozenset((s.event, s.step, c) for s, c in zip(states, onwards.values(), strict=True))
+    # The parts of a state lose the same events, even those that another part of it has found.
+    is_apart = template.marked[number] is not None and any(one.step is not None for one in states)
+    return (number, found) if is_apart else found
+
+
+def share_equal_prefixes(template: Template) -> SharingPlan:
+    """The plan that shares what `equal_prefixes` merges, and nothing else."""
+    blocks = equal_prefixes(template)
+    at = [dict(zip(row, states, strict=True)) for row, states in zip(template.places, blocks, strict=True)]
+    plans: list[TransitionPlan] = []
+    for transition in template.transitions:
+        together: dict[tuple[int, int], list[int]] = {}
+        for query in transition.queries:
+            link = (at[query][transition.source], at[query][transition.target])
+            together.setdefault(link, []).append(query)
+        qsets = tuple(QSet(tuple(queries), None) for queries in together.values())
+        plans.append(TransitionPlan(transition.source, transition.target, qsets))
+    return SharingPlan("none", tuple(plans))
+
+
+def share_nothing(template: Template) -> SharingPlan:
+    """The plan in which every query goes alone, even where prefixes are equal."""
+    return SharingPlan(
+        "none",
+        tuple(
+            TransitionPlan(t.source, t.target, tuple(QSet((query,), None) for query in t.queries))
+            for t in template.transitions
+        ),
+    )
+
+
+def entered_in(plan: SharingPlan | None) -> dict[tuple[int, int], tuple[object, ...]]:
+    """Per query and state of the template, the Q-sets by which the query enters the state."""
+    entered: dict[tuple[int, int], list[object]] = {}
+    for transition in () if plan is None else plan.transitions:
+        for qset in transition.qsets:
+            for query in qset.queries:
+                entered.setdefault((query, transition.target), []).append((transition.source, qset.queries))
+    return {key: tuple(qsets) for key, qsets in entered.items()}

@@ -1,0 +1,1 @@
+"""SHARON: sequences share contiguous parts, chosen as a maximum weight independent set."""

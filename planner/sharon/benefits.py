@@ -1,0 +1,103 @@
+"""Benefits: what a candidate saves if all else goes alone, by the cost model in force.
+
+The paper's own formula (`sparkext.planner.sharon.published`) has a term that is cubic in the rates of events, for
+combining counts of parts. Nothing of that kind is done here: what comes from before a part is one total per window.
+Candidates without conflicts save together what they save each, or more
+where they have something to pay for in common, such as the forms of equal beginnings.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sparkext.planner.completion.labels import ALONE, forms
+from sparkext.planner.completion.options import Labelling
+from sparkext.planner.costs.cost_model import Bundle, CostModel, Pricer, spot
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.sharon.candidates import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Benefit:
+    """What a candidate saves.
+
+    Attributes:
+        saved: Cost of all alone, less that of the plan with this candidate; in units of the cost model.
+        gaining: Of its queries, those that pay less if the forms cost nothing.
+    """
+
+    saved: float
+    gaining: tuple[int, ...]
+
+
+class Benefits:
+    """What candidates save.
+
+    Attributes:
+        alone: Per query its labels if nothing is shared but equal prefixes.
+        cost: Of the plan in which that is so.
+    """
+
+    def __init__(self, problem: Problem, model: CostModel, pricer: Pricer, queries: Iterable[int]) -> None:
+        """Price the queries by themselves; of ``queries`` there may be candidates."""
+        self.alone: list[Labelling] = [dict.fromkeys(mine, ALONE) for mine in problem.mine]
+        self._problem = problem
+        self._pricer = pricer
+        self._merges = model.merges
+        paid = [pricer.all(query, mine) for query, mine in enumerate(self.alone)]
+        charges = [_charges(mine) for mine in paid]
+        self.cost = sum({key: cost for mine in charges for key, cost in mine.items()}.values())
+        self._payers = Counter(key for mine in charges for key in mine)
+        self._at = {query: dict(zip(problem.arrivals[query], paid[query], strict=True)) for query in queries}
+
+    def of(self, candidate: Candidate) -> Benefit:
+        """What is saved by a candidate, and which of its queries gain by it."""
+        before: dict[Hashable, float] = {}
+        after: dict[Hashable, float] = {}
+        leaving: Counter[Hashable] = Counter()
+        gaining: list[int] = []
+        for query in candidate.queries:
+            old, new = self._changes(query, candidate)
+            if sum([bundle.own_cost for bundle in new]) < sum([bundle.own_cost for bundle in old]):
+                gaining.append(query)
+            mine = _charges(old)
+            before.update(mine)
+            leaving.update(mine.keys())
+            after.update(_charges(new))
+        saved = sum([cost for key, cost in before.items() if leaving[key] == self._payers[key]])
+        saved -= sum([cost for key, cost in after.items() if leaving[key] == self._payers[key]])
+        return Benefit(saved, tuple(gaining))
+
+    def labels(self, query: int, parts: Iterable[Candidate]) -> Labelling:
+        """Labels of a query that shares parts, which have no state in common, and goes alone else."""
+        return {**self.alone[query], **{n: part.states[0] for part in parts for n in part.transitions}}
+
+    def together(self, chosen: Iterable[Candidate]) -> list[Labelling]:
+        """Labels of all queries that share candidates between which there is no conflict."""
+        found = [dict(mine) for mine in self.alone]
+        for candidate in chosen:
+            for query in candidate.queries:
+                found[query].update(dict.fromkeys(candidate.transitions, candidate.states[0]))
+        return found
+
+    def _changes(self, query: int, candidate: Candidate) -> tuple[list[Bundle], list[Bundle]]:
+        """What a query pays at the states where a candidate changes that: when it goes alone, and with it."""
+        problem, pricer, at = self._problem, self._pricer, self._at[query]
+        labels = self.labels(query, [candidate])
+        known = forms(problem, query, labels)
+        assert known is not None, f"query {query} does not have {candidate} as plain steps"
+        changed = list(candidate.states)
+        if self._merges:
+            # What comes behind is no longer equal to totals of queries that do not share.
+            changed += (state for state in at if state not in candidate.states and state in problem.equals[query])
+        departures, arrivals = problem.departures[query], problem.arrivals[query]
+        spots = [
+            spot(s, arrivals[s], departures[s], labels, known, pricer.behind(query, s, labels, known)) for s in changed
+        ]
+        return [at[state] for state in changed], [pricer.at(query, where, labels, known) for where in spots]
+
+
+def _charges(bundles: Sequence[Bundle]) -> dict[Hashable, float]:
+    return {key: cost for bundle in bundles for key, cost in (*bundle.own, *bundle.of_forms)}

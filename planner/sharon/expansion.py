@@ -1,0 +1,103 @@
+"""Expansion: conflicts are resolved by dropping queries, so that a candidate is shared by some that have it.
+
+The paper makes every way to drop queries a vertex of a larger graph, exponentially many. But in the end each query
+has a set of parts without common states, and what is paid for a part is the same whoever shares it: that is a choice
+of one option for each query, which completion knows how to look for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+
+from sparkext.planner.completion.choices import Choices
+from sparkext.planner.completion.completion import FEWEST_LABELS, LARGE, Effort, promising, searched
+from sparkext.planner.completion.labels import Labels, forms
+from sparkext.planner.completion.options import Core, Labelling, Option, core, options
+from sparkext.planner.costs.cost_model import Pricer
+from sparkext.planner.disjoint_sets import put_together
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.sharon.benefits import Benefits
+from sparkext.planner.sharon.candidates import Candidate
+
+FEWEST = 2
+"""Fewest queries that share a candidate."""
+
+
+def expanded(
+    problem: Problem,
+    pricer: Pricer,
+    benefits: Benefits,
+    candidates: Sequence[Candidate],
+    chosen: Sequence[Candidate],
+    effort: Effort,
+) -> list[Labelling]:
+    """Labels that cost no more than those of the chosen candidates, where other queries may share what they have.
+
+    Args:
+        problem: The workload.
+        pricer: Of its cost model.
+        benefits: Of the candidates.
+        candidates: Those that pay for the queries they have here.
+        chosen: Candidates between which there is no conflict.
+        effort: How hard to look.
+    """
+    labels = benefits.together(chosen)
+    having = _open_to_change(len(labels), candidates, chosen)
+    queries = list(having)
+    most = max(FEWEST_LABELS, effort.labels // max(1, len(queries)))
+    known: list[list[Option]] = []
+    for query in queries:
+        mine = core(problem, FEWEST, query)
+        given = _inner(mine, labels[query])
+        sets = islice(_compatible(having[query]), most)
+        every: list[Labelling] = [benefits.alone[query], labels[query]]
+        every += (benefits.labels(query, parts) for parts in sets)
+        found: dict[tuple[int | None, ...], tuple[Labelling, Mapping[int, int]]] = {}
+        for some in every:
+            inner = _inner(mine, some)
+            if tuple(inner.values()) not in found:
+                found[tuple(inner.values())] = inner, forms(problem, query, some) or {}
+        known.append(promising(options(problem, pricer, query, mine, found.values(), given), given))
+    choices = Choices(FEWEST, known, [[place] for place in range(len(queries))], problem.budget)
+    proof = searched(choices, [labels[query] for query in queries], effort, effort.looks // LARGE)
+    for query, best in zip(queries, choices.labels(proof.chosen), strict=True):
+        labels[query].update(best)
+    return labels
+
+
+def _inner(mine: Core, labels: Labels) -> Labelling:
+    """Of the labels of a query, those that it may have in common with others."""
+    return {number: labels[number] for number in mine.transitions}
+
+
+def _open_to_change(
+    count: int, candidates: Sequence[Candidate], chosen: Sequence[Candidate]
+) -> dict[int, list[Candidate]]:
+    """By query its candidates, for those that may save more than by the chosen ones.
+
+    Where a candidate is chosen with all that pay for it, and none of these has another, there is nothing to change.
+    """
+    found: dict[int, list[Candidate]] = {}
+    wanted = set(chosen)
+    for queries in put_together(count, [candidate.queries for candidate in candidates]):
+        here = set(queries)
+        mine = [candidate for candidate in candidates if candidate.queries[0] in here]
+        if len(mine) > 1 or not wanted.issuperset(mine):
+            found.update({query: [one for one in mine if query in one.queries] for query in queries if mine})
+    return found
+
+
+def _compatible(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:
+    """Sets of candidates without common states, those of few first."""
+    sets: list[tuple[tuple[Candidate, ...], int]] = [((), 0)]
+    while sets:
+        larger: list[tuple[tuple[Candidate, ...], int]] = []
+        for parts, begin in sets:
+            taken = {state for part in parts for state in part.states}
+            for place in range(begin, len(candidates)):
+                if taken.isdisjoint(candidates[place].states):
+                    more = (*parts, candidates[place])
+                    yield more
+                    larger.append((more, place + 1))
+        sets = larger

@@ -1,0 +1,40 @@
+"""Numbers in sentences."""
+
+from __future__ import annotations
+
+_UNITS = ("ns", "µs", "ms", "s")
+
+
+def count(number: int, one: str, many: str) -> str:
+    """``1 query``, ``2 queries``, ``1,200 queries``."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def amount(value: float) -> str:
+    """A number of events or touches, in as many digits as matter."""
+    return f"{value:,.0f}" if value >= 1000 or value == round(value) else f"{value:.4g}"
+
+
+def unit(model: str) -> str:
+    """Of the costs of a model."""
+    return "ns" if model == "measured" else "touches"
+
+
+def cost(value: float, model: str) -> str:
+    """A cost as it is read, in three digits if it is a time: ``68.2 ns``, ``2.13 ms``, ``1,234 touches``."""
+    if unit(model) != "ns":
+        return f"{amount(value)} {unit(model)}"
+    place = 0
+    while place < len(_UNITS) - 1 and value >= 999.5:
+        value, place = value / 1000, place + 1
+    return f"{f'{value:,.0f}' if value >= 999.5 else f'{value:.3g}'} {_UNITS[place]}"
+
+
+def part(value: float, whole: float) -> str:
+    """How much of something a value is, before what that is: ``38 % of``, ``half of``."""
+    percent = 100 * value / whole if whole > 0 else 100.0
+    if 0 < percent < 0.5:
+        return "less than 1 % of"
+    if 99.5 <= percent < 100 * (1 - 1e-9):
+        return "more than 99 % of"
+    return "half of" if round(percent) == 50 else f"{percent:,.0f} % of"

@@ -1,0 +1,1 @@
+"""From a clause and the types of Spark to a bound query."""

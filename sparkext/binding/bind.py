@@ -1,0 +1,403 @@
+"""From a clause and the columns of its relation to a trend query: names resolved, types checked."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import types as t
+from pyspark.sql.types import DataType
+
+from sparkext.binding import event_time
+from sparkext.binding.aggregate_types import check_type
+from sparkext.binding.bound_query import BoundQuery, Key, Measure, event_texts
+from sparkext.binding.earlier_events import check_earlier_events
+from sparkext.binding.meaning import meaning
+from sparkext.binding.prev_conditions import BoundStep, bind_step
+from sparkext.binding.refusals import check_foreign
+from sparkext.binding.relation import check_boolean, check_expressions
+from sparkext.binding.session_state import SessionState
+from sparkext.binding.spans import check_span
+from sparkext.binding.trend_ends import check_difference, check_ends, classes_with_values, ends_of
+from sparkext.binding.trend_ends import texts as difference_texts
+from sparkext.binding.type_text import type_text
+from sparkext.jvm.relation_filter import Filtered
+from sparkext.planner.automata.automaton import AutomatonTooLargeError
+from sparkext.planner.automata.guards import TooManyGuardsError
+from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.errors import PlanningError
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.pattern import negated_variables, positive_variables, variables
+from sparkext.planner.patterns.query import Aggregate, EventClass, Query, Selection, Step, Window
+from sparkext.sql.aggregate_calls import AggregateCall, aggregate_calls
+from sparkext.sql.clause import Clause, Expression, Item
+from sparkext.sql.event_expressions import (
+    AdjacentExpression,
+    EventExpression,
+    Names,
+    adjacent_expression,
+    earlier_expression,
+    event_expression,
+    find_variable,
+)
+from sparkext.sql.own_columns import aggregate_name
+from sparkext.sql.quoting import alone
+from sparkext.sql.tokens import Kind
+
+log = logging.getLogger(__name__)
+
+_KEYS = (
+    t.NumericType,
+    t.StringType,
+    t.BooleanType,
+    t.BinaryType,
+    t.DateType,
+    t.TimestampType,
+    t.TimestampNTZType,
+    t.DayTimeIntervalType,
+)
+
+
+def bind(
+    sql: str,
+    clause: Clause,
+    source: DataFrame,
+    part: Filtered | None,
+    relation: str | None,
+    name: str,
+    state: SessionState,
+) -> BoundQuery:
+    """Resolve ``clause`` against the columns of ``source``.
+
+    Args:
+        sql: The user's statement.
+        clause: Parsed from it.
+        source: The relation before the clause.
+        part: What that is a part of, if it is.
+        relation: Its name or alias, if it has one.
+        name: Of the query.
+        state: Of the session.
+
+    Raises:
+        PlanningError: With the place of what is wrong.
+    """
+    return _Binder(sql, clause, source, part if _has_plain_keys(clause) else None, relation).bind(name, state)
+
+
+def _has_plain_keys(clause: Clause) -> bool:
+    """Whether what is evaluated for all events, whatever filters a source has, are columns, which cannot fail."""
+    keys = [item.expression for item in (*clause.group_by, *clause.partition_by)]
+    keys += [clause.order_by] if clause.type_by is None else [clause.order_by, clause.type_by]
+    return all(token.name is not None or token.is_symbol(".") for key in keys for token in key.tokens)
+
+
+class _Binder:
+    def __init__(self, sql: str, clause: Clause, given: DataFrame, part: Filtered | None, relation: str | None) -> None:
+        self._sql = sql
+        self._clause = clause
+        self._given = given
+        self._source = given if part is None else part.whole
+        self._part = None if part is None else part.condition
+        self._variables = variables(clause.pattern)
+        self._names = Names(self._variables, relation, tuple(self._source.columns))
+
+    def bind(self, name: str, state: SessionState) -> BoundQuery:
+        clause = self._clause
+        self._check_automaton()
+        for where, expression in _expressions(clause):
+            check_foreign(self._source.sparkSession, where, expression)
+        order_by = event_expression(self._sql, clause.order_by, self._names)
+        type_by = None if clause.type_by is None else event_expression(self._sql, clause.type_by, self._names)
+        self._warn_of_constant_type(name)
+        group_items, partition_items = self._keys(clause.group_by), self._keys(clause.partition_by)
+        conditions, steps = self._conditions()
+        check_span(clause, steps)
+        calls = [aggregate_calls(self._sql, item.expression, self._names) for item in clause.measures]
+        attributes = [call for row in calls for call in row if any(call.attributes())]
+        self._check_counted(call for row in calls for call in row)
+
+        checked = self._check(order_by, type_by, group_items, partition_items, conditions, attributes)
+        _, time_type = checked[order_by]
+        kind = event_time.time_kind(time_type)
+        if kind is None:
+            raise PlanningError("TREND_ORDER_TYPE", order_by.start, order_by.end, type=type_text(time_type))
+        for variable, condition in conditions.items():
+            check_boolean(variable, condition, checked[condition][1])
+        for call in attributes:
+            (check_difference if len(call.ends) > 1 else check_type)(call, checked)
+        window = event_time.window(self._source.sparkSession, self._sql, clause.within, clause.slide, kind)
+        span = event_time.span(self._source.sparkSession, self._sql, clause.span, kind)
+
+        groups = _named(group_items or partition_items, checked)
+        shown = {key.canonical for key in groups}
+        partitions = tuple(key for key in _named(partition_items, checked) if key.canonical not in shown)
+        found = [[_aggregate(call, checked, order_by.canonical) for call in row] for row in calls]
+        aggregates = list(dict.fromkeys(aggregate for row in found for aggregate in row))
+        measures = tuple(
+            Measure(_name(item), self._measure(item, row, [aggregates.index(one) for one in made]))
+            for item, row, made in zip(clause.measures, calls, found, strict=True)
+        )
+        self._check_names(group_items or partition_items, groups, window)
+        known = [order_by, *conditions.values(), *(one for call in attributes for one in call.attributes())]
+        by = None if type_by is None else type_by.canonical
+        classes = self._classes(by, conditions, steps)
+        expressions = self._with_part(
+            {e.canonical: e.text for e in ([*known, type_by] if type_by is not None else known)}
+            | {text: text for step in steps.values() for text in _texts(step)},
+            [*(condition.canonical for condition in conditions.values()), *_conditions(steps.values())],
+        )
+        query = Query(
+            name,
+            clause.pattern,
+            tuple(classes.items()),
+            tuple(aggregates),
+            window,
+            self._steps(classes, steps),
+            clause.selection,
+            EventClass(None, None, self._part),
+            span,
+        )
+        written = (
+            (call, one) for row, made in zip(calls, found, strict=True) for call, one in zip(row, made, strict=True)
+        )
+        check_ends(query, written, clause.pattern_at)
+        for aggregate in aggregates:
+            expressions |= difference_texts(aggregate, expressions)
+        expressions |= classes_with_values(query, expressions)
+        lengths = [part for part in (clause.within, clause.slide, clause.span) if part is not None]
+        texts = event_texts(groups, partitions, order_by.text, expressions)
+        said = (self._sql[length.start : length.end] for length in lengths)
+        length_texts = tuple(text for text in said if not event_time.is_literal(text))
+        return BoundQuery(
+            given=self._given,
+            source=self._source,
+            part=self._part,
+            query=query,
+            groups=groups,
+            partitions=partitions,
+            time=order_by.text,
+            time_canonical=order_by.canonical,
+            time_kind=kind,
+            time_type=time_type,
+            expressions=expressions,
+            measures=measures,
+            state=state,
+            texts=texts,
+            meaning=meaning(self._source, texts),
+            length_texts=length_texts,
+            length_meaning=meaning(self._source, length_texts) if length_texts else None,
+        )
+
+    def _warn_of_constant_type(self, query: str) -> None:
+        """Say so if every event has one type, which no variable has."""
+        by = self._clause.type_by
+        if by is None or len(by.tokens) != 1 or by.tokens[0].kind not in (Kind.STRING, Kind.NUMBER):
+            return
+        constant = by.tokens[0].text.strip("'\"")
+        if constant not in self._variables:
+            column = f"; did you mean the column {constant}?" if self._names.has_column(constant) else ""
+            problem = (
+                f"TYPE BY {by.tokens[0].text} of {query} is a constant that no variable is called, so nothing matches"
+            )
+            log.warning("%s%s", problem, column)
+
+    def _check_automaton(self) -> None:
+        try:
+            automaton(self._clause.pattern, self._clause.selection is Selection.CONTIGUOUS)
+        except (AutomatonTooLargeError, TooManyGuardsError) as error:
+            raise PlanningError("TREND_PATTERN_TOO_LARGE", *self._clause.pattern_at, limit=str(error)) from None
+
+    def _check_counted(self, calls: Iterable[AggregateCall]) -> None:
+        counted = positive_variables(self._clause.pattern)
+        for call in calls:
+            for variable in call.variables():
+                if variable not in counted:
+                    raise PlanningError("TREND_NEGATED_VARIABLE", call.start, call.end, name=variable)
+
+    def _keys(self, items: Sequence[Item]) -> list[tuple[Item, EventExpression]]:
+        return [(item, event_expression(self._sql, item.expression, self._names)) for item in items]
+
+    def _conditions(self) -> tuple[dict[str, EventExpression], dict[str, BoundStep]]:
+        """Conditions on one event, and those that name an earlier one."""
+        conditions: dict[str, EventExpression] = {}
+        steps: dict[str, BoundStep] = {}
+        earlier: dict[str, AdjacentExpression] = {}
+        under_not = negated_variables(self._clause.pattern)
+        for definition in self._clause.define:
+            token = definition.variable
+            variable = find_variable(token.name or "", self._variables)
+            if variable is None:
+                raise PlanningError(
+                    "TREND_UNKNOWN_VARIABLE",
+                    token.start,
+                    token.end,
+                    name=token.name or "",
+                    known=", ".join(self._variables),
+                )
+            if variable in conditions or variable in steps or variable in earlier:
+                raise PlanningError("TREND_VARIABLE_REPEATED", token.start, token.end, name=variable)
+            adjacent = adjacent_expression(self._sql, definition.condition, self._names, variable, self._source.columns)
+            if adjacent is None:
+                named = earlier_expression(self._sql, definition.condition, self._names, variable, self._source.columns)
+                if named is None:
+                    conditions[variable] = event_expression(self._sql, definition.condition, self._names, variable)
+                else:
+                    earlier[variable] = named
+                continue
+            if variable in under_not:
+                raise PlanningError("TREND_PREV_UNDER_NOT", token.start, token.end, variable=variable)
+            steps[variable] = bind_step(self._source, variable, adjacent)
+        check_earlier_events(self._clause, steps.keys(), earlier)
+        steps |= {variable: bind_step(self._source, variable, named) for variable, named in earlier.items()}
+        if self._clause.type_by is None:
+            for variable in self._variables:
+                if variable not in conditions and variable not in steps:
+                    raise PlanningError("TREND_VARIABLE_UNDEFINED", *self._clause.pattern_at, name=variable)
+        return conditions, steps
+
+    def _check(
+        self,
+        order_by: EventExpression,
+        type_by: EventExpression | None,
+        groups: Sequence[tuple[Item, EventExpression]],
+        partitions: Sequence[tuple[Item, EventExpression]],
+        conditions: dict[str, EventExpression],
+        attributes: Sequence[AggregateCall],
+    ) -> dict[EventExpression, tuple[str, DataType]]:
+        wanted: list[tuple[str, EventExpression]] = [("ORDER BY", order_by)]
+        if type_by is not None:
+            wanted.append(("TYPE BY", type_by))
+        wanted += (("GROUP BY", expression) for _, expression in groups)
+        wanted += (("PARTITION BY", expression) for _, expression in partitions)
+        wanted += (("DEFINE", condition) for condition in conditions.values())
+        wanted += (("MEASURES", attribute) for call in attributes for attribute in call.attributes())
+        found = check_expressions(self._source, wanted)
+        checked = {expression: result for (_, expression), result in zip(wanted, found, strict=True)}
+        for clause, items in (("GROUP BY", groups), ("PARTITION BY", partitions)):
+            for _, expression in items:
+                kind = checked[expression][1]
+                if not isinstance(kind, _KEYS):
+                    raise PlanningError(
+                        "TREND_KEY_TYPE",
+                        expression.start,
+                        expression.end,
+                        clause=clause,
+                        expression=expression.canonical,
+                        type=type_text(kind),
+                    )
+                if isinstance(kind, t.StringType) and not kind.isUTF8BinaryCollation():
+                    raise PlanningError(
+                        "TREND_KEY_COLLATION",
+                        expression.start,
+                        expression.end,
+                        clause=clause,
+                        expression=expression.canonical,
+                        collation=kind.collation,
+                    )
+        return checked
+
+    def _classes(
+        self, by: str | None, conditions: dict[str, EventExpression], steps: dict[str, BoundStep]
+    ) -> dict[str, EventClass]:
+        own = {variable: condition.canonical for variable, condition in conditions.items()}
+        own |= {variable: step.own for variable, step in steps.items() if step.own is not None}
+        return {v: EventClass(by, None if by is None else v, self._of_part(own.get(v))) for v in self._variables}
+
+    def _steps(self, classes: dict[str, EventClass], steps: dict[str, BoundStep]) -> tuple[tuple[str, Step], ...]:
+        def start(variable: str, step: BoundStep) -> EventClass | None:
+            return None if step.start is None else replace(classes[variable], condition=self._of_part(step.start))
+
+        return tuple(
+            (v, Step(steps[v].text, steps[v].condition, start(v, steps[v]), steps[v].anchor))
+            for v in classes
+            if v in steps
+        )
+
+    def _of_part(self, condition: str | None) -> str | None:
+        """Canonical text of a condition on events of the relation that is read."""
+        if self._part is None or condition is None:
+            return self._part or condition
+        return f"{self._part} AND ({condition})"
+
+    def _with_part(self, expressions: dict[str, str], conditions: Iterable[str]) -> dict[str, str]:
+        """Texts by canonical texts, with those of conditions on events of the relation that is read."""
+        if self._part is None:
+            return expressions
+        # Not AND, which Spark may evaluate from either side: a condition may fail on events of other parts.
+        own = {self._of_part(c) or "": f"CASE WHEN {self._part} THEN {alone(expressions[c])} END" for c in conditions}
+        return expressions | own | {self._part: self._part}
+
+    def _measure(self, item: Item, calls: list[AggregateCall], places: list[int]) -> EventExpression:
+        """A measure with the names of its aggregates, given by their places, instead of its calls."""
+        expression = item.expression
+        text = self._sql[expression.start : expression.end]
+        for call, place in zip(calls, places, strict=True):
+            start, end = call.start - expression.start, call.end - expression.start
+            name = aggregate_name(place)
+            text = text[:start] + name.ljust(end - start) + text[end:]
+        return EventExpression(text, expression.start, text)
+
+    def _check_names(
+        self, items: Sequence[tuple[Item, EventExpression]], groups: tuple[Key, ...], window: Window | None
+    ) -> None:
+        taken = set() if window is None else {"window_start", "window_end"}
+        places = [
+            *((key.name, item.name or item.expression) for key, (item, _) in zip(groups, items, strict=False)),
+            *((_name(item), item.name or item.expression) for item in self._clause.measures),
+        ]
+        for name, place in places:
+            if name.lower() in taken:
+                raise PlanningError("TREND_COLUMN_REPEATED", place.start, place.end, name=name)
+            taken.add(name.lower())
+
+
+def _expressions(clause: Clause) -> Iterator[tuple[str, Expression]]:
+    """All expressions of the clause, each with the name of its section."""
+    yield "ORDER BY", clause.order_by
+    yield from (("GROUP BY", item.expression) for item in clause.group_by)
+    yield from (("PARTITION BY", item.expression) for item in clause.partition_by)
+    yield from (("DEFINE", definition.condition) for definition in clause.define)
+    yield from (("MEASURES", item.expression) for item in clause.measures)
+    lengths = (("WITHIN", clause.within), ("SLIDE", clause.slide), ("SPAN", clause.span))
+    optional = (("TYPE BY", clause.type_by), *lengths)
+    yield from ((where, expression) for where, expression in optional if expression is not None)
+
+
+def _conditions(steps: Iterable[BoundStep]) -> Iterator[str]:
+    """What concerns one event in conditions that name an earlier one."""
+    yield from (text for step in steps for text in (step.own, step.start) if text is not None)
+
+
+def _texts(step: BoundStep) -> Iterator[str]:
+    """What Spark evaluates of a condition that names an earlier event."""
+    yield from step.attributes
+    yield from _conditions([step])
+
+
+def _name(item: Item) -> str:
+    assert item.name is not None
+    return item.name.name or ""
+
+
+def _named(
+    items: Sequence[tuple[Item, EventExpression]], checked: dict[EventExpression, tuple[str, DataType]]
+) -> tuple[Key, ...]:
+    def keys() -> Iterator[Key]:
+        for item, expression in items:
+            given = item.name.name if item.name is not None else None
+            name, kind = checked[expression]
+            yield Key(expression.canonical, expression.text, given or name, kind)
+
+    return tuple(keys())
+
+
+def _aggregate(call: AggregateCall, checked: dict[EventExpression, tuple[str, DataType]], time: str) -> Aggregate:
+    if call.ends:
+        ends = ends_of(call, checked, time)
+        return Aggregate(call.function, attribute=ends[0].attribute if len(ends) == 1 else None, ends=ends)
+    if call.attribute is None:
+        return Aggregate(call.function, call.variable)
+    kind = checked[call.attribute][1].simpleString()
+    return Aggregate(call.function, call.variable, Attribute(call.attribute.canonical, kind))

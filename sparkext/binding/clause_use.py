@@ -1,0 +1,63 @@
+"""A clause where a statement uses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from sparkext.binding.bind import bind
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.session_state import SessionState
+from sparkext.binding.streams import check_stream
+from sparkext.jvm.relation_filter import Filtered
+from sparkext.planner.errors import PlanningError
+from sparkext.sql.clause import Clause
+from sparkext.sql.text_edits import Edits
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A clause in a statement of the user's.
+
+    Attributes:
+        filled: The statement, with values in place of the parameters of the clause.
+        clause: Parsed from it.
+        text: Of the clause.
+        source: A complete query for the relation before the clause.
+        source_at: Where that relation stands in the statement.
+        relation: Its name or alias, if it has one.
+        view: The permanent view of which the statement is the text, with catalog and schema; None if it is of none.
+    """
+
+    filled: Edits
+    clause: Clause
+    text: str
+    source: str
+    source_at: tuple[int, int]
+    relation: str | None
+    view: str | None = None
+
+    @property
+    def sql(self) -> str:
+        """The statement with those values."""
+        return self.filled.result()
+
+    def bind(self, source: DataFrame, part: Filtered | None, name: str, state: SessionState) -> BoundQuery:
+        """The query called ``name`` that the clause is over ``source``, which is ``part`` of another relation.
+
+        Raises:
+            PlanningError: With the place of what is wrong.
+        """
+        bound = bind(self.sql, self.clause, source, part, self.relation, name, state)
+        if source.isStreaming:
+            check_stream(source, self.clause, self.source_at, bound.time)
+        return bound
+
+    def placed(self, error: PlanningError) -> PlanningError:
+        """``error``, of binding or planning the clause, with its place in the statement as the user wrote it."""
+        if error.text is None:
+            error.start, error.end = self.filled.origin(error.start, error.end)
+            error.text = self.filled.text
+            error.view = self.view or error.view
+        return error

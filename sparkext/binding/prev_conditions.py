@@ -1,0 +1,421 @@
+"""Conditions on an event and an earlier one: from Spark's analysed tree to the planner's, by a whitelist.
+
+``PREV(e)``, and ``A.e`` of another variable, becomes a column, so that Spark reads and types the condition as it does
+any other. Of its tree, what concerns one event alone is evaluated by Spark; only operators that relate the two events
+are translated, and no text of the user's is ever run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from sparkext.binding.relation import check_boolean, check_expressions
+from sparkext.jvm.expressions import (
+    Tree,
+    analysed_expression,
+    children_of,
+    column_name,
+    common_expressions,
+    common_reference,
+    precision_of,
+    readable_sql,
+    replacement,
+    scale_of,
+    span_of,
+    sql_of,
+    type_name,
+    type_sql,
+    value_of,
+)
+from sparkext.jvm.plans import kind_of
+from sparkext.planner.conditions.prev_condition import Apply, Constant, Here, Kind, Operand, Operation, Prev, may_start
+from sparkext.planner.errors import PlanningError
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.sql.event_expressions import AdjacentExpression
+from sparkext.sql.quoting import identifier
+from sparkext.sql.tokens import Kind as TokenKind
+from sparkext.sql.tokens import tokenize
+
+_DAY = 86_400_000_000
+_DIGITS = 18
+"""Most digits of a decimal that fit into 64 bits."""
+_EXACT_DIGITS = 15
+"""Most digits of a whole number that a double holds exactly."""
+
+_COMPARISONS = {
+    "EqualTo": (Operation.EQUAL, False),
+    "EqualNullSafe": (Operation.SAME, False),
+    "LessThan": (Operation.LESS, False),
+    "LessThanOrEqual": (Operation.AT_MOST, False),
+    "GreaterThan": (Operation.LESS, True),
+    "GreaterThanOrEqual": (Operation.AT_MOST, True),
+}
+_ARITHMETIC = {
+    "Add": Operation.ADD,
+    "Subtract": Operation.SUBTRACT,
+    "Multiply": Operation.MULTIPLY,
+    "Divide": Operation.DIVIDE,
+    "IntegralDivide": Operation.DIVIDE,
+    "Remainder": Operation.REMAINDER,
+    "UnaryMinus": Operation.NEGATE,
+    "Abs": Operation.ABS,
+    "SubtractTimestamps": Operation.SUBTRACT,
+    "DateDiff": Operation.SUBTRACT,
+}
+_STRICT = frozenset((*_ARITHMETIC, *_COMPARISONS, "AttributeReference", "Cast", "Literal", "Upper", "Lower", "Not"))
+"""Operators that are NULL when an operand is, as far as it matters here."""
+_STRICT -= {"EqualNullSafe"}
+_TRUE = Attribute("TRUE", "boolean")
+
+
+@dataclass(frozen=True, slots=True)
+class BoundStep:
+    """A condition of DEFINE that names an earlier event, taken apart.
+
+    Attributes:
+        text: Canonical text of the whole.
+        own: What concerns the event alone, as SQL; None when nothing does.
+        start: What must be true, ``own`` included, of an event without an earlier one; None when it never is.
+        condition: What relates the event to the earlier one.
+        attributes: Texts of the attributes in it, which Spark evaluates.
+        anchor: The variable of which the earlier event is the latest; None when it is the event just before.
+    """
+
+    text: str
+    own: str | None
+    start: str | None
+    condition: Operand
+    attributes: tuple[str, ...]
+    anchor: str | None
+
+
+def bind_step(source: DataFrame, variable: str, expression: AdjacentExpression) -> BoundStep:
+    """Take a condition apart.
+
+    Args:
+        source: Rows of events.
+        variable: That is defined.
+        expression: The condition.
+
+    Raises:
+        PlanningError: What `check_expressions` and `check_boolean` raise, and ``TREND_PREV_UNSUPPORTED`` for
+            an operator that relates the two events and is not known.
+    """
+    where = "PREV" if expression.earlier is None else "DEFINE"
+    found = check_expressions(source, [(where, before) for before in expression.before])
+    plain = source.toDF(*source.columns)
+    types = {name: kind.simpleString() for name, (_, kind) in zip(expression.names, found, strict=True)}
+    nothing = {name: f"CAST(NULL AS {kind})" for name, kind in types.items()}
+    both = plain.selectExpr("*", *(f"{null} AS {name}" for name, null in nothing.items()))
+    try:
+        [(_, kind)] = check_expressions(both, [("DEFINE", expression.whole)])
+    except PlanningError as error:
+        error.parameters = {key: _with_calls(text, expression) for key, text in error.parameters.items()}
+        raise
+    check_boolean(variable, expression.whole, kind)
+    tree = analysed_expression(both, expression.whole.text)
+    translator = _Translator(both, expression)
+    alone, related = translator.split(tree)
+    condition = translator.conjunction(related)
+    own = " AND ".join(f"({translator.text(part)})" for part in alone) or None
+    start = None
+    if may_start(condition):
+        without = (f"({translator.text(part, nothing)})" for part in related)
+        start = " AND ".join((*([] if own is None else [own]), *without))
+    return BoundStep(
+        text=expression.canonical,
+        own=own,
+        start=start,
+        condition=condition,
+        attributes=tuple(translator.attributes),
+        anchor=None if expression.earlier is None else expression.earlier.name,
+    )
+
+
+class _Translator:
+    def __init__(self, frame: DataFrame, expression: AdjacentExpression) -> None:
+        self._frame = frame
+        self._expression = expression
+        self._whole = expression.whole
+        self._before = {name: before.text for name, before in zip(expression.names, expression.before, strict=True)}
+        self._common: dict[str, Tree] = {}
+        self.attributes: dict[str, None] = {}
+
+    def split(self, tree: Tree) -> tuple[list[Tree], list[Tree]]:
+        """The conditions that are joined with AND: those on the event alone, and those that name the one before."""
+        if kind_of(tree) == "And":
+            (one, related), (other, more) = map(self.split, children_of(tree))
+            return one + other, related + more
+        return ([], [tree]) if self._sides(tree) - {"here"} else ([tree], [])
+
+    def conjunction(self, trees: Sequence[Tree]) -> Operand:
+        """The condition that all of ``trees`` are true."""
+        parts = [self._conjunct(tree) for tree in trees]
+        if not parts:
+            return Constant(1, Kind.FLAG)
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = Apply(Operation.AND, (whole, part), Kind.FLAG)
+        return whole
+
+    def _conjunct(self, tree: Tree) -> Operand:
+        if self._sides(tree) != {"prev"}:
+            return self._operand(tree)
+        # What concerns the event before alone is looked up like an equality.
+        self.attributes[_TRUE.text] = None
+        return Apply(Operation.EQUAL, (Here(_TRUE, Kind.FLAG), self._attribute(tree, True)), Kind.FLAG)
+
+    def text(self, tree: Tree, before: dict[str, str] | None = None) -> str:
+        """SQL for a tree over one event, with ``before`` in place of the columns that stand for the earlier event.
+
+        Raises:
+            PlanningError: ``TREND_PREV_UNSUPPORTED`` when Spark's text for it does not mean the same.
+        """
+        found = readable_sql(self._frame, tree)
+        if found is None:
+            raise self._unsupported(tree)
+        text, variables = found
+        self.attributes |= dict.fromkeys(f"system.session.{identifier(name)}" for name in variables)
+        return _with_names(text, self._before if before is None else before)
+
+    def _sides(self, tree: Tree) -> frozenset[str]:
+        """Which events a tree is about: here, prev; and whether it holds a reference to be looked up."""
+        name = kind_of(tree)
+        if name == "AttributeReference":
+            return frozenset(("prev" if column_name(tree) in self._before else "here",))
+        if name == "CommonExpressionRef":
+            return frozenset(("reference",))
+        sides: frozenset[str] = frozenset().union(*map(self._sides, children_of(tree)))
+        return sides - {"reference"} if name == "With" else sides
+
+    def _operand(self, tree: Tree) -> Operand:
+        sides, name = self._sides(tree), kind_of(tree)
+        if not sides:
+            return self._constant(tree)
+        if sides == {"prev"} and name in ("IsNull", "IsNotNull") and self._is_ordered(children_of(tree)[0]):
+            # What is compared elsewhere in the condition is in order, where NULL has a place as well.
+            return self._is_null(tree) if name == "IsNull" else self._is_not_null(tree)
+        if sides in ({"here"}, {"prev"}):
+            return self._attribute(tree, sides == {"prev"})
+        if name == "CommonExpressionRef":
+            return self._operand(self._common[common_reference(tree)])
+        if name == "With":
+            child, *definitions = children_of(tree)
+            self._common |= common_expressions(definitions)
+            return self._operand(child)
+        return self._related(name, tree)
+
+    def _attribute(self, tree: Tree, is_prev: bool) -> Operand:
+        kind, type_ = self._kind(tree), type_sql(tree).lower()
+        attribute = Attribute(self.text(tree), type_)
+        self.attributes[attribute.text] = None
+        return Prev(attribute, kind, _is_strict(tree)) if is_prev else Here(attribute, kind)
+
+    def _constant(self, tree: Tree) -> Operand:
+        kind = self._kind(tree)
+        if kind in (Kind.KEY, Kind.IDENTITY):
+            return self._attribute(tree, False)
+        return Constant(value_of(tree), kind)
+
+    def _related(self, name: str, tree: Tree) -> Operand:
+        """An operator whose operands concern both events."""
+        if name in _COMPARISONS:
+            operation, turned = _COMPARISONS[name]
+            one, other = map(self._operand, children_of(tree))
+            if Kind.IDENTITY in (one.kind, other.kind) and name not in ("EqualTo", "EqualNullSafe"):
+                raise self._unsupported(tree)
+            return _flag(operation, *((other, one) if turned else (one, other)))
+        if name in ("And", "Or"):
+            return _flag(Operation[name.upper()], *map(self._operand, children_of(tree)))
+        if name in _ARITHMETIC:
+            return self._arithmetic(name, tree)
+        rule = _RULES.get(name)
+        if rule is not None:
+            return rule(self, tree)
+        instead = replacement(tree)
+        if instead is not None:
+            return self._operand(instead)
+        raise self._unsupported(tree)
+
+    def _arithmetic(self, name: str, tree: Tree) -> Operand:
+        kind = self._kind(tree)
+        children = children_of(tree)
+        if kind is Kind.KEY or Kind.KEY in map(self._kind, children):
+            raise self._unsupported(tree)
+        operands = [self._operand(child) for child in children[: 1 if name in ("UnaryMinus", "Abs") else 2]]
+        if scale_of(tree) is not None:
+            if name == "Divide":
+                raise self._unsupported(tree)
+            if name != "Multiply":
+                scale = max(scale_of(child) or 0 for child in children)
+                operands = [_rescaled(o, scale_of(c) or 0, scale) for o, c in zip(operands, children, strict=False)]
+        return Apply(_ARITHMETIC[name], tuple(operands), kind)
+
+    def _cast(self, tree: Tree) -> Operand:
+        child = children_of(tree)[0]
+        operand, kind, before = self._operand(child), self._kind(tree), self._kind(child)
+        scale, scale_before = scale_of(tree), scale_of(child)
+        whole_numbers = before is Kind.WHOLE and _is_numeric(child)
+        if kind is before and scale is None and scale_before is None:
+            same = type_name(child) == type_name(tree) or (whole_numbers and _is_numeric(tree))
+            if same and (not whole_numbers or _WIDTHS[type_name(child)] <= _WIDTHS[type_name(tree)]):
+                return operand
+        if kind is Kind.WHOLE and scale is not None and whole_numbers and (scale_before or 0) <= scale:
+            return _rescaled(operand, scale_before or 0, scale)
+        if kind in (Kind.NUMBER, Kind.SINGLE) and before in (Kind.NUMBER, Kind.SINGLE):
+            return operand if kind is Kind.NUMBER else Apply(Operation.ADD, (operand, Constant(0.0, kind)), kind)
+        if kind is Kind.NUMBER and whole_numbers and (scale_before is None or precision_of(child) <= _EXACT_DIGITS):
+            number = Apply(Operation.TO_NUMBER, (operand,), kind)
+            if not scale_before:
+                return number
+            return Apply(Operation.DIVIDE, (number, Constant(10.0**scale_before, kind)), kind)
+        raise self._unsupported(tree)
+
+    def _is_null(self, tree: Tree) -> Operand:
+        return _flag(Operation.IS_NULL, self._operand(children_of(tree)[0]))
+
+    def _is_not_null(self, tree: Tree) -> Operand:
+        return _flag(Operation.NOT, self._is_null(tree))
+
+    def _not(self, tree: Tree) -> Operand:
+        return _flag(Operation.NOT, self._operand(children_of(tree)[0]))
+
+    def _in(self, tree: Tree) -> Operand:
+        value, *choices = map(self._operand, children_of(tree))
+        whole = _flag(Operation.EQUAL, value, choices[0])
+        for choice in choices[1:]:
+            whole = _flag(Operation.OR, whole, _flag(Operation.EQUAL, value, choice))
+        return whole
+
+    def _case(self, tree: Tree) -> Operand:
+        parts = [self._operand(child) for child in children_of(tree)]
+        kind = self._kind(tree)
+        result = parts.pop() if len(parts) % 2 else Constant(None, kind)
+        while parts:
+            value, condition = parts.pop(), parts.pop()
+            result = Apply(Operation.CHOOSE, (condition, value, result), kind)
+        return result
+
+    def _coalesce(self, tree: Tree) -> Operand:
+        *first, result = [self._operand(child) for child in children_of(tree)]
+        for operand in reversed(first):
+            known = _flag(Operation.NOT, _flag(Operation.IS_NULL, operand))
+            result = Apply(Operation.CHOOSE, (known, operand, result), self._kind(tree))
+        return result
+
+    def _extreme(self, tree: Tree) -> Operand:
+        result, *others = [self._operand(child) for child in children_of(tree)]
+        for other in others:
+            pair = (result, other) if kind_of(tree) == "Least" else (other, result)
+            better = _flag(Operation.OR, _flag(Operation.LESS, *pair), _flag(Operation.IS_NULL, other))
+            result = Apply(Operation.CHOOSE, (better, result, other), self._kind(tree))
+        return result
+
+    def _days_between(self, tree: Tree) -> Operand:
+        days = Apply(Operation.SUBTRACT, tuple(map(self._operand, children_of(tree))), Kind.WHOLE)
+        return Apply(Operation.MULTIPLY, (days, Constant(_DAY, Kind.WHOLE)), Kind.WHOLE)
+
+    def _kind(self, tree: Tree) -> Kind:
+        """How values of a tree's type are held.
+
+        Raises:
+            PlanningError: ``TREND_PREV_UNSUPPORTED`` for types that are not.
+        """
+        name = type_name(tree)
+        if name.startswith("decimal"):
+            return Kind.WHOLE if precision_of(tree) <= _DIGITS else Kind.KEY
+        if name.startswith("interval") and "month" not in name and "year" not in name:
+            return Kind.WHOLE
+        if name not in _KINDS or (name == "string" and type_sql(tree) != "STRING"):
+            raise self._unsupported(tree)
+        return _KINDS[name]
+
+    def _is_ordered(self, tree: Tree) -> bool:
+        """Whether values of a tree's type are held as numbers or order keys."""
+        name = type_name(tree)
+        is_interval = name.startswith("interval") and "month" not in name and "year" not in name
+        return name.startswith("decimal") or is_interval or name in _KINDS.keys() - {"string", "binary"}
+
+    def _unsupported(self, tree: Tree) -> PlanningError:
+        start, end = self._whole.start, self._whole.end
+        span = span_of(tree)
+        if span is not None and kind_of(tree) != "AttributeReference":
+            # Offsets are those of the text in parentheses.
+            start, end = start + span[0] - 1, start + span[1] - 1
+            shown = self._whole.text[start - self._whole.start : end - self._whole.start]
+        else:
+            shown = sql_of(tree)
+        shown = " ".join(_with_calls(shown, self._expression).split())
+        return PlanningError("TREND_PREV_UNSUPPORTED", start, end, expression=shown, type=type_name(tree).upper())
+
+
+_RULES: dict[str, Callable[[_Translator, Tree], Operand]] = {
+    "Cast": _Translator._cast,
+    "IsNull": _Translator._is_null,
+    "IsNotNull": _Translator._is_not_null,
+    "Not": _Translator._not,
+    "In": _Translator._in,
+    "If": _Translator._case,
+    "CaseWhen": _Translator._case,
+    "Coalesce": _Translator._coalesce,
+    "Greatest": _Translator._extreme,
+    "Least": _Translator._extreme,
+    "SubtractDates": _Translator._days_between,
+}
+_WIDTHS = {"boolean": 0, "tinyint": 1, "smallint": 2, "integer": 3, "bigint": 4}
+_KINDS = {
+    "boolean": Kind.FLAG,
+    "tinyint": Kind.WHOLE,
+    "smallint": Kind.WHOLE,
+    "integer": Kind.WHOLE,
+    "bigint": Kind.WHOLE,
+    "date": Kind.WHOLE,
+    "timestamp": Kind.WHOLE,
+    "timestamp_ntz": Kind.WHOLE,
+    "float": Kind.SINGLE,
+    "double": Kind.NUMBER,
+    "string": Kind.IDENTITY,
+    "binary": Kind.IDENTITY,
+}
+
+
+def _flag(operation: Operation, *operands: Operand) -> Apply:
+    return Apply(operation, operands, Kind.FLAG)
+
+
+def _rescaled(operand: Operand, before: int, scale: int) -> Operand:
+    """A decimal's digits with more places after the point."""
+    if scale == before:
+        return operand
+    return Apply(Operation.MULTIPLY, (operand, Constant(10 ** (scale - before), Kind.WHOLE)), Kind.WHOLE)
+
+
+def _is_numeric(tree: Tree) -> bool:
+    return type_name(tree) in ("tinyint", "smallint", "integer", "bigint") or scale_of(tree) is not None
+
+
+def _is_strict(tree: Tree) -> bool:
+    """Whether a tree is certainly NULL when its columns are."""
+    return kind_of(tree) in _STRICT and all(map(_is_strict, children_of(tree)))
+
+
+def _with_calls(text: str, expression: AdjacentExpression) -> str:
+    """``text`` with what the user wrote in place of the names of columns that stand for it."""
+    for name, before in zip(expression.names, expression.before, strict=True):
+        text = expression.shown(before.text.strip()).join(re.split(rf"`?\b{name}\b`?", text))
+    return text
+
+
+def _with_names(text: str, replacements: dict[str, str]) -> str:
+    """``text`` with expressions in place of column names."""
+    parts: list[str] = []
+    at = 0
+    for token in tokenize(text):
+        if token.kind is TokenKind.WORD and token.text in replacements:
+            parts += [text[at : token.start], f"({replacements[token.text].strip()})"]
+            at = token.end
+    return "".join([*parts, text[at:]])

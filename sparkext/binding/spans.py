@@ -1,0 +1,38 @@
+"""Which queries can have SPAN; what is refused, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sparkext.binding.prev_conditions import BoundStep
+from sparkext.planner.automata.guards import ALWAYS
+from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.errors import PlanningError
+from sparkext.planner.patterns.query import Selection
+from sparkext.sql.clause import Clause
+
+
+def check_span(clause: Clause, steps: Mapping[str, BoundStep]) -> None:
+    """Refuse what cannot be computed of a query with SPAN.
+
+    Args:
+        clause: The clause.
+        steps: Its conditions that name an earlier event, by variable.
+
+    Raises:
+        PlanningError: ``TREND_SPAN_NOT_AT_END`` or ``TREND_SPAN_COMBINED``.
+    """
+    if clause.span is None:
+        return
+    machine = automaton(clause.pattern, clause.selection is Selection.CONTIGUOUS)
+    if any(condition != ALWAYS for condition in (*machine.starts.values(), *machine.ends.values())):
+        raise PlanningError("TREND_SPAN_NOT_AT_END", clause.span.start, clause.span.end)
+    also = None if clause.selection is Selection.ANY else clause.selection.value
+    if any(step.anchor is None for step in steps.values()):
+        also = "PREV"
+    elif steps:
+        also = "a condition on an earlier event"
+    if any(condition != ALWAYS for after in machine.follows for condition in after.values()):
+        also = "NOT"
+    if also is not None:
+        raise PlanningError("TREND_SPAN_COMBINED", clause.span.start, clause.span.end, also=also)

@@ -1,0 +1,73 @@
+"""Whether a clause can be evaluated over a stream."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from sparkext.planner.errors import PlanningError
+from sparkext.sql.clause import Clause
+from sparkext.sql.quoting import alone, identifier
+
+DELAY = "spark.watermarkDelayMs"
+"""In the metadata of a column: Spark's name for how late its times may be."""
+
+_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+_ROCKSDB = "RocksDBStateStoreProvider"
+_MESSAGES = "pyspark.sql.streaming.proto.StateMessage_pb2"
+"""By which a worker talks to Spark's state store; it needs protobuf."""
+
+
+def check_stream(source: DataFrame, clause: Clause, source_at: tuple[int, int], time: str) -> None:
+    """Refuse a clause over a stream whose results would never be final, and one that Spark here cannot keep state for.
+
+    Args:
+        source: The stream.
+        clause: The clause.
+        source_at: Where the stream stands in the statement.
+        time: Text of the event time.
+
+    Raises:
+        PlanningError: ``TREND_STREAM_WINDOW``, ``TREND_SPAN_COMBINED``, ``TREND_STREAM_WATERMARK``,
+            ``TREND_STREAM_TIME`` or ``TREND_STREAM_REQUIREMENT``.
+    """
+    if clause.within is None:
+        raise PlanningError("TREND_STREAM_WINDOW", *clause.pattern_at)
+    if clause.span is not None:  # its trends begin before the windows of which events are kept
+        raise PlanningError("TREND_SPAN_COMBINED", clause.span.start, clause.span.end, also="a stream")
+    marked = [field.name for field in source.schema.fields if DELAY in field.metadata]
+    if not marked:
+        raise PlanningError("TREND_STREAM_WATERMARK", *source_at)
+    ordered = source.select(F.expr(alone(time))).schema.fields[0]
+    if DELAY not in ordered.metadata:
+        columns = " or ".join(map(identifier, marked))
+        raise PlanningError("TREND_STREAM_TIME", clause.order_by.start, clause.order_by.end, columns=columns)
+    check_requirements(source.sparkSession, source_at)
+
+
+def check_requirements(spark: SparkSession, source_at: tuple[int, int]) -> None:
+    """Refuse to start what Spark would end with no reason that helps.
+
+    Raises:
+        PlanningError: ``TREND_STREAM_REQUIREMENT``.
+    """
+    if tuple(map(int, spark.version.split(".")[:2])) < (4, 1):
+        problem, hint = "PySpark 4.1 or later", "PySpark 4.0 cannot keep the state of a stream row by row."
+    elif not str(spark.conf.get(_PROVIDER)).endswith(_ROCKSDB):
+        provider = f"org.apache.spark.sql.execution.streaming.state.{_ROCKSDB}"
+        problem, hint = "RocksDB as the state store", f"SET {_PROVIDER} = {provider}"
+    elif not _has_protobuf():
+        problem, hint = "protobuf, on all machines", "pip install 'sparkext[streaming]'"
+    else:
+        return
+    raise PlanningError("TREND_STREAM_REQUIREMENT", *source_at, what=problem, hint=hint)
+
+
+def _has_protobuf() -> bool:
+    try:
+        import_module(_MESSAGES)
+    except ImportError:
+        return False
+    return True

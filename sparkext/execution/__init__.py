@@ -1,0 +1,1 @@
+"""From a kernel plan to rows: one pass over the source of a pool."""

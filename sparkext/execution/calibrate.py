@@ -1,0 +1,152 @@
+"""Calibration: what the parts of the kernel's work take on the machine at hand.
+
+``sparkext calibrate`` measures the constants of the cost model ``measured`` in some seconds and keeps them. Without
+it, or after the kernel has changed, the defaults of `sparkext.planner.costs.measured.Constants` are used.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import platform
+import time
+from dataclasses import asdict, replace
+from functools import lru_cache
+from math import inf, log2
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.conditions.prev_condition import Apply, Here, Kind, Operation, Prev
+from sparkext.planner.costs.measured import Constants
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.pattern import variables
+from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
+from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step, Window
+from sparkext.planner.sharing.prefixes import share_nothing
+from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
+from sparkext.planner.sharing.template import template
+from sparkext.udfs.kernels.compiled import SOURCES
+from sparkext.udfs.workers.run import PoolRun
+
+log = logging.getLogger(__name__)
+
+PLACE = "SPARKEXT_CALIBRATION"
+"""Environment variable with the file to keep the constants in."""
+
+_WITHIN = 1 << 30
+_LANES = 256
+
+
+def constants() -> Constants:
+    """The constants of this machine: those that were measured with this kernel, else the defaults."""
+    return _read(str(_file()))
+
+
+@lru_cache(maxsize=4)
+def _read(name: str) -> Constants:
+    try:
+        known = json.loads(Path(name).read_text())
+        if known["kernel"] == SOURCES and known["machine"] == platform.node():
+            return Constants(**known["nanoseconds"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        log.debug("no calibration in %s: %s", name, error)
+    return Constants()
+
+
+def calibrate() -> tuple[Constants, Path]:
+    """Measure the constants and keep them; returns them and the file.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    found = measure()
+    file = _file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    document = {"kernel": SOURCES, "machine": platform.node(), "nanoseconds": asdict(found)}
+    file.write_text(json.dumps(document, indent=2) + "\n")
+    _read.cache_clear()
+    return found, file
+
+
+def measure(events: int = 200_000) -> Constants:
+    """Measure the constants, in nanoseconds, with streams of so many events."""
+    few, many = (_per_event(alone(queries, 1), "B", events) for queries in (1, 33))
+    lane = max((_per_event(alone(1, _LANES), "B", events) - few) / (_LANES - 1) / 2, 0.01)
+    update = max((many - few) / 32 - 2 * lane, 0.1)
+    # Every other event begins with a total and changes the base, so that a sum of two products is evaluated.
+    begins, broad, several = (_per_event(in_forms(*of), "AB", events // 4) for of in ((1, 1), (1, _LANES), (9, 1)))
+    multiply = max((2 * (broad - begins) / (_LANES - 1) - lane) / 2, 0.05)
+    evaluate = max(2 * (several - begins) / 8 - update - lane - 2 * multiply, 0.0)
+    form = max(_per_event(in_forms(1, 1), "B", events) - few, 0.0)
+    tree = _per_event(_rising(Operation.LESS), "A", events // 4) / log2(events // 4)
+    scan = _per_event(_rising(Operation.EQUAL), "A", events // 40) / (events / 80)
+    return Constants(*(round(value, 3) for value in (update, lane, multiply, tree, scan, form, evaluate)))
+
+
+def alone(queries: int, lanes: int) -> KernelPlan:
+    """A plan of so many queries ``A B`` by themselves, with a lane for each of so many open windows."""
+    machine = template([_query("A B", lanes)] * queries)
+    return compile_plan(machine, share_nothing(machine), inf)
+
+
+def in_forms(queries: int, lanes: int) -> KernelPlan:
+    """A plan of queries ``A B`` that all take snapshots at A, with a lane for each of so many open windows."""
+    longer = (_query("A B", lanes, _WITHIN + number * lanes) for number in range(queries))
+    machine = template(list(longer))
+    (transition,) = machine.transitions
+    qset = QSet(tuple(range(queries)), transition.source)
+    plan = SharingPlan("calibration", (TransitionPlan(transition.source, transition.target, (qset,)),))
+    return compile_plan(machine, plan, inf)
+
+
+def _rising(operation: Operation) -> KernelPlan:
+    """A plan whose events are looked up in a tree when they are compared by LESS, and scanned otherwise."""
+    value = Attribute("v", "bigint")
+    compared = Apply(operation, (Prev(value, Kind.WHOLE), Here(value, Kind.WHOLE)), Kind.FLAG)
+    if operation is not Operation.LESS:
+        # With the event before on both sides.
+        total = Apply(Operation.ADD, (Here(value, Kind.WHOLE), Prev(value, Kind.WHOLE)), Kind.WHOLE)
+        equal = Apply(operation, (total, Prev(value, Kind.WHOLE)), Kind.FLAG)
+        compared = Apply(Operation.NOT, (equal,), Kind.FLAG)
+    machine = template([replace(_query("A+", 1), steps=(("A", Step("calibration", compared, _class("A"))),))])
+    return compile_plan(machine, share_nothing(machine))
+
+
+def _query(text: str, lanes: int, within: int = _WITHIN) -> Query:
+    pattern = parse_pattern(lexemes(text, 0), 0, len(text))
+    classes = tuple((name, _class(name)) for name in variables(pattern))
+    return Query("calibration", pattern, classes, (Aggregate(Function.COUNT),), Window(within, within // lanes))
+
+
+def _class(name: str) -> EventClass:
+    return EventClass("type", name, None)
+
+
+def _per_event(plan: KernelPlan, kinds: str, events: int) -> float:
+    """Nanoseconds of processor time per event of a stream of one key: an A, and then events of ``kinds`` in turn."""
+    place = {str(event): number for number, event in enumerate(plan.classes)}
+    types = np.array([place[kind] for kind in kinds])[np.arange(events) % len(kinds)]
+    types[0] = place["A"]
+    random = np.random.default_rng(1)
+    columns = [np.arange(events) * (_WITHIN // events), 1 << types]
+    columns += [random.integers(0, events, events) for _ in plan.columns]
+    rows = pa.RecordBatch.from_arrays([pa.array(c) for c in columns], [f"c{place}" for place in range(len(columns))])
+    least = float("inf")
+    for _ in range(3):
+        begin = time.process_time()
+        for _ in PoolRun(plan, Layout(0, 0)).results(iter([rows])):
+            pass
+        least = min(least, time.process_time() - begin)
+    return least / events * 1e9
+
+
+def _file() -> Path:
+    given = os.environ.get(PLACE)
+    if given is not None:
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sparkext" / "calibration.json"

@@ -1,0 +1,264 @@
+"""The result of one query, selected from the results of its pool."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.event_time import bound
+from sparkext.binding.relation import check_expressions
+from sparkext.binding.trend_ends import INTERVALS, difference_type
+from sparkext.execution.source_pass import group_column
+from sparkext.jvm.frames import columns_of
+from sparkext.planner.compiler.kernel_plan import SCALE_BITS, Field, QueryResult
+from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
+from sparkext.planner.patterns.query import Aggregate, Function, Window
+from sparkext.sql.own_columns import aggregate_name
+from sparkext.sql.quoting import identifier, string
+from sparkext.sql.tokens import tokenize
+
+_UNPLANNED = "[TREND_NOT_PLANNED] This trend query has not been planned. Query it through spark.sql or spark.table."
+_INTERVAL = "INTERVAL DAY TO SECOND"
+_TOO_MANY = (
+    "[TREND_COUNT_OVERFLOW]",
+    "has more than 38 digits",
+    "Use APPROX_COUNT or LOG10_COUNT, a narrower window or a stricter pattern; "
+    "with spark.sql.ansi.enabled=false it is NULL.",
+    "DECIMAL(38,0)",
+)
+"""What is said of a count that is too large: condition, problem, hint; and its type."""
+_TOO_LONG = (
+    "[TREND_INTERVAL_OVERFLOW]",
+    "is longer than an interval can be",
+    "Use AVG, or the difference of unix_micros of the two; with spark.sql.ansi.enabled=false it is NULL.",
+    _INTERVAL,
+)
+"""Likewise of an interval that is too long."""
+_MOST_SHOWN = 60
+"""Most characters of an aggregate that names a column."""
+_LINE = ",\n"  # a line each, as Spark shows the line of an expression that fails
+_LOG10_OF_SCALE = f"{math.log10(2**SCALE_BITS)!r}D"
+
+
+def query_sql(pool: str, fields: tuple[Field, ...], place: QueryResult, query: BoundQuery, ansi: bool) -> str:
+    """A statement for the rows of ``query``: group columns, window bounds, measures; see `aggregates_sql`."""
+    names = _shown_names(query)
+    aggregates = aggregates_sql(pool, fields, place, query, ansi, names)
+    return f"SELECT\n{_LINE.join(output_columns(query, names))}\nFROM ({aggregates})"
+
+
+def aggregates_sql(
+    pool: str,
+    fields: tuple[Field, ...],
+    place: QueryResult,
+    query: BoundQuery,
+    ansi: bool,
+    names: Sequence[str] | None = None,
+) -> str:
+    """A statement for the rows of ``query`` before its measures: group columns, window bounds, aggregates.
+
+    Args:
+        pool: Name of the relation of the results of its pool.
+        fields: The pool's output fields.
+        place: Where the query's results are.
+        query: The query.
+        ansi: Whether a count of more than 38 digits fails the statement, or is NULL.
+        names: SQL of the names of the aggregates; `aggregate_name` if left out.
+    """
+    names = names or [aggregate_name(index) for index in range(len(query.query.aggregates))]
+    found = f"NOT ({field_column(place.presence, fields[place.presence])} <=> 0)"
+    groups = query.sorted_groups
+    columns = [f"{group_column(groups.index(key))} AS {identifier(key.name)}" for key in query.groups]
+    bounds = window_bounds(query, "`window`", ansi)
+    columns += _named_bounds(bounds)
+    for index, (aggregate, value) in enumerate(zip(query.query.aggregates, place.values, strict=True)):
+        held = [_Held(field_column(number, fields[number]), f"{BEYOND}[{number}]") for number in value]
+        overflow = _overflow(query, index) if ansi else None
+        if _is_interval(aggregate):
+            text = _interval(_value(aggregate, held, None), overflow)
+        else:
+            text = _value(aggregate, held, overflow)
+        columns.append(f"{text} AS {names[index]}")
+    return f"SELECT {', '.join(columns) or 'bank'} FROM {pool} WHERE bank = {place.bank} AND {found}"
+
+
+def unplanned_sql(query: BoundQuery) -> str:
+    """A statement for rows as those of `aggregates_sql`, which fails when they are read."""
+    columns = [f"CAST(NULL AS {key.type.simpleString()}) AS {identifier(key.name)}" for key in query.groups]
+    columns += _named_bounds(window_bounds(query, "id"))
+    for index, aggregate in enumerate(query.query.aggregates):
+        columns.append(f"CAST(NULL AS {_type(aggregate)}) AS {aggregate_name(index)}")
+    nothing = f"id AS {aggregate_name(0)}"
+    return (
+        f"SELECT {', '.join(columns) or nothing} FROM range(1) WHERE CAST(raise_error({string(_UNPLANNED)}) AS BOOLEAN)"
+    )
+
+
+def check_measures(aggregates: DataFrame, query: BoundQuery) -> None:
+    """Let Spark look at the measures of ``query``.
+
+    Args:
+        aggregates: Rows as those of `aggregates_sql`.
+        query: The query.
+
+    Raises:
+        PlanningError: A measure is no scalar expression over aggregates and result columns.
+    """
+    plain = {aggregate_name(index) for index in range(len(query.query.aggregates))}
+    measures = [("MEASURES", m.expression) for m in query.measures if m.expression.text.strip() not in plain]
+    check_expressions(aggregates, measures, "the result; attributes of events stand inside of aggregates")
+
+
+def with_measures(aggregates: DataFrame, query: BoundQuery) -> DataFrame:
+    """The rows of ``query``, out of rows as those of `aggregates_sql`."""
+    return columns_of(aggregates, output_columns(query))
+
+
+def window_bounds(query: BoundQuery, index: str, ansi: bool = True) -> tuple[str, ...]:
+    """SQL for the start and the end of the windows numbered ``index``; nothing for an unbounded window."""
+    window: Window | None = query.query.window
+    if window is None:
+        return ()
+    kind, type_ = query.time_kind, query.time_type
+    return tuple(bound(index, window.slide, offset, kind, type_, ansi) for offset in (0, window.within))
+
+
+def _named_bounds(bounds: tuple[str, ...]) -> list[str]:
+    return [f"{bound_} AS {name}" for bound_, name in zip(bounds, ("window_start", "window_end"), strict=False)]
+
+
+def output_columns(query: BoundQuery, names: Sequence[str] = ()) -> list[str]:
+    """The columns that a user sees, as SQL over those of `aggregates_sql`, whose aggregates have ``names``."""
+    outputs = [identifier(key.name) for key in query.groups]
+    if query.query.window is not None:
+        outputs += ["window_start", "window_end"]
+    return [*outputs, *(f"{_renamed(m.expression.text, names)}\nAS {identifier(m.name)}" for m in query.measures)]
+
+
+def _renamed(text: str, names: Sequence[str]) -> str:
+    """A measure with ``names`` in place of those that its aggregates have while it is looked at."""
+    for token in reversed(tokenize(text)) if names else ():
+        place = next((at for at in range(len(names)) if token.text == aggregate_name(at)), None)
+        if place is not None:
+            text = f"{text[: token.start]}{names[place]} {text[token.end :].lstrip()}"
+    return text.rstrip()
+
+
+def _type(aggregate: Aggregate) -> str:
+    match aggregate.function:
+        case Function.COUNT:
+            return "DECIMAL(38,0)"
+        case Function.SUM | Function.AVG | Function.APPROX_COUNT | Function.LOG10_COUNT:
+            return _INTERVAL if _is_interval(aggregate) else "DOUBLE"
+        case Function.MIN | Function.MAX if aggregate.is_difference:
+            return difference_type(aggregate)
+        case Function.MIN | Function.MAX:
+            assert aggregate.attribute is not None
+            return aggregate.attribute.type
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Where the value of a field is: SQL of its column, NULL if it does not fit, and of what holds it then."""
+
+    column: str
+    beyond: str
+
+    @property
+    def number(self) -> str:
+        """The number of a scaled double."""
+        return f"coalesce({self.column}, {self.beyond}.{NUMBER})"
+
+    @property
+    def scale(self) -> str:
+        """The scale of a scaled double."""
+        return f"coalesce({self.beyond}.{SCALE}, 0L)"
+
+    @property
+    def double(self) -> str:
+        """A scaled double as a double."""
+        return f"coalesce({self.column}, {self.beyond}.{DOUBLE})"
+
+
+def _value(aggregate: Aggregate, held: list[_Held], overflow: str | None) -> str:
+    first = held[0]
+    match aggregate.function:
+        case Function.COUNT:
+            cases = [f"CAST({first.column} AS DECIMAL(38,0))", f"{first.beyond}.{EXACT}"]
+            return f"coalesce({', '.join([*cases, *([] if overflow is None else [overflow])])})"
+        case Function.APPROX_COUNT:
+            return first.double
+        case Function.LOG10_COUNT:
+            return f"log10({first.number}) + {first.scale} * {_LOG10_OF_SCALE}"
+        case Function.SUM:
+            return f"CASE WHEN NOT ({held[1].column} <=> 0D) THEN {first.double} END"
+        case Function.AVG:
+            count = held[1]
+            # In two steps, so that only the result can overflow.
+            step = f"power(2D, {SCALE_BITS // 2}D * ({first.scale} - {count.scale}))"
+            scaled = f"try_divide({first.number}, {count.number}) * {step} * {step}"
+            return f"coalesce(try_divide({first.column}, {count.column}), {scaled})"
+        case Function.MIN | Function.MAX if aggregate.is_difference and not _is_interval(aggregate):
+            either = first.column
+            if len(held) > 1:
+                function = "least" if aggregate.function is Function.MIN else "greatest"
+                either = f"{function}({', '.join(one.column for one in held)})"
+            return f"CAST({either} AS {difference_type(aggregate)})"
+        case Function.MIN | Function.MAX:
+            return first.column
+
+
+def _is_interval(aggregate: Aggregate) -> bool:
+    """Whether the value is a time between two timestamps."""
+    if not aggregate.is_difference or aggregate.function.counts:
+        return False
+    return all(end.attribute.type in INTERVALS for end in aggregate.ends)
+
+
+def _interval(microseconds: str, overflow: str | None) -> str:
+    """SQL for the interval of so many microseconds, of any type; for too long a one it is ``overflow``, or NULL."""
+    interval = f"try_multiply(INTERVAL '0 00:00:00.000001' DAY TO SECOND, {microseconds})"
+    return (
+        interval
+        if overflow is None
+        else f"CASE WHEN ({microseconds}) IS NOT NULL THEN coalesce({interval}, {overflow}) END"
+    )
+
+
+def _overflow(query: BoundQuery, index: int) -> str:
+    """SQL that fails with ``TREND_COUNT_OVERFLOW``, or ``TREND_INTERVAL_OVERFLOW``, of an aggregate of ``query``."""
+    aggregate = query.query.aggregates[index]
+    is_interval = _is_interval(aggregate)
+    overflow, problem, hint, kind = _TOO_LONG if is_interval else _TOO_MANY
+    measures = ", ".join(
+        m.name for m in query.measures if re.search(rf"\b{aggregate_name(index)}\b", m.expression.text)
+    )
+    of_query = f" of query {query.query.name.removeprefix('query ')}"
+    what = f"{aggregate} of measure {measures}{of_query} {problem}"
+    if not window_bounds(query, "`window`"):
+        return _failed(string(f"{overflow} In its one unbounded window, {what}. {hint}"), kind)
+    start, end = (f"CAST({moment} AS STRING)" for moment in window_bounds(query, "`window`", ansi=False))
+    said = f"{overflow} In the window from", start, "to", end, f"{what}. {hint}"
+    parts = (part if part in (start, end) else string(part) for part in said)
+    return _failed(f"concat_ws(' ', {', '.join(parts)})", kind)
+
+
+def _failed(message: str, kind: str) -> str:
+    return f"CAST(raise_error({message}) AS {kind})"
+
+
+def _shown_names(query: BoundQuery) -> list[str]:
+    """Names of the aggregates of ``query`` in its plan: as they are written, where that is short and clear."""
+    taken = {"window_start", "window_end", *(key.name.lower() for key in query.groups)}
+    names: list[str] = []
+    for index, aggregate in enumerate(query.query.aggregates):
+        text = str(aggregate)
+        is_clear = len(text) <= _MOST_SHOWN and text.lower() not in taken
+        names.append(identifier(text) if is_clear else aggregate_name(index))
+        taken.add(text.lower())
+    return names

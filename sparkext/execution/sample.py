@@ -1,0 +1,218 @@
+"""What is seen of a source: a sample before a pass, counters after it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import weakref
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+from pyspark import SparkContext
+from pyspark.accumulators import Accumulator, AccumulatorParam
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from sparkext.amounts import count
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.event_time import in_units, numbered
+from sparkext.execution.source_pass import class_columns, key_text, only_parts, sql_texts
+from sparkext.jvm.gateway import JvmError
+from sparkext.jvm.plans import operators, size_in_bytes
+from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
+from sparkext.planner.costs.statistics import Seen
+from sparkext.planner.errors import PlanningError
+from sparkext.planner.patterns.query import EventClass
+from sparkext.udfs.state.program import Floats
+from sparkext.udfs.workers.counters import Report, Reported, Reports
+
+log = logging.getLogger(__name__)
+
+_CHEAP = frozenset(
+    (
+        "Filter",
+        "Generate",
+        "HiveTableRelation",
+        "InMemoryRelation",
+        "LocalRelation",
+        "LogicalRDD",
+        "LogicalRelation",
+        "Project",
+        "Range",
+        "Relation",
+        "RelationV2",
+        "Sample",
+        "Union",
+    )
+)
+"""Operators of which some rows can be had without computing all."""
+
+_CUT_BY_BYTES = 1 << 20
+"""About how much of a source decides where to cut it by time. To choose that much from all over it, Spark reads the
+times of all events."""
+
+_FIRST_TIME = -(1 << 63)
+
+_RANKS_PER_PART = 100
+"""Accuracy of cuts: a part may have a hundredth more or less than its share of the sample."""
+
+
+def sample(source: DataFrame, queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: int) -> Seen | None:
+    """What the first rows of a source show.
+
+    Args:
+        source: The source.
+        queries: Of one pool, that ``classes`` are from.
+        classes: To be counted.
+        rows: How many rows are read at most.
+
+    Returns:
+        None when the source has no rows, when it must be computed whole for some of them, or when its
+        expressions fail on them; they will fail again, with a message, when the pass is made.
+
+    Raises:
+        PlanningError: ``TREND_CANCELLED``.
+    """
+    first = queries[0]
+    if not rows or not classes or not all(name in _CHEAP for name in operators(source)):
+        return None
+    words = class_columns(classes, sql_texts(queries))
+    keys = [key_text(key) for key in (*first.sorted_groups, *first.sorted_partitions)]
+    columns = {
+        "key": f"xxhash64({', '.join(keys)})" if keys else "0L",
+        "time": in_units(numbered(first.time, (), first.time_kind, first.time_type), first.time_kind),
+        **words,
+    }
+    shown = _parts(source, queries).selectExpr(*(f"{text} AS {name}" for name, text in columns.items()))
+    # A limit at the top lets Spark begin with one task, and go on with more only while rows are missing.
+    taken = _taken(lambda: shown.where("time IS NOT NULL").take(rows))
+    if not taken:
+        return None
+    key, time, *bits = np.array(taken, np.int64).T
+    order = np.lexsort((time, key))
+    new_key = np.diff(key[order]) != 0
+    span = np.diff(time[order].astype(np.float64))[~new_key].sum()
+    events = {
+        event: int(np.count_nonzero(bits[place // CLASSES_PER_WORD] & (1 << place % CLASSES_PER_WORD)))
+        for place, event in enumerate(classes)
+    }
+    most = int(np.diff(np.flatnonzero([True, *new_key, True])).max())
+    keys_seen = int(np.count_nonzero(new_key)) + 1
+    return Seen(events, keys_seen, int(span), f"sample of {count(len(taken), 'row', 'rows')}", most / len(taken))
+
+
+def time_cuts(source: DataFrame, queries: Sequence[BoundQuery], parts: int) -> tuple[int, ...] | None:
+    """Times that cut the events of a source into parts of about the same size, by a sample from all over it.
+
+    Args:
+        source: The source.
+        queries: Of one pool.
+        parts: How many there are to be; there may be fewer.
+
+    Returns:
+        The first time of each part but the first, as the kernel counts it, ascending. None when the sample has no
+        rows, or when the time fails on them; it will fail again, with a message, when the pass is made.
+
+    Raises:
+        PlanningError: ``TREND_CANCELLED``.
+    """
+    first = queries[0]
+    time = in_units(f"({first.time})", first.time_kind)
+    shares = ", ".join(f"{part / parts!r}D" for part in range(1, parts))
+    if not shares:
+        return ()
+    some = _parts(source, queries).sample(min(1.0, _CUT_BY_BYTES / max(1, size_in_bytes(source))), 0)
+    cuts = some.selectExpr(f"percentile_approx({time}, array({shares}), {_RANKS_PER_PART * parts}) AS cuts")
+    found = next((row.cuts for row in _taken(cuts.collect)), None)
+    return None if found is None else tuple(sorted(cut for cut in set(found) if cut > _FIRST_TIME))
+
+
+def _parts(source: DataFrame, queries: Sequence[BoundQuery]) -> DataFrame:
+    """The rows of a source that any of the queries of a pool reads."""
+    return source.where(" AND ".join(["TRUE", *only_parts(queries)]))
+
+
+def _taken(take: Callable[[], list[Row]]) -> list[Row]:
+    """Rows that Spark reads; none when an expression fails."""
+    try:
+        return take()
+    except (PySparkException, JvmError) as error:
+        if "[SPARK_JOB_CANCELLED]" in str(error):
+            raise PlanningError("TREND_CANCELLED", 0, 0) from None
+        log.info("no sample of the source: %s", error)
+        return []
+
+
+class Counted:
+    """Adds up what the tasks of a run report.
+
+    A task that Spark repeats, since its executor was lost, may be counted again with all of its events and keys.
+    What is made of the numbers, events in a group and window, hardly changes by that.
+    """
+
+    def __init__(self, spark: SparkSession, classes: Sequence[EventClass]) -> None:
+        self._classes = tuple(classes)
+        self._total = np.zeros(len(classes) + 3)
+        self._then: Callable[[], object] | None = None
+        self._number = next(_numbers)
+        self._accumulator = _accumulator(spark)
+        _listening[self._number] = self
+
+    @property
+    def report(self) -> Callable[[Floats], object]:
+        """What a task is given to report to."""
+        return Report(self._accumulator, self._number)
+
+    def hear(self, totals: Floats) -> None:
+        """Add what a task has counted."""
+        self._total = self._total + totals
+        if self._then is not None:
+            self._then()
+
+    def when_heard(self, then: Callable[[], object]) -> None:
+        """Say what to do whenever a task has reported, in another thread."""
+        self._then = then
+
+    def seen(self) -> Seen | None:
+        """What has been counted; None before anything has."""
+        *events, keys, span, _ = self._total
+        if not keys:
+            return None
+        counts = {event: int(number) for event, number in zip(self._classes, events, strict=True)}
+        return Seen(counts, int(keys), int(span), "counted")
+
+    def by_fallback(self) -> int:
+        """How many events the tasks have processed by the fallback of their plan."""
+        return int(self._total[-1])
+
+
+_numbers = itertools.count(1)
+_listening: weakref.WeakValueDictionary[int, Counted] = weakref.WeakValueDictionary()
+"""By number, what tasks may report to."""
+
+_accumulators: weakref.WeakKeyDictionary[SparkContext, Accumulator[Reports]] = weakref.WeakKeyDictionary()
+"""One for each application, since PySpark never forgets any."""
+
+
+class _Heard(Reported):
+    """On the driver, hands the reports of tasks on, and keeps nothing."""
+
+    def addInPlace(self, value1: Reports, value2: Reports) -> Reports:  # noqa: N802 - Spark calls it so
+        """What is kept: nothing."""
+        for number, totals in value2.items():
+            counted = _listening.get(number)
+            if counted is not None:
+                counted.hear(totals)
+        return value1
+
+    def __reduce__(self) -> tuple[type[Reported], tuple[()]]:
+        return Reported, ()
+
+
+def _accumulator(spark: SparkSession) -> Accumulator[Reports]:
+    context = spark.sparkContext
+    if context not in _accumulators:
+        how = cast("AccumulatorParam[Reports]", _Heard())
+        _accumulators[context] = context.accumulator({}, how)
+    return _accumulators[context]

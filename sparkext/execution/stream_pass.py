@@ -1,0 +1,127 @@
+"""A query over a stream, as a streaming data frame of results.
+
+``source → key columns, time, class bits, attributes → events packed by bucket of keys → a bucket's state, which keeps
+the events of windows that are open → rows of the windows that the watermark has passed``
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.streams import DELAY
+from sparkext.execution.source_pass import compact_events, group_column, result_schema, sql_texts
+from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.udfs.streams.bucket import StreamPlan
+from sparkext.udfs.streams.combined_rows import combined_rows
+from sparkext.udfs.streams.packs import PACKED, packed
+from sparkext.udfs.streams.processor import OUTPUT, TrendProcessor, unpacked
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+METRICS = "sparkext_"
+"""Beginning of the names of what is observed of a stream."""
+
+_numbers = itertools.count(1)
+
+_BUCKET = "bucket"
+_HASH = "hash"
+
+
+def stream_results(source: DataFrame, query: BoundQuery, plan: KernelPlan, buckets: int) -> DataFrame:
+    """Results of a query over a stream, with the columns of `sparkext.execution.source_pass.run_pool`.
+
+    Args:
+        source: The stream, with a watermark on the event time of the query.
+        query: The query.
+        plan: What the kernel computes.
+        buckets: Among how many buckets keys are divided.
+    """
+    texts = sql_texts([query])
+    layout = Layout(len(query.groups), len(query.partitions))
+    events, keys = compact_events(source, [query], texts, plan)
+    schema = result_schema(events, layout, plan)
+    hashed = events.selectExpr(f"{_hash(keys)} AS {_HASH}", "*")
+    divided = hashed.selectExpr(f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*")
+    number = next(_numbers)
+    packs = divided.mapInArrow(packed(buckets, _first_task(number)), PACKED)
+    processor = TrendProcessor(StreamPlan(plan, layout, buckets, _meaning(query, plan)))
+    written = packs.groupBy(_BUCKET).transformWithState(
+        cast("StatefulProcessor", processor), OUTPUT, outputMode="Append", timeMode="EventTime"
+    )
+    counted = written.observe(
+        f"{METRICS}{number}",
+        F.expr("sum(events) AS events"),
+        F.expr("sum(late) AS late"),
+        F.expr("sum(kept) AS kept"),
+        F.expr("sum(size) AS state_bytes"),
+        F.expr("sum(micros) DIV 1000 AS milliseconds"),
+    )
+    hint = "concat('[TREND_STREAM_CHECKPOINT] The state in the checkpoint cannot be used: ', problem, '.')"
+    right = counted.where(f"results IS NOT NULL OR CASE WHEN problem IS NOT NULL THEN {_fails(hint)} ELSE false END")
+    rows = right.select("results").mapInArrow(unpacked, schema)
+    if not layout.other_keys:
+        return rows
+    groups = [group_column(place) for place in range(layout.group_keys)]
+    together = rows.repartition(*groups) if groups else rows.repartition(1)
+    return together.mapInArrow(combined_rows(plan.fields, layout.group_keys + 2), schema)
+
+
+def with_event_time(rows: DataFrame) -> DataFrame:
+    """Rows of a stream whose ``window_end`` is an event time to what comes next; none is late there."""
+    return rows.withMetadata("window_end", {DELAY: 0})
+
+
+def _fails(message: str) -> str:
+    return f"CAST(raise_error({message}) AS BOOLEAN)"
+
+
+def _hash(keys: Sequence[str]) -> str:
+    """SQL of 64 bits that tell keys apart. Spark's hash leaves NULLs out, so it is said where they are."""
+    if not keys:
+        return "0L"
+    parts = keys if len(keys) == 1 else [part for key in keys for part in (key, f"isnull({key})")]
+    return f"xxhash64({', '.join(parts)})"
+
+
+def _first_task(number: int) -> Callable[[], bool]:
+    """Tells a task whether it is the first of its stage. It goes to the workers as it is, without this module.
+
+    Args:
+        number: Of the operator. It makes functions of equal operators different: Spark would have one shuffle for two
+            that are equal, so that only one of them is called, and the state of the other is lost.
+    """
+
+    def is_first() -> bool:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        return context is not None and context.partitionId() == 0 and number > 0
+
+    return is_first
+
+
+def _meaning(query: BoundQuery, plan: KernelPlan) -> dict[str, str]:
+    """What is computed, by the names that people have for it: state of another query is of no use."""
+    planned = query.query
+    keys = [f"{key.canonical} {key.type.simpleString()}" for key in query.sorted_groups]
+    others = [f"{key.canonical} {key.type.simpleString()}" for key in query.sorted_partitions]
+    assert planned.window is not None
+    return {
+        "PATTERN": planned.selection.of(str(planned.pattern)),
+        "WITHIN": f"{planned.window.within} µs, SLIDE {planned.window.slide} µs",
+        "the keys": ", ".join([*keys, "and below them", *others] if others else keys) or "none",
+        "ORDER BY": f"{query.time_canonical} {query.time_type.simpleString()}",
+        "the classes of events": ", ".join(map(str, plan.classes)),
+        "the conditions": ", ".join(f"{name}: {step.text}" for name, step in planned.steps) or "none",
+        "the attributes": ", ".join(
+            f"{one.attribute.text} {one.attribute.type} {one.encoding.value}" for one in plan.columns
+        )
+        or "none",
+    }

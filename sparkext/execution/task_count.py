@@ -1,0 +1,45 @@
+"""How many tasks a pass over a source has."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession
+
+from sparkext.jvm.plans import operators, size_in_bytes
+
+BYTES_PER_TASK = 64 << 20
+"""Size of the source that one task of a pass is given, as far as Spark knows the size."""
+
+LEAST_BYTES = 4 << 20
+"""Size of the source, for one query, from which on a second core is worth its start: as little as Spark gives a task
+that reads files. The first task on a core starts Python, which takes longer than computing this much."""
+
+TASKS_PER_CORE = 4
+"""Tasks of a pass for a core when Spark does not know the size of the source. A task costs Spark some
+50 ms whatever it does, and the sort spills to disk when it must, so few are better than many."""
+
+MOST_TASKS = 5000
+"""Tasks of a pass however large the source is: its data is in blocks of tasks times tasks, and the driver takes a
+hundred sampled rows for each task of a range of time, and keeps a bound of each."""
+
+_UNKNOWN_SIZE = 1 << 62
+
+_MULTIPLIES = "Generate"
+"""Makes any number of rows of one, as ``explode`` does, of which Spark does not take account in the size."""
+
+
+def number_of_tasks(spark: SparkSession, source: DataFrame, queries: int, on_all_cores: bool) -> int:
+    """Number of tasks of a pass, by the size of the source.
+
+    Args:
+        spark: The session.
+        source: What is read.
+        queries: How many the pass computes.
+        on_all_cores: Whether all cores are to be used however small the source is.
+    """
+    size, cores = size_in_bytes(source), spark.sparkContext.defaultParallelism
+    if size >= _UNKNOWN_SIZE:
+        return TASKS_PER_CORE * cores
+    busy = min(cores, size * queries // LEAST_BYTES)
+    if on_all_cores or (busy < cores and _MULTIPLIES in operators(source)):
+        busy = cores
+    return max(1, busy, min(-(-size // BYTES_PER_TASK), MOST_TASKS))

@@ -1,0 +1,1 @@
+"""What is shared, as text, JSON, graphs and pictures."""

@@ -1,0 +1,201 @@
+"""``EXPLAIN SHARING JSON``: the workload's plans for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sparkext.explain.report import PassReport, PoolReport, duration, node_text, report, source_of_pool
+from sparkext.explain.sharon_search import applicable_json, search_json
+from sparkext.planner.costs.cost_model import PartCosts, part_costs
+from sparkext.planner.gloria.graph import Graph, Node
+from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
+from sparkext.workload.trend_query import TrendQuery
+
+
+def explain_json(queries: Sequence[TrendQuery], only: str | None = None) -> str:
+    """One document with a key ``pools``: an entry for each pass over the source of a pool.
+
+    Costs are in nanoseconds, or in touches with the cost model ``paper``, per group and window.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_QUERY`` when ``only`` is no query.
+    """
+    entries: list[dict[str, Any]] = []
+    for pool in report(queries, only):
+        entries += (_pass(pool, one, number) for number, one in enumerate(pool.passes, 1))
+        if not pool.passes:
+            broken = [_query(query, None) for query in pool.queries]
+            entries.append(_head(pool, pool.name) | {"state": "broken", "queries": broken})
+    return json.dumps({"pools": entries}, indent=2, ensure_ascii=False)
+
+
+def _head(pool: PoolReport, name: str) -> dict[str, Any]:
+    first = pool.queries[0].bound
+    return {
+        "name": name,
+        "source": source_of_pool(pool.queries),
+        "group_by": [key.canonical for key in first.groups],
+        "other_keys": [key.canonical for key in first.partitions],
+        "order_by": first.time_canonical,
+    }
+
+
+def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
+    run, optimized = one.run, one.run.optimized
+    found, states = optimized.found, run.template.states
+    served = [query for query in pool.queries if query.run is run]
+    costs = part_costs(optimized.problem, optimized.model, found.plan)
+    document = _head(pool, pool.name if len(pool.passes) == 1 else f"{pool.name}, pass {number}")
+    document |= {
+        "state": "computed" if run.is_computed() else "planned",
+        "results_kept": run.persisted,
+        "optimizer": optimized.optimizer,
+        "queries": [
+            _query(query, place) | applicable_json(one, place)
+            for query, place in ((query, run.place(query.bound)) for query in served)
+        ],
+        "partners": [{"number": place + 1, "names": list(one.names[place])} for place in one.partners()],
+        "statistics": {
+            str(event): {"events": expected.events, "origin": expected.origin}
+            for event, expected in run.expected.items()
+            if event in {states[place].event for place in one.states()}
+        },
+        "template": [
+            {
+                "state": str(states[place]),
+                "event": str(states[place].event),
+                "starts": _names(one, run.template.starts[place]),
+                "ends": _names(one, run.template.ends[place]),
+                "start_numbers": _numbers(one, run.template.starts[place]),
+                "end_numbers": _numbers(one, run.template.ends[place]),
+                "cost": costs.states[place],
+            }
+            for place in one.states()
+        ],
+        "transitions": [
+            {
+                "from": str(states[transition.source]),
+                "to": str(states[transition.target]),
+                "qsets": [_qset(one, transition, qset, costs) for qset in transition.qsets],
+            }
+            for transition in one.transitions()
+        ],
+        "conditions_on_the_event_before": [
+            {"condition": condition, "found_by": found} for condition, found in one.comparisons()
+        ],
+        **_looking_back(one),
+        "cost": {
+            "model": optimized.model.name,
+            "chosen": found.cost,
+            "none": run.cost_by("none"),
+            "greedy": run.cost_by("greedy"),
+            "published_rules": found.published,
+            "bound": found.bound,
+        },
+        "graph": _graph(found.graph, found.plan),
+        **search_json(one),
+        "budget_used_up": optimized.is_cut_short,
+        "optimization_ms": round(1000 * optimized.seconds, 3),
+        "running_totals": len(run.plan.cells),
+        "events_by_fallback": run.counted.by_fallback(),
+    }
+    return document
+
+
+def _looking_back(one: PassReport) -> dict[str, Any]:
+    """The conditions on earlier events, if there are any."""
+    found = [{"condition": condition, "found_by": found} for condition, found in one.looking_back()]
+    return {"conditions_on_earlier_events": found} if found else {}
+
+
+def _query(query: TrendQuery, place: int | None) -> dict[str, Any]:
+    bound = query.bound
+    window = bound.query.window
+    within, slide = (None, None) if window is None else (window.within, window.slide)
+    return {
+        "number": None if place is None else place + 1,
+        "name": bound.query.name,
+        "pattern": str(bound.query.pattern),
+        "selection": bound.query.selection.value,
+        "measures": [measure.name for measure in bound.measures],
+        "aggregates": [str(aggregate) for aggregate in bound.query.aggregates],
+        "within": None if within is None else duration(within, bound.time_kind),
+        "slide": None if slide is None else duration(slide, bound.time_kind),
+        **({} if bound.query.span is None else {"span": duration(bound.query.span, bound.time_kind)}),
+        "sql": query.use.sql,
+    }
+
+
+def _names(one: PassReport, queries: Sequence[int]) -> list[str]:
+    return [name for query in queries for name in one.names[query]]
+
+
+def _numbers(one: PassReport, queries: Sequence[int]) -> list[int]:
+    wanted = {*one.shown, *one.partners()}
+    return [query + 1 for query in queries if query in wanted]
+
+
+def _qset(one: PassReport, transition: TransitionPlan, qset: QSet, costs: PartCosts) -> dict[str, Any]:
+    states = one.run.template.states
+    snapshot = None if qset.snapshot is None else str(states[qset.snapshot])
+    return {
+        "queries": _names(one, qset.queries),
+        "numbers": [query + 1 for query in qset.queries],
+        "snapshot": snapshot,
+        "while": one.guarded(transition, qset),
+        "cost": costs.qsets[transition.source, transition.target, qset],
+    }
+
+
+def _graph(graph: Graph | None, plan: SharingPlan) -> dict[str, Any]:
+    if graph is None:
+        return {"nodes": 0, "edges": 0, "pruned_nodes": 0, "pruned_edges": 0, "trace": []}
+    problem = graph.problem
+    states = problem.template.states
+    return {
+        "nodes": graph.generated,
+        "edges": graph.edges,
+        "pruned_nodes": sum(node.pruned_by is not None for node in graph.all_nodes()),
+        "pruned_edges": graph.pruned_edges,
+        "trace": [
+            {
+                "node": node.name,
+                "transitions": [
+                    [str(states[problem.transitions[n].source]), str(states[problem.transitions[n].target])]
+                    for n in graph.pools[node.pool].transitions
+                ],
+                "qsets": node_text(problem, node),
+                "divided": [
+                    {
+                        "numbers": [query + 1 for query in qset.queries],
+                        "snapshot": None if qset.snapshot is None else str(states[qset.snapshot]),
+                    }
+                    for qset in node.qsets
+                ],
+                "rule": node.rule,
+                "d_s": node.d_s,
+                "to_end": graph.weight(node, None),
+                "from": [before.name for edges in node.edges.values() for before in edges],
+                "weights": [weight for edges in node.edges.values() for weight in edges.values()],
+                "in_plan": _is_in(plan, graph, node),
+                "pruned_by": None if node.pruned_by is None else node.pruned_by.name,
+            }
+            for node in graph.all_nodes()
+        ],
+    }
+
+
+def _is_in(plan: SharingPlan, graph: Graph, node: Node) -> bool:
+    """Whether a plan shares on the transitions of a node as the node says."""
+    as_node = {query: qset for qset in node.qsets for query in qset.queries}
+    for number in graph.pools[node.pool].transitions:
+        planned = {query: qset for qset in plan.transitions[number].qsets for query in qset.queries}
+        for query, qset in planned.items():
+            wanted = as_node[query]
+            if qset.snapshot != wanted.snapshot:
+                return False
+            if qset.snapshot is not None and set(qset.queries) != set(wanted.queries) & set(planned):
+                return False
+    return True

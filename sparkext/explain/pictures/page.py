@@ -1,0 +1,159 @@
+"""Pages of sharing plans: one that stands by itself, and what a notebook shows."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
+
+from sparkext.amounts import count
+from sparkext.explain.pictures import sections
+from sparkext.explain.pictures.document import Pass, Plan
+from sparkext.explain.pictures.legend import Legend
+from sparkext.explain.pictures.markup import Markup, element
+from sparkext.explain.pictures.template_drawing import template_svg
+from sparkext.explain.pictures.theme import style
+
+NOTHING = "No views of this session hold trend queries; queries outside of views are not listed."
+MANY = 12
+"""Queries from which on there is a field to find some."""
+
+
+def page(passes: Sequence[Pass], title: str = "Sharing plan") -> str:
+    """A page that needs nothing but itself: it reaches for no network, and runs no script but its own."""
+    sheet, script = _sheet(), Markup("\n" + _file("page.js"))
+    policy = f"default-src 'none'; img-src data:; style-src '{_hash(sheet)}'; script-src '{_hash(script)}'"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("link", rel="icon", href="data:,"),
+        element("title", title),
+        element("style", sheet),
+    )
+    links = [element("a", _name(one), href=f"#pass-{at}") for at, one in enumerate(passes, 1)]
+    top = element(
+        "header",
+        element("h1", title),
+        element("p", sections.totals(passes) if passes else NOTHING),
+        *([element("nav", *links)] if len(links) > 1 else []),
+        class_="top",
+    )
+    main = element("main", *(_section(one, at) for at, one in enumerate(passes, 1)))
+    tip = element("div", id="tip", role="tooltip")
+    body = element("body", top, main, tip, element("script", script), class_="sparkext")
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def fragment(passes: Sequence[Pass]) -> str:
+    """What a notebook shows: the pictures, Q-sets and queries, with neither scripts nor a network."""
+    sets = max((len(Legend(one.plan).entries) for one in passes if one.plan is not None), default=0)
+    fit = element("label", element("input", type="checkbox", class_="fit"), "Fit to width", class_="tools")
+    parts = [element("section", *_seen(one, fit), _queries(one), class_="pass") for one in passes]
+    top = element("p", sections.totals(passes) if passes else NOTHING)
+    return element("div", element("style", _sheet(sets)), top, *parts, class_="sparkext")
+
+
+def _section(one: Pass, at: int) -> Markup:
+    find = element("input", class_="find", type="search", placeholder="Find queries", aria_label="Find queries")
+    queries = _queries(one, *([find] if len(one.queries) >= MANY else []))
+    inside = [*_seen(one, _zoom()), *([queries] if one.plan is None else _details(one.plan, queries))]
+    return element("section", *inside, class_="pass", id=f"pass-{at}")
+
+
+def _seen(one: Pass, *tools: Markup) -> list[Markup]:
+    """What is seen of a pass at first: what sharing does, the Q-sets, and the picture, with tools above it."""
+    name, facts = element("h2", _name(one)), sections.facts(one)
+    if one.plan is None:
+        return [name, facts, element("p", "These queries could not be planned; reading them says why.")]
+    legend = Legend(one.plan)
+    svg = template_svg(one, one.plan, legend, is_alone=False)
+    return [
+        name,
+        sections.summary(one, one.plan),
+        facts,
+        _titled("What shares most", sections.qset_list(one, one.plan, legend)),
+        _titled("Template", *tools, element("div", svg, class_="picture")),
+        _key(legend),
+    ]
+
+
+def _zoom() -> Markup:
+    """Buttons that change the size of a picture, and one that ends what a click has begun."""
+    sizes = (("smaller", "\N{MINUS SIGN}", "Smaller"), ("larger", "+", "Larger"), ("fit", "Fit", "As wide as this box"))
+    smaller, *others = (
+        element("button", shown, type="button", data_zoom=how, title=about, aria_label=about)
+        for how, shown, about in (*sizes, ("full", "100 %", "Full size"))
+    )
+    every = element("button", "Show all", type="button", class_="every hidden", title="Escape")
+    return element("div", every, smaller, element("output"), *others, class_="tools", role="group", aria_label="Zoom")
+
+
+def _details(plan: Plan, queries: Markup) -> list[Markup]:
+    costs, events = _titled("Costs", sections.costs(plan)), _titled("Events", sections.statistics(plan))
+    parts = [element("div", queries, element("div", costs, events), class_="columns")]
+    if plan.conditions:
+        parts.append(_titled("Conditions with PREV", sections.conditions(plan)))
+    if plan.looking_back:
+        parts.append(_titled("Conditions on earlier events", sections.looking_back(plan)))
+    if plan.candidates:
+        edges, pruned_edges = plan.edges
+        pruned = sum(candidate.pruned_by is not None for candidate in plan.candidates)
+        said = (
+            f"{count(len(plan.candidates), 'candidate', 'candidates')}, {count(edges, 'edge', 'edges')} between them; "
+            f"{count(pruned, 'candidate', 'candidates')} and {count(pruned_edges, 'edge', 'edges')} were pruned. "
+            "Each is a way to divide the queries of some transitions into Q-sets, with the least cost to get there. "
+            "Those of the plan are marked, those that were pruned struck out; where none is marked, the search that "
+            "follows the rules has found better."
+        )
+        parts += [
+            _titled("GLORIA graph", element("p", said, class_="note")),
+            _more("All candidates", sections.trace(plan, Legend(plan))),
+        ]
+    return parts
+
+
+def _queries(one: Pass, *find: Markup) -> Markup:
+    return _titled("Queries", *find, sections.query_list(one))
+
+
+def _titled(title: str, *parts: Markup) -> Markup:
+    return element("div", element("h3", title), *parts)
+
+
+def _more(title: str, part: Markup) -> Markup:
+    return element("details", element("summary", title), part, class_="more")
+
+
+def _key(legend: Legend) -> Markup:
+    said = [("alone", "", "queries that go alone")]
+    if any(not entry.snapshots for entry in legend.entries):
+        said.append(("c0", "", "equal totals, counted once"))
+    if any(entry.snapshots for entry in legend.entries):
+        said.append(("c0", " thick", "linear forms over snapshots; ◆ where they are taken"))
+    items = [
+        element("li", element("span", class_=f"swatch{thick}"), element("span", text), class_=kind)
+        for kind, thick, text in said
+    ]
+    return element(
+        "ul", *items, element("li", "● start of trends"), element("li", "double frame: end of trends"), class_="key"
+    )
+
+
+def _name(one: Pass) -> str:
+    return f"{one.name.capitalize()}: {count(len(one.queries), 'query', 'queries')}"
+
+
+def _sheet(sets: int = 0) -> Markup:
+    return Markup(style(sets) + "\n" + _file("page.css"))
+
+
+def _file(name: str) -> str:
+    return files("sparkext.explain.pictures").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

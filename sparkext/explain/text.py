@@ -1,0 +1,209 @@
+"""The text of ``EXPLAIN SHARING`` and the rows of ``SHOW TREND QUERIES``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sparkext.amounts import amount, cost, count, part, unit
+from sparkext.explain.report import (
+    PassReport,
+    PoolReport,
+    node_text,
+    numbers,
+    pattern_text,
+    qset_text,
+    report,
+    source_of_pool,
+    source_text,
+    window_text,
+)
+from sparkext.explain.sharon_search import not_planned, search_lines
+from sparkext.planner.gloria.graph import Graph, Pool
+from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan
+from sparkext.planner.sharing.template import Template
+from sparkext.workload.run import Run
+from sparkext.workload.trend_query import TrendQuery
+
+MAX_NODES = 60
+"""Most nodes of a GLORIA graph that the text shows; JSON has them all."""
+
+
+def explain_sharing(queries: Sequence[TrendQuery], only: str | None = None) -> str:
+    """The plan of the whole workload, or the part of it that concerns one query.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_QUERY`` when ``only`` is none.
+    """
+    pools = report(queries, only)
+    if not pools:
+        return (
+            "== Sharing Plan ==\nNo views of this session hold trend queries; queries outside of views are not listed."
+        )
+    return "\n\n".join(["== Sharing Plan ==", *("\n".join(_pool(pool)) for pool in pools)])
+
+
+def explain_run(run: Run) -> str:
+    """What has been planned for one pass over a source, and by what."""
+    names = tuple((query.query.name,) for query in run.queries)
+    one = PassReport(run, names, tuple(range(len(run.queries))))
+    return "\n".join([*_queries(one), *_statistics(one), *_template(one), *_totals(one)])
+
+
+def trend_queries(queries: Sequence[TrendQuery]) -> list[tuple[str, str, str, str, str, str, str]]:
+    """Name, pool, source, pattern, window, measures and state of each query."""
+    rows: list[tuple[str, str, str, str, str, str, str]] = []
+    for pool in report(queries):
+        for query in pool.queries:
+            bound = query.bound
+            is_computed = query.run is not None and query.run.is_computed()
+            state = "broken" if not query.is_right else "computed" if is_computed else "planned"
+            measures = ", ".join(map(str, bound.query.aggregates))
+            pattern = pattern_text(bound)
+            window = window_text(bound)
+            rows.append((bound.query.name, pool.name, source_text(query), pattern, window, measures, state))
+    return rows
+
+
+def _pool(pool: PoolReport) -> Iterator[str]:
+    first = pool.queries[0].bound
+    keys = ", ".join(key.canonical for key in first.partitions) or "none"
+    groups = ", ".join(key.canonical for key in first.groups) or "none"
+    size, passes = count(len(pool.queries), "query", "queries"), count(len(pool.passes), "pass", "passes")
+    yield f"{pool.name.capitalize()}: {size}, {passes} over the source"
+    yield f"  source: {source_of_pool(pool.queries)}"
+    yield f"  group by: {groups}; other keys: {keys}; time: {first.time_canonical}"
+    broken = [query.bound.query.name for query in pool.queries if query.run is None]
+    if broken:
+        yield f"  broken, reading them says why: {', '.join(broken)}"
+    for place, one in enumerate(pool.passes, 1):
+        state = "computed" if one.run.is_computed() else "planned"
+        kept = "results are kept" if one.run.persisted else "results are not kept"
+        yield ""
+        yield f"  Pass {place} ({state}, {kept})"
+        yield from _queries(one)
+        yield from _statistics(one)
+        yield from _template(one)
+        yield from _totals(one)
+        yield from _graph(one)
+        yield from search_lines(one)
+
+
+def _queries(one: PassReport) -> Iterator[str]:
+    yield "  Queries"
+    apart = not_planned(one)
+    for place in one.shown:
+        bound = one.run.queries[place]
+        aggregates = ", ".join(map(str, bound.query.aggregates))
+        yield f"    ({place + 1}) {one.called(place)}: {pattern_text(bound)} | {aggregates} | {window_text(bound)}"
+        if place in apart:
+            yield f"        not planned by {one.run.optimized.optimizer} ({apart[place].value}); computed by itself"
+    for place in one.partners():
+        yield f"    ({place + 1}) {one.called(place)}: shares with them"
+
+
+def _statistics(one: PassReport) -> Iterator[str]:
+    expected = one.run.expected
+    events = dict.fromkeys(one.run.template.states[place].event for place in one.states())
+    width = max((len(str(event)) for event in events), default=0)
+    yield "  Events in a group and window"
+    for event in events:
+        yield f"    {event!s:<{width}}  {amount(expected[event].events)} ({expected[event].origin})"
+
+
+def _template(one: PassReport) -> Iterator[str]:
+    machine: Template = one.run.template
+    width = max((len(str(machine.states[place])) for place in one.states()), default=0)
+    yield "  Template"
+    for place in one.states():
+        marks = [
+            f"{label} {numbers(mine)}"
+            for label, queries in (("starts", machine.starts[place]), ("ends", machine.ends[place]))
+            if (mine := [query for query in queries if query in one.shown])
+        ]
+        yield f"    {machine.states[place]!s:<{width}}  {', '.join(marks)}".rstrip()
+    yield "  Transitions (queries in one parenthesis share; ^ says where snapshots are taken)"
+    for transition in one.transitions():
+        sets = ", ".join(
+            qset_text(one.run.optimized.problem, qset) + _guarded(one, transition, qset) for qset in transition.qsets
+        )
+        yield f"    {machine.states[transition.source]} -> {machine.states[transition.target]}: {sets}"
+    comparisons = one.comparisons()
+    if comparisons:
+        yield "  Conditions on the event before"
+        yield from (f"    {condition}: {found}" for condition, found in comparisons)
+    looking_back = one.looking_back()
+    if looking_back:
+        yield "  Conditions on earlier events"
+        yield from (f"    {condition}: {found}" for condition, found in looking_back)
+
+
+def _guarded(one: PassReport, transition: TransitionPlan, qset: QSet) -> str:
+    condition = one.guarded(transition, qset)
+    return "" if condition is None else f" while {condition}"
+
+
+def _totals(one: PassReport) -> Iterator[str]:
+    run, optimized = one.run, one.run.optimized
+    shared = sum(len(t.qsets) for t in run.sharing.transitions)
+    all_links = sum(len(t.queries) for t in run.template.transitions)
+    yield (
+        f"  Sharing: {all_links} transitions of queries are propagated as {shared}; "
+        f"{len(run.plan.cells)} running totals"
+    )
+    found, model = optimized.found, optimized.model.name
+    none = run.cost_by("none")
+    yield (
+        f"  Cost: {cost(found.cost, model)} in a group and window ({model}), {part(found.cost, none)} "
+        f"the {cost(none, model)} when nothing is shared; {cost(run.cost_by('greedy'), model)} by greedy"
+    )
+    said = ""
+    if found.bound is not None:
+        proved = found.bound >= found.cost * (1 - 1e-9)
+        said = "; no plan costs less" if proved else f"; no plan costs less than {cost(found.bound, model)}"
+    if found.published is not None and found.published > found.cost * (1 + 1e-9):
+        said += f"; {cost(found.published, model)} by the published rules alone"
+    if optimized.is_cut_short:
+        said += f"; the best found in its budget of {run.settings.budget:g} s"
+    yield f"  Optimizer: {optimized.optimizer}{said}; {1000 * optimized.seconds:.1f} ms"
+    if astray := run.counted.by_fallback():
+        yield f"  Fallback: {count(astray, 'event', 'events')} without linear forms, where that was faster or on trial"
+    if run.migration is not None:
+        old, new = cost(run.migration.old, model), cost(run.migration.new, model)
+        yield f"  Migrated from a plan that costs {old} with these statistics to one that costs {new}"
+
+
+def _graph(one: PassReport) -> Iterator[str]:
+    graph = one.run.optimized.found.graph
+    if graph is None:
+        return
+    pruned = sum(node.pruned_by is not None for node in graph.all_nodes())
+    yield (
+        f"  GLORIA graph: {count(graph.generated, 'node', 'nodes')}, {count(graph.edges, 'edge', 'edges')}; "
+        f"pruned {count(pruned, 'node', 'nodes')}, {count(graph.pruned_edges, 'edge', 'edges')}; "
+        f"costs in {unit(one.run.optimized.model.name)}"
+    )
+    lines: list[str] = []
+    for pool in graph.pools:
+        if set(pool.queries) & set(one.shown):
+            lines += _nodes(graph, pool)
+    yield from lines[:MAX_NODES]
+    if len(lines) > MAX_NODES:
+        yield f"    and {len(lines) - MAX_NODES} lines more, which EXPLAIN SHARING JSON has"
+
+
+def _nodes(graph: Graph, pool: Pool) -> Iterator[str]:
+    problem = graph.problem
+    states = problem.template.states
+    links = [problem.transitions[number] for number in pool.transitions]
+    arrows = ", ".join(f"{states[link.source]} -> {states[link.target]}" for link in links)
+    yield f"    {'around ' if pool.kleene else ''}{arrows}"
+    for node in graph.nodes[pool.number]:
+        end = graph.weight(node, None)
+        behind = [before.name for edges in node.edges.values() for before in edges]
+        yield (
+            f"      {node.name} {node_text(problem, node)}: {amount(node.d_s)} to get here"
+            + (f" from {', '.join(behind)}" if behind else "")
+            + (f", {amount(end)} to the end" if end else "")
+            + f"; {node.rule}"
+            + (f", pruned by {node.pruned_by.name}" if node.pruned_by is not None else "")
+        )

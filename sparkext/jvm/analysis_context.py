@@ -1,0 +1,96 @@
+"""What Spark's analyzer goes by: confs, current catalog and schema, functions, and what it is at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from sparkext.jvm.gateway import items, java_class
+
+TIME_ZONE = "spark.sql.session.timeZone"
+ANSI = "spark.sql.ansi.enabled"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnalysisContext:
+    """What the analysis that this thread is making is at.
+
+    Attributes:
+        is_outermost: Whether that is a statement, or a view by itself, and not a view that is read.
+        namespace: Catalog and schema of the view; empty for those of the session.
+        analysis: What all views that the analysis comes across have in common, for `SeenAnalysis`.
+    """
+
+    is_outermost: bool
+    namespace: tuple[str, ...]
+    analysis: Any
+
+
+def analysis_context() -> AnalysisContext:
+    """That of this thread."""
+    context = java_class("org.apache.spark.sql.catalyst.analysis.AnalysisContext").get()
+    namespace = tuple(map(str, items(context.catalogAndNamespace())))
+    return AnalysisContext(context.nestedViewDepth() == 0, namespace, context.relationCache())
+
+
+class SeenAnalysis:
+    """An analysis of Spark's, told from all others for as long as this lives."""
+
+    def __init__(self, context: AnalysisContext) -> None:
+        """Of the analysis that a thread is making."""
+        self._held = java_class("java.util.IdentityHashMap")()
+        self._held.put(context.analysis, None)
+
+    def is_that_of(self, context: AnalysisContext) -> bool:
+        """Whether a thread is still making it."""
+        return bool(self._held.containsKey(context.analysis))
+
+
+def analysis_confs() -> dict[str, str]:
+    """Confs that this thread's analyses read: those of the session, or of the view that is being read.
+
+    The time zone and `ANSI` are always among them.
+    """
+    return _confs(java_class("org.apache.spark.sql.internal.SQLConf").get())
+
+
+def session_confs(spark: SparkSession) -> dict[str, str]:
+    """Confs that a session has now, as `analysis_confs`."""
+    return _confs(spark._jsparkSession.sessionState().conf())
+
+
+def _confs(conf: Any) -> dict[str, str]:
+    entries = (entry.partition(" -> ") for entry in str(conf.getAllConfs().mkString("\0")).split("\0"))
+    confs = {name: value for name, _, value in entries}
+    # These two a view keeps also when the session has them by default.
+    return confs | {TIME_ZONE: str(conf.sessionLocalTimeZone()), ANSI: str(bool(conf.ansiEnabled())).lower()}
+
+
+def conf_names(spark: SparkSession) -> list[str]:
+    """Names of the confs that a session has now."""
+    return str(spark._jsparkSession.sessionState().conf().getAllConfs().keySet().mkString("\0")).split("\0")
+
+
+def current_namespace(spark: SparkSession) -> tuple[str, ...]:
+    """Current catalog and schema of a session."""
+    manager = spark._jsparkSession.sessionState().catalogManager()
+    return (str(manager.currentCatalog().name()), *map(str, manager.currentNamespace()))
+
+
+def functions_hash(spark: SparkSession) -> int:
+    """A number that changes whenever a function of the session is another."""
+    return int(spark._jsparkSession.sessionState().functionRegistry().functionBuilders().hashCode())
+
+
+def is_aggregate(name: str) -> bool:
+    """Whether a name is that of an aggregate function of Spark's own."""
+    known = java_class("org.apache.spark.sql.catalyst.analysis.FunctionRegistry").expressions()
+    found = known.get(name.lower())
+    return bool(found.isDefined() and found.get()._1().getGroup() == "agg_funcs")
+
+
+def has_temporary_functions(spark: SparkSession) -> bool:
+    """Whether functions have been registered in a session."""
+    return not spark._jsparkSession.sessionState().catalog().listTemporaryFunctions().isEmpty()

@@ -1,0 +1,67 @@
+"""The application: its confs, what it shows, and the threads of the JVM, of which each thread of Python has one."""
+
+from __future__ import annotations
+
+from pyspark import SparkContext
+
+from sparkext.jvm.gateway import java_class
+
+DESCRIPTION = "spark.job.description"
+
+
+def set_missing_conf(context: SparkContext, name: str, value: str) -> None:
+    """Set a conf of an application that runs, unless it is set."""
+    conf = context._jsc.sc().conf()
+    if not conf.contains(name):
+        conf.set(name, value)
+
+
+def shows_progress(context: SparkContext) -> bool:
+    """Whether Spark shows the progress of jobs on the console."""
+    return bool(context._jsc.sc().progressBar().isDefined())
+
+
+def is_stopped(context: SparkContext) -> bool:
+    """Whether the application has ended."""
+    return bool(context._jsc.sc().isStopped())
+
+
+class JavaThread:
+    """The thread of the JVM that serves this one.
+
+    Attributes:
+        number: By which the JVM knows it.
+    """
+
+    def __init__(self) -> None:
+        """To be made by the thread of Python."""
+        self._thread = java_class("java.lang.Thread").currentThread()
+        self.number = int(self._thread.getId())
+
+    def is_interrupted(self) -> bool:
+        """Whether it has been told to end what it does."""
+        return bool(self._thread.isInterrupted())
+
+    def is_in(self, method: str) -> bool:
+        """Whether it is in a method of that name, or in what that calls."""
+        return any(frame.getMethodName() == method for frame in self._thread.getStackTrace())
+
+
+class JobDescription:
+    """The description of the jobs that this thread starts, which other threads may change, too."""
+
+    def __init__(self, context: SparkContext) -> None:
+        """To be made by the thread that starts the jobs."""
+        self._properties = context._jsc.sc().getLocalProperties()
+
+    def get(self) -> str | None:
+        """The description; None if there is none."""
+        text: str | None = self._properties.getProperty(DESCRIPTION)
+        return text
+
+    def set(self, text: str | None) -> None:
+        """Change it, or take it away."""
+        if text is None:
+            self._properties.remove(DESCRIPTION)
+        else:
+            self._properties.setProperty(DESCRIPTION, text)

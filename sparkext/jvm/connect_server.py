@@ -1,0 +1,36 @@
+"""Spark Connect's server, in the JVM that has started this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from sparkext.jvm.gateway import scala_object
+
+_SERVICE = "org.apache.spark.sql.connect.service.SparkConnectService"
+
+
+class ConnectServer:
+    """The server, listening.
+
+    Attributes:
+        port: That it listens on.
+    """
+
+    def __init__(self, session: SparkSession) -> None:
+        """Start it; its clients have sessions made from ``session``.
+
+        Raises:
+            JavaError: It cannot listen.
+        """
+        service = scala_object(_SERVICE)
+        service.start(session.sparkContext._jsc.sc())
+        self.port = int(service.localPort())
+        self._manager = service.sessionManager()
+
+    def open_sessions(self) -> list[Any]:
+        """Sessions of the JVM that clients have open."""
+        held = self._manager.getClass().getDeclaredField("sessionStore")
+        held.setAccessible(True)
+        return [holder.session() for holder in held.get(self._manager).values()]

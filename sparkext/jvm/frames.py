@@ -1,0 +1,100 @@
+"""Data frames of plans that the JVM has, and plans of rows that it has not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pyspark import RDD
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+from pyspark.sql.types import StructType
+
+from sparkext.jvm.gateway import java_array, java_class
+from sparkext.jvm.plans import Plan, analysed_plan
+from sparkext.sql.quoting import identifier
+
+
+def java_frame(frame: DataFrame) -> Any:
+    """What the JVM has of a frame."""
+    return frame._jdf
+
+
+def frame_of_plan(spark: SparkSession, plan: Plan) -> DataFrame:
+    """The rows of a plan, analysed if it is not yet."""
+    frames = java_class("org.apache.spark.sql.classic.Dataset")
+    return DataFrame(frames.ofRows(spark._jsparkSession, plan), spark)
+
+
+def another(frame: DataFrame) -> DataFrame:
+    """Another frame of the same plan."""
+    return DataFrame(frame._jdf, frame.sparkSession)
+
+
+def columns_of(frame: DataFrame, texts: Iterable[str]) -> DataFrame:
+    """As ``frame.selectExpr(*texts)``, parsed at once by Spark's own parser: each text by itself would ask Python."""
+    return frame_of_plan(frame.sparkSession, projection(analysed_plan(frame), texts))
+
+
+def projection(plan: Plan, texts: Iterable[str]) -> Plan:
+    """The columns ``texts`` over the rows of a plan, which are analysed with it."""
+    text = "SELECT " + "\n, ".join(texts)
+    wanted = java_class("org.apache.spark.sql.execution.SparkSqlParser")().parsePlan(text).projectList()
+    return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(wanted, plan)
+
+
+class TrendFrame(ClassicDataFrame):
+    """A data frame of a trend query that is planned when it is first used."""
+
+    def __init__(self, view: str, session: SparkSession) -> None:
+        """Stand for the rows of a temporary view of ``session``."""
+        self._planned: Any = None
+        self._view = view
+        super().__init__(None, session)
+
+    @property
+    def _jdf(self) -> Any:
+        if self._planned is None:
+            self._planned = self._session.table(identifier(self._view))._jdf
+        return self._planned
+
+    @_jdf.setter
+    def _jdf(self, planned: Any) -> None:
+        self._planned = planned
+
+    @property
+    def schema(self) -> StructType:
+        """Of the rows. Planned before Python 3.11 takes the lock of a cached property, which planning needs too."""
+        _ = self._jdf
+        return super().schema
+
+    @property
+    def rdd(self) -> RDD[Row]:
+        """The rows; planned first, as for the schema."""
+        _ = self._jdf
+        return super().rdd
+
+
+def local_rows(spark: SparkSession, names: Sequence[str], rows: Iterable[Sequence[str]]) -> Plan:
+    """The analysed plan of ``rows`` of strings.
+
+    Args:
+        spark: Their session.
+        names: Of the columns.
+        rows: A string for each of them.
+    """
+    fields = ", ".join(f"{name} STRING" for name in names)
+    return _local_rows(spark, java_class("org.apache.spark.sql.types.StructType").fromDDL(fields), rows)
+
+
+def local_rows_like(frame: DataFrame, rows: Iterable[Sequence[Any]]) -> Plan:
+    """The analysed plan of ``rows`` of strings, numbers and truth values, with the columns of ``frame``."""
+    return _local_rows(frame.sparkSession, frame._jdf.schema(), rows)
+
+
+def _local_rows(spark: SparkSession, schema: Any, rows: Iterable[Sequence[Any]]) -> Plan:
+    create = java_class("org.apache.spark.sql.RowFactory").create
+    made = java_class("java.util.ArrayList")()
+    for row in rows:
+        made.add(create(java_array("java.lang.Object", row)))
+    return spark._jsparkSession.createDataFrame(made, schema).queryExecution().analyzed()

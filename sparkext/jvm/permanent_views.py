@@ -1,0 +1,119 @@
+"""Permanent views, of which the catalog has the user's text and Spark's analyzer all else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from pyspark.errors.exceptions.captured import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import lit
+
+from sparkext.jvm.frames import projection
+from sparkext.jvm.gateway import java_class, option, scala_seq
+from sparkext.jvm.plans import Plan, analysed_plan
+from sparkext.jvm.temp_views import frame_in_analysis, frame_of_view
+
+_TEXT = "originalText"
+"""What a statement that creates or alters a view calls the text of its query."""
+
+
+def with_view_text(plan: Plan, change: Callable[[str], str]) -> Plan:
+    """A statement that creates or alters a permanent view, of which the catalog is to have another text.
+
+    Args:
+        plan: The statement, parsed.
+        change: Gives that text for the one that has been parsed.
+    """
+    names = [str(plan.productElementName(place)) for place in range(plan.productArity())]
+    parts = [plan.productElement(place) for place in range(len(names))]
+    place = names.index(_TEXT)
+    is_text = isinstance(parts[place], str)
+    text = change(parts[place] if is_text else parts[place].get())
+    parts[place] = text if is_text else option(text)
+    return plan.copy(*parts)
+
+
+def rows_to_be_stored(rows: DataFrame, columns: Iterable[str], source: str, texts: Iterable[str]) -> Plan:
+    """The plan of rows of a view that is created, in which Spark finds what no permanent view may refer to.
+
+    Temporary views, functions and variables count as the view's own, wherever in a clause they are, and so does the
+    view itself. None of its rows is ever read.
+
+    Args:
+        rows: As those that ``columns`` are computed from.
+        columns: Of the view, as SQL.
+        source: A query for the relation before the clause.
+        texts: What the clause evaluates for each event of it, as SQL.
+    """
+    spark = rows.sparkSession
+    query = spark._jsparkSession.sessionState().sqlParser().parseQuery(source)
+    events = frame_in_analysis(spark, projection(query, (f"({text}\n)" for text in texts)))
+    shown = frame_in_analysis(spark, projection(analysed_plan(rows), columns))
+    return analysed_plan(shown.join(events, lit(False), "left_semi"))
+
+
+def is_temporary(spark: SparkSession, name: Sequence[str]) -> bool:
+    """Whether the view that a statement calls ``name`` is a temporary one."""
+    return bool(spark._jsparkSession.sessionState().catalog().isTempView(scala_seq(name)))
+
+
+def view_being_parsed() -> str:
+    """The permanent view whose text Spark parses: catalog, schema and name, with dots between."""
+    return str(java_class("org.apache.spark.sql.catalyst.trees.CurrentOrigin").get().objectName().get())
+
+
+def text_in_catalog(spark: SparkSession, view: str) -> str | None:
+    """The text that the catalog has of a view; None if there is no such view."""
+    try:
+        text = _table(spark, view).viewText()
+    except AnalysisException:
+        return None
+    return str(text.get()) if text.isDefined() else None
+
+
+def frame_within(spark: SparkSession, view: str, text: str) -> DataFrame:
+    """The rows of a query that is a part of a permanent view, whose names mean what they mean in the view.
+
+    Raises:
+        AnalysisException: There is no such view any more, or the query is wrong.
+    """
+    read = _Call(lambda: frame_of_view(spark, text))
+    contexts = java_class("org.apache.spark.sql.catalyst.analysis.AnalysisContext")
+    contexts.withAnalysisContext(_table(spark, view), read)
+    return read.result()
+
+
+def without_views(plan: Plan) -> Plan:
+    """An analysed plan that does not say which views it reads: Spark lets permanent views read no temporary ones."""
+    return java_class("org.apache.spark.sql.catalyst.analysis.EliminateView").apply(plan)
+
+
+class _Call:
+    """A function of Scala's that calls one of Python's, whose result or failure is Python's."""
+
+    def __init__(self, function: Callable[[], DataFrame]) -> None:
+        self._function = function
+        self._made: Future[DataFrame] = Future()
+
+    def apply(self) -> None:
+        """Call it."""
+        try:
+            self._made.set_result(self._function())
+        except Exception as error:
+            self._made.set_exception(error)
+
+    def result(self) -> DataFrame:
+        """What it has returned; what it has raised is raised."""
+        return self._made.result()
+
+    class Java:
+        implements = ("scala.Function0",)
+
+
+def _table(spark: SparkSession, view: str) -> Any:
+    """What the catalog has of a view."""
+    *_, schema, name = view.split(".")
+    identifier = java_class("org.apache.spark.sql.catalyst.TableIdentifier")(name, option(schema))
+    return spark._jsparkSession.sessionState().catalog().getTableMetadata(identifier)

@@ -1,0 +1,87 @@
+"""Plans of data frames, and what they say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from pyspark.sql import DataFrame
+
+from sparkext.jvm.gateway import items, java_class
+
+Plan: TypeAlias = Any
+"""A plan of Spark's, or a node of one: an object of the JVM, for functions of this package and for Spark itself."""
+
+_PATTERN = "org.apache.spark.sql.catalyst.trees.TreePattern"
+
+
+def analysed_plan(frame: DataFrame) -> Plan:
+    """What a frame is, as Spark's analyzer has made it."""
+    return frame._jdf.queryExecution().analyzed()
+
+
+def optimized_plan(frame: DataFrame) -> Plan:
+    """What a frame is, as Spark's optimizer has made it."""
+    return frame._jdf.queryExecution().optimizedPlan()
+
+
+def plan_text(plan: Plan) -> str:
+    """How Spark shows a plan."""
+    return str(plan.toString())
+
+
+def column_texts(frame: DataFrame) -> str:
+    """How Spark shows what the columns of a frame are computed by."""
+    return str(analysed_plan(frame).expressions().mkString())
+
+
+def kind_of(node: Any) -> str:
+    """The class of a node of a plan or an expression, such as ``Filter``."""
+    return str(node.getClass().getSimpleName())
+
+
+def operators(frame: DataFrame) -> Iterator[str]:
+    """Names of the operators that make a frame, as Spark has optimized it: ``Filter``, ``Join``, and so on."""
+    todo = [optimized_plan(frame)]
+    while todo:
+        plan = todo.pop()
+        yield str(plan.nodeName()).split(" ")[0]
+        todo += items(plan.children())
+
+
+def size_in_bytes(frame: DataFrame) -> int:
+    """Size of the rows of a frame as Spark knows it; 2^62 and more when it does not."""
+    return int(str(optimized_plan(frame).stats().sizeInBytes()))
+
+
+def qualified_names(frame: DataFrame) -> list[str]:
+    """Names of the columns with those of their relations, which tell columns of one name apart."""
+    return [str(column.qualifiedName()) for column in items(analysed_plan(frame).output())]
+
+
+def selects_from(plan: Plan, source: Plan) -> bool:
+    """Whether a plan computes a row of each of ``source`` by itself. SQL functions have projections of their own."""
+    below = plan
+    while kind_of(below) == "Project":
+        below = below.children().head()
+        if below.sameResult(source):
+            return True
+    return False
+
+
+def first_non_deterministic(plan: Plan) -> int | None:
+    """Number of the first expression of a plan that may give another value each time; None if there is none."""
+    if plan.deterministic():
+        return None
+    expressions = enumerate(items(plan.expressions()))
+    return next((place for place, expression in expressions if not expression.deterministic()), None)
+
+
+def is_of_now(plan: Plan) -> bool:
+    """Whether a plan depends on when it is run, as ``now()`` does."""
+    return bool(plan.containsPattern(java_class(_PATTERN).CURRENT_LIKE()))
+
+
+def has_filter(plan: Plan) -> bool:
+    """Whether a plan leaves out rows by a condition somewhere."""
+    return bool(plan.containsPattern(java_class(_PATTERN).FILTER()))

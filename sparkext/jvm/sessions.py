@@ -1,0 +1,73 @@
+"""Sessions of the JVM, and the parser that they have from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import SparkSession
+
+from sparkext.jvm.errors import install_conditions
+from sparkext.jvm.gateway import java_class, java_gateway
+
+
+class ParserInterface:
+    """What Spark takes for a parser. It is called by the names of its methods."""
+
+    class Java:
+        implements = ("org.apache.spark.sql.catalyst.parser.ParserInterface",)
+
+
+class _MakeParser:
+    """What Spark's session extensions call with each new session and its own parser."""
+
+    def __init__(self, make: Callable[[Any, Any], ParserInterface]) -> None:
+        self._make = make
+
+    def apply(self, session: Any, delegate: Any) -> ParserInterface:
+        """The parser of ``session``."""
+        return self._make(session, delegate)
+
+    class Java:
+        implements = ("scala.Function2",)
+
+
+def inject_parser(spark: SparkSession, make: Callable[[Any, Any], ParserInterface]) -> None:
+    """Have the sessions that are made from this one ask Python for their parsers.
+
+    Args:
+        spark: The session.
+        make: Gives the parser for a session of the JVM and Spark's own parser.
+    """
+    gateway = java_gateway()
+    ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
+    gateway._callback_server.callback_server_parameters.propagate_java_exceptions = True
+    install_conditions()
+    spark._jsparkSession.extensions().injectParser(_MakeParser(make))
+
+
+def cloned_session(spark: SparkSession) -> Any:
+    """A new session of the JVM, with the views, confs and functions of this one."""
+    return spark._jsparkSession.cloneSession()
+
+
+def java_session(spark: SparkSession) -> Any:
+    """The session that the JVM has, with its state: its parser has been made."""
+    session = spark._jsparkSession
+    session.sessionState()
+    return session
+
+
+def session_id(spark: SparkSession) -> str:
+    """UUID of a session."""
+    return str(spark._jsparkSession.sessionUUID())
+
+
+def make_current(session: SparkSession) -> None:
+    """Let `SparkSession.getActiveSession` and ``builder.getOrCreate`` find a session."""
+    sessions = java_class("org.apache.spark.sql.classic.SparkSession")
+    sessions.setDefaultSession(session._jsparkSession)
+    sessions.setActiveSession(session._jsparkSession)
+    SparkSession._instantiatedSession = session
+    SparkSession._activeSession = session

@@ -1,0 +1,89 @@
+"""Statements that Spark parses: the values of their parameters, and their analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from pyspark.errors.exceptions.captured import CapturedException
+
+from sparkext.jvm.gateway import class_object, items
+from sparkext.jvm.plans import Plan, kind_of
+from sparkext.jvm.versions import is_without_values
+
+_COMMANDS = (
+    "org.apache.spark.sql.catalyst.plans.logical.Command",
+    "org.apache.spark.sql.catalyst.plans.logical.ParsedStatement",
+)
+
+
+class StatementAnalyzer:
+    """Analyses statements of a session that read trends, before Spark does, so that errors have no plans in them.
+
+    Spark puts the plan of a statement into an error of its analysis. That of a view with trends is the plan of a pass.
+    """
+
+    def __init__(self, session: Any) -> None:
+        """Of a session of the JVM."""
+        self._session = session
+
+    def analysed(self, plan: Plan) -> Plan:
+        """``plan``, a statement that has been parsed, as analysis makes it; as it is if it is no query.
+
+        Raises:
+            CapturedException: What analysis finds wrong.
+        """
+        kind = str(plan.getClass().getName())
+        if kind.endswith(("CompoundBody", "ExplainCommand")):
+            return plan
+        analyzer = self._session.sessionState().analyzer()
+        is_command = any(one.isInstance(plan) for one in self._commands)
+        try:
+            # Analysis leaves marks in a plan. Spark is to do with a command what it always does.
+            found = analyzer.execute(plan.clone() if is_command else plan)
+            analyzer.checkAnalysis(found)
+        except CapturedException as error:
+            if is_without_values(error):
+                return plan
+            raise
+        return plan if is_command else found
+
+    @cached_property
+    def _commands(self) -> tuple[Any, ...]:
+        """Classes of plans of statements that do something beside returning rows."""
+        return tuple(map(class_object, _COMMANDS))
+
+
+def values_of(context: Any) -> dict[int | str, str]:
+    """The values, in SQL, by their names or positions.
+
+    Args:
+        context: Spark's ParameterContext; None when this version of Spark hands none to its parser.
+    """
+    match None if context is None else kind_of(context):
+        case None:
+            return {}
+        case "NamedParameterContext":
+            return {str(pair._1()): str(pair._2().sql()) for pair in items(context.params().toSeq())}
+        case "PositionalParameterContext":
+            return {place: str(value.sql()) for place, value in enumerate(items(context.params()))}
+        case _:  # of EXECUTE IMMEDIATE, where a value has a position and may have a name
+            given = zip(items(context.args()), items(context.paramNames()), strict=True)
+            values = [(place, str(name), str(value.sql())) for place, (value, name) in enumerate(given)]
+            return {key: value for place, name, value in values for key in (name, place)}
+
+
+def only_at(context: Any, kept: Sequence[int]) -> Any:
+    """A context of those parameters by position that are at ``kept``."""
+    if kind_of(context) == "PositionalParameterContext":
+        return context.copy(_only(context.params(), kept))
+    return context.copy(_only(context.args(), kept), _only(context.paramNames(), kept))
+
+
+def _only(values: Any, kept: Sequence[int]) -> Any:
+    """A Scala sequence of the elements of ``values`` at ``kept``."""
+    builder = values.take(0)
+    for position in kept:
+        builder = builder.appended(values.apply(position))
+    return builder

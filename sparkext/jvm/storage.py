@@ -1,0 +1,80 @@
+"""What Spark keeps, whoever has asked for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame, SparkSession
+
+from sparkext.jvm.gateway import JvmError, items, java_class, option
+
+
+class KeptPlans:
+    """Whether Spark keeps rows of certain plans. It is looked at anew only if what Spark keeps has changed."""
+
+    def __init__(self, spark: SparkSession, word: str, ours: str) -> None:
+        """Of all sessions that share what they keep with this one.
+
+        Args:
+            spark: A session.
+            word: That the plans have in their text.
+            ours: Beginning of the names of those that do not count.
+        """
+        self._word = word
+        self._ours = ours
+        self._manager = spark._jsparkSession.sharedState().cacheManager()
+        self._identity = java_class("java.lang.System").identityHashCode
+        self._field: Any = None
+        self._seen = 0
+        self._found = False
+
+    def has_others(self) -> bool:
+        """Whether there is such a plan. Where Spark does not tell, there may be one."""
+        try:
+            if self._field is None:
+                self._field = self._manager.getClass().getDeclaredField("cachedData")
+                self._field.setAccessible(True)
+            kept = self._field.get(self._manager)
+            if (seen := int(self._identity(kept))) != self._seen:
+                self._found = any(map(self._is_other, items(kept)))
+                self._seen = seen
+        except JvmError:
+            return True
+        return self._found
+
+    def _is_other(self, kept: Any) -> bool:
+        name = kept.cachedRepresentation().cacheBuilder().tableName()
+        is_ours = bool(name.isDefined()) and str(name.get()).startswith(self._ours)
+        return not is_ours and self._word in str(kept.plan().toString())
+
+
+def keep(rows: DataFrame, name: str, level: StorageLevel) -> None:
+    """As ``rows.persist(level)``, with a name by which plans and the page of what is stored call it."""
+    java_level = rows.sparkSession.sparkContext._getJavaStorageLevel(level)
+    _manager(rows).cacheQuery(rows._jdf, option(name), java_level)
+    rows.is_cached = True
+
+
+def is_kept(rows: DataFrame) -> bool:
+    """Whether Spark keeps ``rows``, or will as soon as something computes them."""
+    return bool(_kept(rows).isDefined())
+
+
+def is_computed(rows: DataFrame) -> bool:
+    """Whether Spark keeps ``rows`` and has computed them."""
+    kept = _kept(rows)
+    return bool(kept.isDefined() and kept.get().cachedRepresentation().cacheBuilder().isCachedColumnBuffersLoaded())
+
+
+def kept_bytes(rows: DataFrame) -> int:
+    """Size of rows that are kept."""
+    return int(_kept(rows).get().cachedRepresentation().stats().sizeInBytes())
+
+
+def _kept(rows: DataFrame) -> Any:
+    return _manager(rows).lookupCachedData(rows._jdf)
+
+
+def _manager(rows: DataFrame) -> Any:
+    return rows._jdf.sparkSession().sharedState().cacheManager()

@@ -1,0 +1,94 @@
+"""Stand-ins for clauses in what Spark gets to read: calls of a table function that asks Python for rows.
+
+A view keeps the call in its text. Spark's analyzer makes it whenever the view is read, with the confs, the schema
+and the functions that the view is to see. It holds a lock of its catalog meanwhile: statements of the session that
+look something up wait, and whoever is called may wait for nobody who has to look something up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from sparkext.jvm.gateway import java_class, scala_object
+from sparkext.jvm.versions import builtin_function, has_qualified_functions
+
+FUNCTION = "sparkext_trend"
+
+_CALL = re.compile(rf"\b{FUNCTION}\((\d+)\)")
+_ONLY_CALL = re.compile(
+    rf"\bAS\s+SELECT\s+\*\s+FROM\s+\(SELECT\s+\*\s+FROM\s+{FUNCTION}\(\d+\)\)\s*;?\s*$", re.IGNORECASE
+)
+_NAMED = re.compile(rf"`?\b{FUNCTION}\b`?(\(\d+\))?")
+_QUALIFIER = re.compile(r"`?\b__auto_generated_subquery_name\b`?\.")
+
+
+def calls_in(text: str) -> set[int]:
+    """Numbers of the clauses that the text of a view calls for."""
+    return {int(number) for number in _CALL.findall(text)}
+
+
+def has_only_a_call(text: str) -> bool:
+    """Whether nothing can be wrong with a statement, beside its clause, that an error would have a plan for."""
+    return _ONLY_CALL.search(text) is not None
+
+
+def without_stand_ins(text: str) -> str:
+    """A message without them."""
+    return _NAMED.sub("MATCH_TREND", _QUALIFIER.sub("", text))
+
+
+def in_place_of(written: str, number: int) -> str:
+    """A query for the rows of a clause, laid out like ``written``, so that what follows keeps its line and column."""
+    lines = written.split("\n")
+    pieces = ["(SELECT", "* FROM", f"{FUNCTION}({number}))"]
+    laid = [""] * len(lines)
+    for at, line in enumerate(lines):
+        while pieces and (at == len(lines) - 1 or len(laid[at]) + len(pieces[0]) + bool(laid[at]) <= len(line)):
+            laid[at] += (" " if laid[at] else "") + pieces.pop(0)
+    return "\n".join(text.ljust(len(line)) for text, line in zip(laid, lines, strict=True))
+
+
+def register_function(spark: SparkSession, rows: Callable[[int], Any]) -> None:
+    """Let a session have the table function, as one of Spark's own: permanent views may call no other that it has.
+
+    Args:
+        spark: The session.
+        rows: Gives the analysed plan for the number of a clause; what it raises reaches the user.
+    """
+    info = java_class("org.apache.spark.sql.catalyst.expressions.ExpressionInfo")("sparkext", FUNCTION)
+    # A Java function may throw any exception; what Scala's declares leaves a proxy wrapped in another.
+    of_python = scala_object("org.apache.spark.api.java.JavaPairRDD").toScalaFunction
+    name = builtin_function(spark, FUNCTION)
+    registry = spark._jsparkSession.sessionState().tableFunctionRegistry()
+    registry.registerFunction(name, info, of_python(_Rows(rows)))
+    if not has_qualified_functions(spark):
+        every_session = java_class("org.apache.spark.sql.catalyst.analysis.TableFunctionRegistry").builtin()
+        if not every_session.functionExists(name):
+            every_session.registerFunction(name, info, of_python(_Rows(_not_enabled)))
+
+
+def _not_enabled(number: int) -> Any:
+    """What sessions without sparkext have instead.
+
+    Raises:
+        LookupError: Always.
+    """
+    raise LookupError(f"this session has not enabled sparkext, and cannot call {FUNCTION}({number})")
+
+
+class _Rows:
+    """What the analyzer calls with the arguments of the function."""
+
+    def __init__(self, rows: Callable[[int], Any]) -> None:
+        self._rows = rows
+
+    def call(self, arguments: Any) -> Any:
+        """The plan for the clause whose number is the one argument."""
+        return self._rows(int(str(arguments.head().toString())))
+
+    class Java:
+        implements = ("org.apache.spark.api.java.function.Function",)

@@ -1,0 +1,1 @@
+"""What Spark calls with statements: its parser, the rewriting of clauses, and commands of sparkext's own."""

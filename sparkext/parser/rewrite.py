@@ -1,0 +1,229 @@
+"""From a statement to the one that Spark gets: clauses become calls of a table function, commands become rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sparkext.binding.clause_use import Use
+from sparkext.explain.graph_languages import explain_dot, explain_mermaid
+from sparkext.explain.json_document import explain_json
+from sparkext.explain.text import explain_sharing, trend_queries
+from sparkext.jvm.table_function import in_place_of
+from sparkext.parser.commands import Asked, Command, Form, command, created_view, is_script
+from sparkext.parser.parameters import fill_in
+from sparkext.planner.errors import PlanningError
+from sparkext.sql.clause_grammar import parse_clause
+from sparkext.sql.find_clauses import Span, find_clauses
+from sparkext.sql.text_edits import Edits
+from sparkext.sql.tokens import Token, TokenError, tokenize
+from sparkext.sql.view_text import stored
+from sparkext.workload.trend_query import TrendQuery, View, Written
+from sparkext.workload.workload import Workload
+
+CONCERNS_US = re.compile(
+    r"MATCH_TREND|\b(SHARING|TREND)\b|^\s*(?P<changes>DROP|ALTER|CREATE|BEGIN|WITH|\w+\s*:)\b", re.IGNORECASE
+)
+"""In statements that are looked at more closely; all others are Spark's alone."""
+
+SHOWS_TEXT = re.compile(
+    r"\s*(SHOW\s+(CREATE\s+TABLE|TABLE\s+EXTENDED)|DESC(RIBE)?\b.*\b(EXTENDED|FORMATTED|JSON))\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Commands that may show the text of a permanent view."""
+
+_EXPLAIN: dict[Form, Callable[[Sequence[TrendQuery], str | None], str]] = {
+    Form.TEXT: explain_sharing,
+    Form.JSON: explain_json,
+    Form.DOT: explain_dot,
+    Form.MERMAID: explain_mermaid,
+}
+_SHOWN = ("name", "pool", "source", "pattern", "window", "measures", "state")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Rows of strings that a command returns."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A statement of the user's, ready for Spark.
+
+    Attributes:
+        filled: With values in place of the parameters of clauses.
+        text: What Spark is to parse: the very same string when the statement has no clause.
+        context: Of the parameters that are left; None when this version of Spark hands none to its parser.
+        replaced: What is to stand in the catalog for what Spark is to parse; None if the catalog keeps no text.
+    """
+
+    filled: Edits
+    text: str
+    context: Any
+    replaced: tuple[tuple[str, str], ...] | None = None
+
+    def text_to_be_stored(self, parsed: str) -> str:
+        """What the catalog is to have of a permanent view.
+
+        Args:
+            parsed: Its query as it stands in `text`.
+        """
+        for stand_in, written in self.replaced or ():
+            blanks = stand_in[len(stand_in.rstrip()) :]  # where it is the last in the query, these are not its own
+            parsed = f"{parsed}{blanks}".replace(stand_in, written).rstrip()
+        return stored(parsed)
+
+
+def rewrite_statement(workload: Workload, sql: str, context: Any = None) -> Rewritten | Answer:
+    """What Spark is to parse instead of a user's statement that may concern us, or what a command returns.
+
+    Args:
+        workload: Of the session.
+        sql: The statement.
+        context: Spark's context of its parameters; None when this version of Spark hands none to its parser.
+
+    Raises:
+        PlanningError: The clause or command is wrong. Nothing is registered.
+    """
+    try:
+        tokens = tokenize(sql)
+    except TokenError:
+        return Rewritten(Edits(sql), sql, context)  # Spark says what is wrong with it
+    asked = command(tokens)
+    if asked is not None and asked.explained_at is None:
+        return _answer(workload, asked)
+    spans = find_clauses(tokens)
+    if not spans and asked is None:
+        return Rewritten(Edits(sql), sql, context)
+    filled, rest = fill_in(sql, tokens, spans, context)
+    try:
+        if not filled.is_empty():
+            tokens = tokenize(filled.result())
+            spans = find_clauses(tokens)
+        if asked is not None:
+            return _answer(workload, asked, _written(workload, filled, tokens, spans)[1])
+        views = [created_view(tokens, span.start, workload.is_temporary) for span in spans]
+        text, written = _written(workload, filled, tokens, spans, views)
+        workload.remember(written, is_script(tokens))
+        if not written[0].is_to_be_stored:
+            return Rewritten(filled, text, rest)
+        original = filled.result()
+        texts = [original[span.start : span.end] for span in spans]
+        stand_ins = [in_place_of(one, clause.number) for one, clause in zip(texts, written, strict=True)]
+        return Rewritten(filled, text, rest, tuple(zip(stand_ins, texts, strict=True)))
+    except PlanningError as error:
+        if error.text is None:
+            error.start, error.end = filled.origin(error.start, error.end)
+        raise
+
+
+def rewrite_view(workload: Workload, view: str, text: str) -> str:
+    """What Spark is to parse instead of a permanent view's text, of which the clauses are remembered.
+
+    Args:
+        workload: Of the session.
+        view: Catalog, schema and name of the view.
+        text: As the user wrote it.
+
+    Raises:
+        PlanningError: A clause is wrong, as another version of sparkext has written it.
+    """
+
+    def rewritten() -> tuple[str, tuple[Written, ...]]:
+        tokens = tokenize(text)
+        made = View(view.rsplit(".", 1)[-1], is_global=False, read_at_once=False, is_permanent=True)
+        try:
+            spans = find_clauses(tokens)
+            return _written(workload, Edits(text), tokens, spans, [made] * len(spans), view)
+        except PlanningError as error:
+            error.text, error.view = text, view
+            raise
+
+    return workload.text_of_view(view, text, rewritten)
+
+
+def _written(
+    workload: Workload,
+    filled: Edits,
+    tokens: list[Token],
+    spans: Sequence[Span],
+    views: Sequence[View | None] = (),
+    view: str | None = None,
+) -> tuple[str, tuple[Written, ...]]:
+    """A statement with stand-ins in place of its clauses, and the clauses.
+
+    Args:
+        workload: Of the session.
+        filled: The statement, with values in place of parameters.
+        tokens: Of the statement.
+        spans: The clauses.
+        views: What the statement creates with each; nothing if left out.
+        view: The permanent view of which the statement is the text; None if it is of none.
+    """
+    sql = filled.result()
+    views = views or [None] * len(spans)
+    clauses = [parse_clause(tokens[span.body : span.body_end], tokens[span.body - 2]) for span in spans]
+    numbers = workload.take_numbers(len(spans))
+    edits = Edits(sql)
+    found: list[Written] = []
+    for at, (span, clause, number, made) in enumerate(zip(spans, clauses, numbers, views, strict=True)):
+        before = [token for token in tokens if span.start <= token.start < span.keyword]
+        source_at = (span.start, before[-1].end)
+        text = sql[span.keyword : span.end]
+        use = Use(filled, clause, text, _source_query(edits, span, source_at), source_at, before[-1].name, view)
+        is_one_of_many = made is not None and views.count(made) > 1
+        found.append(Written(number, use, made, views[: at + 1].count(made) if is_one_of_many else None))
+        edits.replace(span.start, span.end, in_place_of(sql[span.start : span.end], number))
+    return edits.result(), tuple(found)
+
+
+def _source_query(edits: Edits, span: Span, source_at: tuple[int, int]) -> str:
+    """A complete query for the relation before a clause, with the CTEs that it may use."""
+    query = f"SELECT * FROM {edits.result(*source_at)}"
+    for number, entries in enumerate(reversed(span.ctes)):
+        defined = ", ".join(edits.result(*entry) for entry in entries)
+        query = f"WITH {defined} {query}" if number == 0 else f"WITH {defined} SELECT * FROM ({query})"
+    return query
+
+
+def _answer(workload: Workload, asked: Asked, written: Sequence[Written] = ()) -> Answer:
+    match asked.command:
+        case Command.EXPLAIN_SHARING:
+            try:
+                text = _EXPLAIN[asked.form](_explained(workload, asked, written), asked.only)
+            except PlanningError as error:
+                if error.condition == "TREND_UNKNOWN_QUERY":
+                    error.start, error.end = asked.only_at
+                raise
+            return Answer(("plan",), ((text,),))
+        case Command.SHOW_TREND_QUERIES:
+            rows = trend_queries(workload.queries())
+            return Answer(_SHOWN, tuple(row for row in rows if asked.like is None or _is_like(row[0], asked.like)))
+        case Command.REFRESH_SHARING:
+            workload.drop_results()
+            return Answer(("result",), (("The results of all trend queries have been dropped.",),))
+
+
+def _explained(workload: Workload, asked: Asked, written: Sequence[Written]) -> list[TrendQuery]:
+    """All queries of views, or those that the clauses of a statement would be pooled with, and these."""
+    if asked.explained_at is None:
+        return workload.explained()
+    if not written:
+        problem = "the statement after EXPLAIN SHARING has no MATCH_TREND"
+        raise PlanningError("TREND_COMMAND_SYNTAX", *asked.explained_at, problem=problem)
+    workload.remember(written, is_script=False)
+    queries = workload.explained(written)
+    numbers = {one.number for one in written}
+    pools = {query.pool for query in queries if query.written.number in numbers}
+    return [query for query in queries if query.pool in pools]
+
+
+def _is_like(name: str, pattern: str) -> bool:
+    """Whether a name matches a pattern as Spark's SHOW commands take it: ``*`` for anything, ``|`` between choices."""
+    choices = (re.escape(choice.strip()).replace(r"\*", ".*") for choice in pattern.split("|"))
+    return any(re.fullmatch(choice, name, re.IGNORECASE | re.DOTALL) for choice in choices)

@@ -1,0 +1,1 @@
+"""From the text of a statement to its clauses; nothing here knows of Spark."""

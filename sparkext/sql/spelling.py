@@ -1,0 +1,17 @@
+"""Words that are almost others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+
+def is_like(word: str, known: Sequence[str]) -> bool:
+    """Whether a word is one of ``known``, or almost."""
+    return closest(word, known) is not None
+
+
+def closest(word: str, known: Sequence[str]) -> str | None:
+    """The one of ``known``, in upper case, that a word was probably meant to be; None if it is like none of them."""
+    found = get_close_matches(word.upper(), known, n=1, cutoff=0.75)
+    return found[0] if found else None

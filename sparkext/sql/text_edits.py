@@ -1,0 +1,49 @@
+"""Replacements in a text that leave every other byte as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Edits:
+    """Replacements of spans of ``text`` that do not overlap, unless one holds the other whole."""
+
+    text: str
+    _spans: list[tuple[int, int, str]] = field(default_factory=list)
+
+    def replace(self, start: int, end: int, replacement: str) -> None:
+        """Replace ``text[start:end]``; drops replacements inside that span."""
+        kept = [span for span in self._spans if not (start <= span[0] and span[1] <= end)]
+        self._spans = sorted([*kept, (start, end, replacement)])
+
+    def is_empty(self) -> bool:
+        """Whether nothing is replaced."""
+        return not self._spans
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """Where in ``text`` that stands which is at ``start``..``end`` of the whole result."""
+        return self._origin(start, False), self._origin(end, True)
+
+    def _origin(self, offset: int, is_end: bool) -> int:
+        shift = 0
+        for first, last, replacement in self._spans:
+            grown = len(replacement) - (last - first)
+            if offset + shift < first + is_end:
+                break
+            if offset + shift < last + grown + is_end:
+                return last if is_end else first
+            shift -= grown
+        return offset + shift
+
+    def result(self, start: int = 0, end: int | None = None) -> str:
+        """``text[start:end]`` with the replacements inside it made."""
+        end = len(self.text) if end is None else end
+        pieces: list[str] = []
+        at = start
+        for first, last, replacement in self._spans:
+            if first >= start and last <= end:
+                pieces += (self.text[at:first], replacement)
+                at = last
+        pieces.append(self.text[at:end])
+        return "".join(pieces)

@@ -1,0 +1,251 @@
+"""What one analysis of Spark's looks at, each thing once, however many clauses and views it comes across."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pyspark.errors.exceptions.captured import CapturedException
+from pyspark.sql import DataFrame, SparkSession
+
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.clause_use import Use
+from sparkext.binding.meaning import Meaning, meaning
+from sparkext.binding.relation import KnownColumns, is_same, read_source
+from sparkext.binding.session_state import SessionState, session_state
+from sparkext.execution.query_results import check_measures, unplanned_sql
+from sparkext.jvm.analysis_context import AnalysisContext, SeenAnalysis, analysis_context, current_namespace
+from sparkext.jvm.frames import another
+from sparkext.jvm.permanent_views import frame_within
+from sparkext.jvm.relation_files import Listing, listings
+from sparkext.jvm.relation_filter import Filtered, filtered
+from sparkext.jvm.temp_views import frame_of_view
+from sparkext.planner.errors import PlanningError
+
+_MOST_UNPLANNED = 256
+"""Most kinds of rows that a session has for measures to be checked over."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Looked:
+    """What a relation was when it was looked at.
+
+    Attributes:
+        source: The relation.
+        part: What it is a part of, if it is.
+    """
+
+    source: DataFrame
+    part: Filtered | None
+
+
+class Known:
+    """What stays true from one analysis to the next, for as long as the state of the session is the same.
+
+    Attributes:
+        state: That state.
+        columns: Of relations.
+        wholes: Those of the relations that they are parts of.
+    """
+
+    def __init__(self, state: SessionState) -> None:
+        self.state = state
+        self.columns = KnownColumns()
+        self.wholes = KnownColumns()
+        self._unplanned: dict[str, DataFrame] = {}
+
+    def unplanned(self, spark: SparkSession, text: str) -> DataFrame:
+        """The rows of ``text``, which names no relation, function or variable of the session."""
+        known = self._unplanned.get(text)
+        if known is None:
+            if len(self._unplanned) == _MOST_UNPLANNED:
+                self._unplanned.clear()
+            known = self._unplanned[text] = spark.sql(text)
+        return known
+
+
+class Looks:
+    """What has been looked at under one state of the session.
+
+    Attributes:
+        state: That state.
+        is_by_itself: Whether the outermost query is analysed: that of a statement, or of a view that is created,
+            dropped or analysed, and not read.
+        problem: What is wrong with a clause in the relation that is being read.
+    """
+
+    def __init__(self, spark: SparkSession, known: Known, context: AnalysisContext) -> None:
+        self.state = known.state
+        self._is_at_home = not context.namespace or context.namespace == current_namespace(spark)
+        self.is_by_itself = context.is_outermost
+        self.problem: PlanningError | None = None
+        self._spark = spark
+        self._relations: dict[tuple[bool, str], Looked] = {}
+        self._files: dict[tuple[bool, str], tuple[Listing, ...]] = {}
+        self._same: dict[tuple[int, int], tuple[bool, DataFrame, DataFrame]] = {}
+        self._meanings: dict[tuple[int, tuple[str, ...]], tuple[Meaning, DataFrame]] = {}
+        self._unplanned: dict[str, DataFrame] = {}
+        self._known = known
+
+    def relation(self, use: Use) -> Looked:
+        """The relation that a clause reads, as it is now.
+
+        Raises:
+            PlanningError: There is none, or it cannot be read.
+        """
+        key = use.view is not None, use.source
+        known = self._relations.get(key)
+        if known is None:
+            self.problem = None
+            try:
+                source = read_source(lambda: self._read(use), *use.source_at)
+            except PlanningError as error:
+                raise self.problem or error from None
+            known = self._relations[key] = Looked(source, filtered(source))
+            self._known.columns.recall(use.source, source)
+            if known.part is not None:
+                self._known.wholes.recall(use.source, known.part.whole)
+        return known
+
+    def bind(self, use: Use, name: str, is_whole: bool = False) -> BoundQuery:
+        """A clause, bound to the relation that it reads as that is now.
+
+        Args:
+            use: The clause.
+            name: Of the query.
+            is_whole: Whether to read that relation itself, and not the one that it is a part of.
+
+        Raises:
+            PlanningError: There is no such relation, or the clause does not fit it.
+        """
+        found = self.relation(use)
+        bound = use.bind(found.source, None if is_whole else found.part, name, self.state)
+        self._known.columns.learn(use.source, found.source)
+        if found.part is not None:
+            self._known.wholes.learn(use.source, found.part.whole)
+        return bound
+
+    def _read(self, use: Use) -> DataFrame:
+        if use.view is not None:
+            return frame_within(self._spark, use.view, use.source)
+        if self._is_at_home:
+            return self._spark.sql(use.source)
+        return frame_of_view(self._spark, use.source)
+
+    def files(self, use: Use) -> tuple[Listing, ...]:
+        """The files of that relation, as they are now.
+
+        Raises:
+            PlanningError: There is no such relation, or it cannot be read.
+        """
+        key = use.view is not None, use.source
+        known = self._files.get(key)
+        if known is None:
+            known = self._files[key] = listings(self.relation(use).source)
+        return known
+
+    def is_same(self, source: DataFrame, known: DataFrame) -> bool:
+        """Whether a relation that has been looked at has the same rows and names as another, files apart."""
+        key = id(source), id(known)
+        if key not in self._same:
+            self._same[key] = is_same(source, known), source, known
+        return self._same[key][0]
+
+    def meaning(self, source: DataFrame, texts: tuple[str, ...]) -> Meaning:
+        """What texts mean over a relation that has been looked at."""
+        key = id(source), texts
+        if key not in self._meanings:
+            self._meanings[key] = meaning(source, texts), source
+        return self._meanings[key][0]
+
+    def means_same(self, query: BoundQuery) -> bool:
+        """Whether the expressions of a query mean what they did when it was bound."""
+        if self.is_known(query):
+            return True
+        if query.state.environment != self.state.environment:
+            return False
+        lengths = query.length_meaning
+        try:
+            return query.meaning.is_same(self.meaning(query.source, query.texts)) and (
+                lengths is None or lengths.is_same(self.meaning(query.source, query.length_texts))
+            )
+        except CapturedException:
+            return False  # a function is gone, say: to bind the query anew tells where it is called
+
+    def is_known(self, query: BoundQuery) -> bool:
+        """Whether nothing that its expressions depend on has changed since a query was bound."""
+        return query.state == self.state and not query.has_variables
+
+    def unplanned(self, query: BoundQuery) -> DataFrame:
+        """Rows as those that the measures of ``query`` are evaluated over, which fail when they are read.
+
+        Raises:
+            PlanningError: A measure is no scalar expression over aggregates and result columns.
+        """
+        text = unplanned_sql(query)
+        rows = self._unplanned.get(text)
+        if rows is None:
+            rows = self._unplanned[text] = another(self._known.unplanned(self._spark, text))
+        check_measures(rows, query)
+        return rows
+
+
+class _Thread(threading.local):
+    """What a thread is looking at.
+
+    Attributes:
+        inner: Looks of the analysis that is under way; analyses that we start on its behalf share them.
+        outer: Spark's analysis, for as long as it might go on.
+        known: Looks of that analysis.
+    """
+
+    def __init__(self) -> None:
+        self.inner: Looks | None = None
+        self.outer: SeenAnalysis | None = None
+        self.known: dict[tuple[SessionState, bool], Looks] = {}
+
+
+class Looking:
+    """Gives each analysis of a session its looks."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._thread = _Thread()
+        self._known: Known | None = None
+
+    @contextmanager
+    def looks(self, in_analysis: bool = True) -> Iterator[Looks]:
+        """Looks of the analysis that this thread is making.
+
+        What is wrong with a clause that another one reads is raised there as it is, however Spark calls it.
+
+        Args:
+            in_analysis: Whether Spark's analyzer is asking; else there is nothing that could have been looked at.
+        """
+        outer = self._thread.inner
+        if not in_analysis:
+            self._thread.outer = None
+        looks = outer or self._looks()
+        self._thread.inner = looks
+        try:
+            yield looks
+        except PlanningError as error:
+            if outer is not None:
+                outer.problem = error
+            raise
+        finally:
+            self._thread.inner = outer
+
+    def _looks(self) -> Looks:
+        context, thread = analysis_context(), self._thread
+        state = session_state(self._spark, context.namespace)
+        if thread.outer is None or not thread.outer.is_that_of(context):
+            thread.outer, thread.known = SeenAnalysis(context), {}
+        key = state, context.is_outermost
+        if key not in thread.known:
+            if self._known is None or self._known.state != state:
+                self._known = Known(state)
+            thread.known[key] = Looks(self._spark, self._known, context)
+        return thread.known[key]

@@ -1,0 +1,34 @@
+"""Cancellation of a statement while it is planned, when it has no job that could be cancelled."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from sparkext.jvm.application import JavaThread
+
+_cancelled: set[int] = set()
+"""Threads of the JVM, by number, whose statements are to end."""
+
+
+def of_this_thread() -> Callable[[], bool]:
+    """Tells whether the statement that this thread runs has been cancelled.
+
+    A client's statement is by an interrupt of the JVM's thread that runs it, as the JDBC server does. Python's main
+    thread gets a `KeyboardInterrupt` instead, and must not be talking to the JVM then.
+    """
+    if threading.current_thread() is threading.main_thread():
+        return lambda: False
+    thread = JavaThread()
+    return lambda: thread.number in _cancelled or thread.is_interrupted()
+
+
+@contextmanager
+def cancelled(thread: JavaThread) -> Iterator[None]:
+    """Have what a thread of the JVM plans end, for as long as this lasts."""
+    _cancelled.add(thread.number)
+    try:
+        yield
+    finally:
+        _cancelled.discard(thread.number)

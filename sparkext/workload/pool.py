@@ -1,0 +1,365 @@
+"""A pool: queries on the same source, keys and time, computed together in one pass."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from sparkext import settings
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.relation import names_alike
+from sparkext.execution import job_names
+from sparkext.execution.calibrate import constants
+from sparkext.execution.sample import Counted, sample, time_cuts
+from sparkext.execution.source_pass import Division, run_pool
+from sparkext.execution.stream_pass import stream_results
+from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
+from sparkext.execution.waiting import say_compiling, say_planning
+from sparkext.jvm import storage
+from sparkext.jvm.plans import size_in_bytes
+from sparkext.jvm.relation_files import Listing, not_followed
+from sparkext.planner.budget import Budget
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.panes import may_be_stretched
+from sparkext.planner.costs.migration import Migration, migration
+from sparkext.planner.costs.statistics import Expected, Seen, expectations, longest_window
+from sparkext.planner.errors import PlanningError
+from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import Optimized, cost_model, optimize
+from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.sharing.template import Template, template
+from sparkext.workload.cancellation import of_this_thread
+from sparkext.workload.run import KEPT, PlanSettings, Run
+
+log = logging.getLogger(__name__)
+
+LARGE_BYTES = 128 << 20
+"""Size of a source from which on it matters whether one key has most of it."""
+
+STRETCHED_BYTES = BYTES_PER_TASK
+"""Size of a source from which on a key without windows is computed in stretches, for which Spark reads it twice."""
+
+MANY_LANES = 16
+"""Live windows of a query from which on its own forms may pay."""
+
+
+class Pool:
+    """Runs over one source.
+
+    Attributes:
+        planning: To be held while a run is found or made, by one thread at a time.
+        runs: That may serve queries.
+
+    A query is computed by the first run that holds it. Queries that no computed run holds are
+    planned together, so that however views are created and read, each pass over the source serves
+    all queries that are known when it starts.
+    """
+
+    def __init__(self, spark: SparkSession, first: BoundQuery, optimizer: str | None = None) -> None:
+        """An empty pool.
+
+        Args:
+            spark: Its session.
+            first: A query that it takes.
+            optimizer: That plans it; the one of the session if left out.
+        """
+        self._spark = spark
+        self._optimizer = optimizer
+        self._source = first.source
+        self._environment = first.state.environment
+        self.planning = threading.RLock()
+        self._keys = _key_texts(first)
+        self._keyed = _keyed(first)
+        self._shape = (len(first.groups), len(first.partitions))
+        self.runs: list[Run] = []
+        self._listing = threading.Lock()
+        self._files: tuple[Listing, ...] = ()
+        self._sampled: list[Seen] = []
+        self._counted: list[Seen] = []
+        self._replaced: list[Run] = []
+        self._previewed: Run | None = None
+
+    def takes(self, query: BoundQuery) -> bool:
+        """Whether ``query`` has the source, keys and time of this pool, and what they mean is the same."""
+        if self._environment != query.state.environment:
+            return False
+        if self._source is query.source and self._keys == _key_texts(query):
+            return True
+        if self._shape != (len(query.groups), len(query.partitions)) or not names_alike(self._source, query.source):
+            return False
+        if self._keys == _key_texts(query):
+            return bool(self._source.sameSemantics(query.source))
+        return bool(self._keyed.sameSemantics(_keyed(query)))
+
+    def follow(self, source: DataFrame, files: tuple[Listing, ...]) -> None:
+        """Compute anew what was computed from other files of the source than those that it has now.
+
+        Args:
+            source: As Spark has analysed it now.
+            files: Of the source.
+        """
+        self._source = source
+        if files == self._files:
+            return
+        self._files = files
+        for one in files:
+            if not one.is_current:
+                log.warning(
+                    "Files of %s have changed since Spark looked for them, and Spark will not look again by itself. "
+                    "For results of the files as they are now, REFRESH TABLE, or make the view or data frame anew.",
+                    ", ".join(one.places),
+                )
+
+    def computed(self, query: BoundQuery) -> Run | None:
+        """The run whose kept results have those of ``query``, which follow its source."""
+        if query.meaning.is_of_now or settings.choice(self._spark, settings.CACHE) != "auto":
+            return None
+        of_files = (run for run in self.runs if run.files == self._files)
+        return next((run for run in of_files if run.place(query) is not None and run.is_computed()), None)
+
+    def known(self, query: BoundQuery) -> Run | None:
+        """A run that has been made for ``query`` and its source as it is, computed or not."""
+        return _holding((run for run in self.runs if run.files == self._files), query)
+
+    def find(self, query: BoundQuery, live: Sequence[BoundQuery]) -> Run | None:
+        """The run that computes ``query``; None when one is yet to be made.
+
+        Args:
+            query: One of ``live``.
+            live: All queries of the pool that something may still ask for.
+
+        Raises:
+            PlanningError: A setting has an unknown value.
+        """
+        computed, missing, keep = self._missing(query, live)
+        if (held := _holding(computed, query)) is not None:
+            return held
+        wanted = self._settings()
+        for run in self.runs:
+            if run not in computed and run.persisted == keep and self._is_for(run, missing, wanted):
+                self._note_counts(run)
+                if self._migrate(run) is None:
+                    run.keep()
+                    return run
+        return None
+
+    def make(self, query: BoundQuery, live: Sequence[BoundQuery], name: str) -> Run:
+        """A new run for ``query`` and all others that no computed run holds; it replaces runs not computed yet.
+
+        It is the run that holds ``query`` if that has been computed by another thread since it was looked for.
+
+        Args:
+            query: One of ``live``.
+            live: All queries of the pool that something may still ask for.
+            name: Of the run, and of the jobs that are run to plan it.
+        """
+        computed, missing, keep = self._missing(query, live)
+        if (held := _holding(computed, query)) is not None:
+            return held
+        moved, replaced = None, list[Run]()
+        for run in self.runs:
+            if run not in computed:
+                self._note_counts(run)
+                moved = moved or self._migrate(run)
+                replaced.append(run)
+        with job_names.described(self._spark, f"{name}: sample of its source"):
+            made = self._plan(missing, keep, moved, name)
+        with self._listing:
+            self.runs = [*(run for run in self.runs if run in computed), made]
+            self._replaced += replaced
+        return made
+
+    def _missing(self, query: BoundQuery, live: Sequence[BoundQuery]) -> tuple[list[Run], list[BoundQuery], bool]:
+        """Runs that have been computed, queries that a new run would serve, and whether it would be kept."""
+        caching = settings.choice(self._spark, settings.CACHE) == "auto" and not query.meaning.is_of_now
+        live = [one for one in live if not one.meaning.is_of_now]
+        caching = caching and not self._source.isStreaming
+        keep = caching and len(live) > 1
+        computed = [run for run in self.runs if run.files == self._files and run.is_computed()] if caching else []
+        if not keep:
+            return computed, [query], keep
+        missing = [q for q in live if all(run.place(q) is None for run in computed) and _go_together(q, query)]
+        return computed, missing, keep
+
+    def take_unused(self, live: Sequence[BoundQuery]) -> list[Run]:
+        """Runs that others have replaced or none of ``live`` asks for, the pool's no more, and yet to be released."""
+        with self._listing:
+            unused = [run for run in self.runs if all(run.place(query) is None for query in live)]
+            self.runs = [run for run in self.runs if run not in unused]
+            replaced, self._replaced = self._replaced, []
+        return replaced + unused
+
+    def _settings(self) -> PlanSettings:
+        return PlanSettings(
+            optimizer=self._optimizer or settings.choice(self._spark, settings.OPTIMIZER),
+            budget=settings.budget(self._spark),
+            cost_model=settings.choice(self._spark, settings.COST_MODEL),
+            statistics=tuple(sorted(settings.given_statistics(self._spark).items())),
+            sample_rows=settings.sample_rows(self._spark),
+            chunks=settings.choice(self._spark, settings.CHUNKS),
+            partitions=settings.partitions(self._spark),
+            buckets=settings.stream_buckets(self._spark),
+        )
+
+    def preview(self, queries: Sequence[BoundQuery]) -> Run:
+        """How queries would be planned now, without a look at their source. It is for people, and never run."""
+        known = self._previewed
+        if known is None or not self._is_for(known, queries, replace(self._settings(), sample_rows=0)):
+            known = self._previewed = self._plan(queries, len(queries) > 1, None, "preview", may_look=False)
+        return known
+
+    def _is_for(self, run: Run, queries: Sequence[BoundQuery], wanted: PlanSettings) -> bool:
+        """Whether a run is of these queries, no more and no less, of the files as they are, planned so."""
+        return (
+            run.files == self._files
+            and run.settings == wanted
+            and len(run.places) == len({query.computation for query in queries})
+            and all(run.place(query) is not None for query in queries)
+        )
+
+    def _plan(
+        self, queries: Sequence[BoundQuery], keep: bool, moved: Migration | None, name: str, may_look: bool = True
+    ) -> Run:
+        distinct = list({query.computation: query for query in reversed(queries)}.values())[::-1]
+        say_planning(self._spark, len(distinct))
+        wanted = self._settings() if may_look else replace(self._settings(), sample_rows=0)
+        machine = template([query.query for query in distinct])
+        expected = self._expected(distinct, machine, wanted)
+        optimized = self._optimize(machine, expected, wanted)
+        tasks, cut, stretched = self._cutting(len(distinct), machine, wanted)
+        plan = compile_plan(machine, optimized.found.plan, fallback=True, stretched=stretched)
+        optimized.problem.budget.look()
+        log.info(
+            "planned %d queries by %s in %.1f ms: %d states, %d cells",
+            len(distinct),
+            wanted.optimizer,
+            1000 * optimized.seconds,
+            len(machine.states),
+            len(plan.cells),
+        )
+        counted = Counted(self._spark, plan.classes)
+        results, again = self._source, None
+        if may_look and self._source.isStreaming:
+            say_compiling(self._spark)
+            again = partial(stream_results, self._source, distinct[0], plan, wanted.buckets)
+            results = again()
+        elif may_look:
+            cuts = time_cuts(self._source, distinct, tasks) if stretched and not any(self._shape) else None
+            say_compiling(self._spark)
+            called = name.removeprefix(job_names.OURS)
+            results = run_pool(self._source, distinct, plan, Division(tasks, cut, cuts), counted.report, called)
+            if keep:
+                storage.keep(results, name, KEPT)
+                for relation in not_followed(self._source):
+                    log.warning(
+                        "%s: changes of %s are not noticed; REFRESH SHARING after such a change", name, relation
+                    )
+        places = {query.computation: place for place, query in enumerate(distinct)}
+        made = name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, places
+        return Run(*made, self._files, again)
+
+    def _cutting(self, queries: int, machine: Template, wanted: PlanSettings) -> tuple[int, bool, bool]:
+        """How many tasks a run has, whether keys are cut in time, and whether into stretches, if without windows."""
+        if self._source.isStreaming:
+            return 1, False, False
+        forced = wanted.chunks == "on"
+        tasks = wanted.partitions or number_of_tasks(self._spark, self._source, queries, on_all_cores=forced)
+        cores = min(tasks, self._spark.sparkContext.defaultParallelism)
+        may_fill_cores = any(seen.largest * cores > 1 for seen in self._sampled[-1:]) or not any(self._shape)
+        cut = forced or (wanted.chunks == "auto" and cores > 1 and may_fill_cores)
+        is_worth_it = forced or size_in_bytes(self._source) >= STRETCHED_BYTES
+        return tasks, cut, cut and is_worth_it and may_be_stretched(machine)
+
+    def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: PlanSettings) -> Optimized:
+        events = tuple(expected[state.event].events for state in machine.states)
+        problem = Problem(machine, events, Budget(wanted.budget, of_this_thread()))
+        try:
+            return optimize(problem, cost_model(wanted.cost_model, constants()), wanted.optimizer)
+        except WorkloadTooLargeError:
+            raise PlanningError("TREND_WORKLOAD_TOO_LARGE", 0, 0, optimizer=wanted.optimizer) from None
+
+    def _expected(
+        self, queries: Sequence[BoundQuery], machine: Template, wanted: PlanSettings
+    ) -> dict[EventClass, Expected]:
+        """Statistics of the classes of a pool; a sample is taken if there is something to decide by it."""
+        classes = list(dict.fromkeys(state.event for state in machine.states))
+        within = longest_window(query.query for query in queries)
+        given = dict(wanted.statistics)
+        seen = [*reversed(self._counted), *reversed(self._sampled)]
+        expected = expectations(classes, within, given, seen)
+        unknown = [event for event, found in expected.items() if found.origin == "assumed"]
+        if unknown and self._is_sampled(queries, machine):
+            found = sample(self._source, queries, classes, wanted.sample_rows)
+            if found is not None:
+                self._sampled.append(found)
+                self._previewed = None
+                return self._expected(queries, machine, replace(wanted, sample_rows=0))
+        return expected
+
+    def _is_sampled(self, queries: Sequence[BoundQuery], machine: Template) -> bool:
+        """Whether a look at the source pays, and is possible."""
+        if self._source.isStreaming:
+            return False
+        return _has_choice(queries, machine) or size_in_bytes(self._source) >= LARGE_BYTES
+
+    def _note_counts(self, run: Run) -> None:
+        """Remember what the tasks of a run have counted."""
+        seen = run.counted.seen()
+        if seen is not None and seen not in self._counted:
+            self._counted = [other for other in self._counted if other.events.keys() != seen.events.keys()]
+            self._counted.append(seen)
+            self._previewed = None
+
+    def _migrate(self, run: Run) -> Migration | None:
+        """The change of plan that pays, now that the events of a run have been counted; None to leave it."""
+        seen = run.counted.seen()
+        if seen is None:
+            return None
+        expected = self._expected(run.queries, run.template, replace(run.settings, sample_rows=0))
+        if all(_near(expected[event], known) for event, known in run.expected.items()):
+            return None
+        optimized = self._optimize(run.template, expected, run.settings)
+        within = longest_window(query.query for query in run.queries)
+        windows = max(seen.keys, 0 if within is None else seen.span // within)
+        found = migration(optimized.problem, optimized.model, run.sharing, optimized.found.plan, windows)
+        return found if found.pays else None
+
+
+def _holding(runs: Iterable[Run], query: BoundQuery) -> Run | None:
+    """The first run that a query is in."""
+    return next((run for run in runs if run.place(query) is not None), None)
+
+
+def _go_together(one: BoundQuery, other: BoundQuery) -> bool:
+    """Whether one run may hold two queries: not if the same texts mean something else in each."""
+    return one.computation != other.computation or one.meaning.is_same(other.meaning)
+
+
+def _near(one: Expected, other: Expected) -> bool:
+    """Whether two expectations are the same but for a factor of two."""
+    low, high = sorted((one.events, other.events))
+    return high <= 2 * low + 1
+
+
+def _has_choice(queries: Sequence[BoundQuery], machine: Template) -> bool:
+    """Whether there is something that may or may not be shared."""
+    live = max((query.query.window.live for query in queries if query.query.window is not None), default=1)
+    return live >= MANY_LANES or any(len(transition.queries) > 1 for transition in machine.transitions)
+
+
+def _key_texts(query: BoundQuery) -> tuple[tuple[str, ...], ...]:
+    """Canonical texts of keys and time, in the order of `_keyed`."""
+    groups, partitions = query.sorted_groups, query.sorted_partitions
+    return tuple(key.canonical for key in groups), tuple(key.canonical for key in partitions), (query.time_canonical,)
+
+
+def _keyed(query: BoundQuery) -> DataFrame:
+    keys = [*query.sorted_groups, *query.sorted_partitions]
+    return query.source.select(*(F.expr(key.text) for key in keys), F.expr(query.time))

@@ -1,0 +1,157 @@
+"""A run: some queries of a pool, planned together, and the results that compute them all."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+
+from sparkext.binding.bound_query import BoundQuery, Computation
+from sparkext.execution import job_names
+from sparkext.execution.sample import Counted
+from sparkext.jvm import storage
+from sparkext.jvm.relation_files import Listing
+from sparkext.planner.budget import Budget
+from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.planner.compiler.result_columns import BEYOND
+from sparkext.planner.costs.migration import Migration
+from sparkext.planner.costs.statistics import Expected
+from sparkext.planner.optimizers import Optimized
+from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.sharing.sharing_plan import SharingPlan
+from sparkext.planner.sharing.template import Template
+from sparkext.workload.cancellation import of_this_thread
+
+KEPT = StorageLevel.MEMORY_AND_DISK
+"""How the results of a pool are kept."""
+
+MOST_ON_DRIVER = 8 << 20
+"""Size of kept results, in bytes, up to which the driver has a copy, so that to read a view takes no job."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSettings:
+    """What the user has set that a plan depends on."""
+
+    optimizer: str
+    budget: float
+    cost_model: str
+    statistics: tuple[tuple[str, float], ...]
+    sample_rows: int
+    chunks: str
+    partitions: int | None
+    buckets: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """Some queries of a pool, planned together.
+
+    Attributes:
+        name: For people who look at the Spark UI.
+        queries: In the order of ``plan.results``.
+        settings: With which they were planned.
+        expected: Statistics that they were planned with.
+        optimized: What they share, and how that was found.
+        migration: The change of plan that made the run, if one did.
+        plan: For the kernel.
+        counted: What the tasks count.
+        results: Of all of them; computed when something reads it.
+        persisted: Whether the results are kept once computed.
+        places: Numbers of the queries, by what is computed for them.
+        files: Of the source when they were planned.
+        again: Over a stream, gives the results by an operator of their own, as each reader needs one.
+        costs: Of the plans that other optimizers find, as far as they have been asked for.
+        copies: Of the results, on the driver: one, or none that can be had, as far as it has been asked for.
+        released: Whether the results are to be kept no more.
+    """
+
+    name: str
+    queries: tuple[BoundQuery, ...]
+    settings: PlanSettings
+    expected: dict[EventClass, Expected]
+    optimized: Optimized
+    migration: Migration | None
+    plan: KernelPlan
+    counted: Counted
+    results: DataFrame
+    persisted: bool
+    places: dict[Computation, int]
+    files: tuple[Listing, ...]
+    again: Callable[[], DataFrame] | None = None
+    costs: dict[str, float] = field(default_factory=dict)
+    copies: list[DataFrame | None] = field(default_factory=list)
+    released: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def template(self) -> Template:
+        """Of the patterns."""
+        return self.optimized.problem.template
+
+    @property
+    def sharing(self) -> SharingPlan:
+        """What the queries share."""
+        return self.optimized.found.plan
+
+    def cost_by(self, optimizer: str) -> float:
+        """Cost of what an optimizer finds for these queries."""
+        if optimizer not in self.costs:
+            budget = Budget(self.settings.budget, of_this_thread())
+            self.costs[optimizer] = self.optimized.cost_by(optimizer, budget)
+        return self.costs[optimizer]
+
+    def place(self, query: BoundQuery) -> int | None:
+        """Number of a query here that is computed as ``query`` is; None when there is none."""
+        place = self.places.get(query.computation)
+        if place is None or not self.queries[place].meaning.is_same(query.meaning):
+            return None
+        return place
+
+    def is_computed(self) -> bool:
+        """Whether the results have been computed and are still kept."""
+        return self.persisted and storage.is_computed(self.results)
+
+    def rows(self) -> DataFrame:
+        """The results: a copy on the driver if they have been computed and are small, of which a read is no job."""
+        if self.again is not None:
+            return self.again()
+        if not self.is_computed():
+            return self.results
+        if not self.copies:
+            self.copies.append(self._copy())
+        return self.copies[0] or self.results
+
+    def _copy(self) -> DataFrame | None:
+        if storage.kept_bytes(self.results) > MOST_ON_DRIVER:
+            return None
+        held = self.results.toArrow()
+        # Spark evaluates what it selects from rows of the driver while it plans, also what nobody asks for then:
+        # counts that are too large would fail statements that do not read them.
+        if any(held[BEYOND].to_pylist()):
+            return None
+        return self.results.sparkSession.createDataFrame(held, self.results.schema)
+
+    def lend_name(self, lent: job_names.Lent) -> None:
+        """Let the jobs that compute the results have the name of the run, if that is to come."""
+        if self.persisted and not self.is_computed():
+            lent.lend(self.name)
+            self.counted.when_heard(lambda: lent.give_back(self.name))
+
+    def keep(self) -> None:
+        """Have the results kept, also after the user has cleared Spark's cache, unless the run has been released.
+
+        Another thread may release it at any moment. So that is looked at last: whoever comes second gives them up.
+        """
+        if self.persisted and not storage.is_kept(self.results):
+            storage.keep(self.results, self.name, KEPT)
+            if self.released.is_set():
+                self.results.unpersist()
+
+    def release(self) -> None:
+        """Give up what is kept."""
+        self.released.set()
+        if self.persisted:
+            self.results.unpersist()

@@ -1,0 +1,230 @@
+"""Debug mode: every query is also computed by itself, and must give what its pool gives.
+
+``SET spark.sparkext.debug = true`` switches it on. A difference raises an error with a script that shows it:
+few events and few queries, found by leaving out what is not needed for the results to differ.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import DayTimeIntervalType
+
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.clause_use import Use
+from sparkext.execution.query_results import aggregates_sql
+from sparkext.jvm.relation_filter import filtered
+from sparkext.jvm.temp_views import named
+from sparkext.planner.errors import PlanningError
+from sparkext.sql.own_columns import aggregate_name
+from sparkext.sql.quoting import identifier, string
+from sparkext.workload.pool import Pool
+from sparkext.workload.run import Run
+
+MOST_EVENTS = 2000
+"""Of a group, for a script to be looked for."""
+
+MOST_TRIES = 60
+"""Most pools that are run to make a script smaller."""
+
+TOLERANCE = 1e-9
+"""Relative difference of doubles that the order of additions may make."""
+
+_MOMENTS = {"timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX", "timestampNTZFormat": "yyyy-MM-dd HH:mm:ss.SSSSSS"}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A query as a user has written it.
+
+    Attributes:
+        use: The clause.
+        bound: Resolved against its source.
+    """
+
+    use: Use
+    bound: BoundQuery
+
+    def over(self, source: DataFrame) -> Checked:
+        """The same query over another relation in place of the one that is read."""
+        given = source if self.bound.part is None else source.where(self.bound.part)
+        return Checked(self.use, self.use.bind(given, filtered(given), self.bound.query.name, self.bound.state))
+
+    def statement(self, relation: str) -> str:
+        """The same over a relation, as SQL."""
+        given = relation if self.bound.part is None else f"(SELECT * FROM {relation} WHERE {self.bound.part})"
+        alias = identifier(self.use.relation) if self.use.relation else ""
+        return f"SELECT * FROM {given} {alias} {self.use.text}"
+
+
+def check(spark: SparkSession, query: Checked, others: Sequence[Checked], run: Run) -> None:
+    """Hold the result of a query against that of the query by itself.
+
+    Args:
+        spark: The session.
+        query: The query.
+        others: All other queries of its run.
+        run: That computes them.
+
+    Raises:
+        PlanningError: ``TREND_RESULTS_DIFFER``.
+    """
+    difference = _difference(spark, query, run)
+    if difference is None:
+        return
+    raise PlanningError(
+        "TREND_RESULTS_DIFFER",
+        0,
+        0,
+        name=query.bound.query.name,
+        difference=difference.shown(query.bound),
+        script=_script(spark, query, others, difference),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """A group and window of which the pool and the query by itself say different things.
+
+    Attributes:
+        row: What ``pooled`` and ``alone`` say: ``_key_0``, …, the aggregates, and ``_is_there``.
+    """
+
+    row: Row
+
+    def is_there(self, side: str) -> bool:
+        """Whether a side has a row."""
+        return bool(self.row[f"{side}_is_there"])
+
+    def key(self, at: int) -> Any:
+        """Value of a column of the group and window."""
+        return self.row[f"{'pooled' if self.is_there('pooled') else 'alone'}_key_{at}"]
+
+    def shown(self, query: BoundQuery) -> str:
+        """In words."""
+        names = [key.name for key in query.groups] + (["window_start", "window_end"] if query.query.window else [])
+        keys = [f"{name} = {self.key(at)}" for at, name in enumerate(names)]
+        parts = [f"for {', '.join(keys)}"] if keys else []
+        for side, who in (("pooled", "the pool"), ("alone", "the query by itself")):
+            given = [
+                f"{aggregate} = {self.row[side + aggregate_name(at)]}"
+                for at, aggregate in enumerate(query.query.aggregates)
+            ]
+            parts.append(f"{who} has {', '.join(given) if self.is_there(side) else 'no row'}")
+        return ", ".join(parts)
+
+
+def _difference(spark: SparkSession, query: Checked, run: Run) -> _Difference | None:
+    """What differs first; None when nothing does."""
+    alone = Pool(spark, query.bound, optimizer="none").make(query.bound, [query.bound], f"sparkext: debug {run.name}")
+    pooled_rows, own_rows = _rows(run, query.bound), _rows(alone, query.bound)
+    at_values = len(pooled_rows.columns) - len(query.bound.query.aggregates)
+    keys = pooled_rows.columns[:at_values]
+    values = [(field.name, field.dataType.typeName()) for field in pooled_rows.schema.fields[at_values:]]
+
+    def renamed(rows: DataFrame, side: str) -> DataFrame:
+        places = [F.col(identifier(name)).alias(f"{side}_key_{at}") for at, name in enumerate(keys)]
+        return rows.select(
+            *places, *(F.col(name).alias(f"{side}{name}") for name, _ in values), F.lit(True).alias(f"{side}_is_there")
+        )
+
+    same_key = [F.col(f"pooled_key_{at}").eqNullSafe(F.col(f"alone_key_{at}")) for at in range(len(keys))]
+    joined = renamed(pooled_rows, "pooled").join(
+        renamed(own_rows, "alone"), reduce(Column.__and__, same_key, F.lit(True)), "full_outer"
+    )
+    wrong = [~F.col("pooled_is_there").eqNullSafe(F.col("alone_is_there"))]
+    wrong += [~_equal(F.col(f"pooled{name}"), F.col(f"alone{name}"), kind) for name, kind in values]
+    found = joined.where(reduce(Column.__or__, wrong)).head(1)
+    return _Difference(found[0]) if found else None
+
+
+def _rows(run: Run, query: BoundQuery) -> DataFrame:
+    place = run.place(query)
+    assert place is not None
+    with named(run.results) as pool:
+        text = aggregates_sql(pool, run.plan.fields, run.plan.results[place], query, ansi=False)
+        return run.results.sparkSession.sql(text)
+
+
+def _equal(one: Column, other: Column, kind: str) -> Column:
+    same = one.eqNullSafe(other)
+    if kind == DayTimeIntervalType.typeName():
+        # Made of doubles, which are rounded to microseconds.
+        least = F.expr("INTERVAL '0 00:00:00.000001' DAY TO SECOND")
+        size = F.greatest(F.abs(one), F.abs(other)) * F.lit(TOLERANCE) + least
+        return F.coalesce(same | (F.abs(one - other) <= size), F.lit(False))
+    if kind not in ("double", "float"):
+        return same
+    size = F.greatest(F.abs(one), F.abs(other), F.lit(1.0))
+    return F.coalesce(same | (F.abs(one - other) <= TOLERANCE * size), F.lit(False))
+
+
+def _script(spark: SparkSession, query: Checked, others: Sequence[Checked], difference: _Difference) -> str:
+    """Statements with which somebody else can see the difference."""
+    source = query.bound.source
+    # The keys' values are compared as Spark reads them, whatever their types are.
+    of_group = [F.expr(key.text).eqNullSafe(F.lit(difference.key(at))) for at, key in enumerate(query.bound.groups)]
+    events = source.where(reduce(Column.__and__, of_group, F.lit(True)))
+    lines = [row[0] for row in events.select(F.to_json(F.struct("*"), _MOMENTS)).limit(MOST_EVENTS + 1).collect()]
+    shrinking = _Shrinking(spark, source, query)
+    if len(lines) > MOST_EVENTS or not shrinking.differ(lines, others):
+        return "No small script was found: the difference needs more than the events of this group."
+    return shrinking.smallest(lines, others)
+
+
+class _Shrinking:
+    """Leaves out queries and events as long as the results differ."""
+
+    def __init__(self, spark: SparkSession, source: DataFrame, query: Checked) -> None:
+        self._spark = spark
+        self._schema = source.schema.simpleString()
+        self._query = query
+        self._tries = 0
+
+    def differ(self, lines: Sequence[str], others: Sequence[Checked]) -> bool:
+        """Whether the results differ with these events and other queries."""
+        self._tries += 1
+        source = self._spark.sql(self._relation(lines))
+        query = self._query.over(source)
+        live = [query.bound, *(other.over(source).bound for other in others)]
+        run = Pool(self._spark, query.bound).make(query.bound, live, "sparkext: debug")
+        try:
+            return _difference(self._spark, query, run) is not None
+        finally:
+            run.release()
+
+    def smallest(self, lines: list[str], others: Sequence[Checked]) -> str:
+        """The script with as few queries and events as can be found in `MOST_TRIES`."""
+        for other in others:
+            if self._may_try() and self.differ(lines, [other]):
+                others = [other]
+                break
+        size = len(lines)
+        while size > 1:
+            size = (size + 1) // 2
+            at = 0
+            while at < len(lines) and self._may_try():
+                fewer = lines[:at] + lines[at + size :]
+                if fewer and self.differ(fewer, others):
+                    lines = fewer
+                else:
+                    at += size
+        written = [f"CREATE OR REPLACE TEMP VIEW events AS\n{self._relation(lines)};"]
+        for number, query in enumerate([self._query, *others], 1):
+            written.append(f"CREATE OR REPLACE TEMP VIEW q{number} AS\n{query.statement('events')};")
+        return "\n".join([*written, "SET spark.sparkext.debug = true;", "SELECT * FROM q1;"])
+
+    def _may_try(self) -> bool:
+        return self._tries < MOST_TRIES
+
+    def _relation(self, lines: Sequence[str]) -> str:
+        document = string(json.dumps([json.loads(line) for line in lines]))
+        options = ", ".join(f"'{name}', {string(form)}" for name, form in _MOMENTS.items())
+        schema = string(f"ARRAY<{self._schema}>")
+        return f"SELECT inline(from_json({document}, {schema}, map({options})))"

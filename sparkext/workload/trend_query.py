@@ -1,0 +1,109 @@
+"""A trend query that has been bound, and the view that it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.clause_use import Use
+from sparkext.binding.session_state import SessionState
+from sparkext.workload.pool import Pool
+from sparkext.workload.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view that a statement creates, or a permanent one that is read.
+
+    Attributes:
+        name: Without its database.
+        is_global: Whether it is a temporary one that all sessions see.
+        read_at_once: Whether the statement also reads it.
+        is_permanent: Whether the catalog keeps it.
+    """
+
+    name: str
+    is_global: bool
+    read_at_once: bool
+    is_permanent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A clause of a statement, as it was parsed.
+
+    Attributes:
+        number: Of its stand-in.
+        use: The clause.
+        view: That the statement creates, if it does.
+        place: Among the clauses of its view; None when it is the only one.
+    """
+
+    number: int
+    use: Use
+    view: View | None
+    place: int | None
+
+    @property
+    def is_to_be_stored(self) -> bool:
+        """Whether the statement creates a permanent view: it is read by other statements, from the catalog."""
+        return self.view is not None and self.view.is_permanent and self.use.view is None
+
+    @property
+    def name(self) -> str:
+        """What the query is called."""
+        if self.view is None:
+            return f"query {self.number}"
+        return self.view.name if self.place is None else f"{self.view.name}#{self.place}"
+
+
+@dataclass(slots=True, eq=False)
+class TrendQuery:
+    """A query that has been bound.
+
+    Attributes:
+        written: What it was made of.
+        bound: Resolved against the columns of its relation.
+        pool: That computes it.
+        run: That it is planned in; None while it is not.
+        is_right: Whether its relation is there and it fits, as far as has been looked.
+        shown: A run and the state of the session, and the rows that are selected from its results.
+        on_driver: Whether these rows are on the driver.
+        checked: The run whose results have been found to be right, in debug mode.
+    """
+
+    written: Written
+    bound: BoundQuery
+    pool: Pool
+    run: Run | None = None
+    is_right: bool = True
+    shown: tuple[tuple[Run, SessionState], DataFrame] | None = None
+    on_driver: bool = False
+    checked: Run | None = None
+
+    @property
+    def use(self) -> Use:
+        """The clause."""
+        return self.written.use
+
+    @property
+    def view(self) -> View | None:
+        """The view whose life it shares; None for a query that lives for one statement."""
+        return self.written.view
+
+    def rename(self, name: str) -> None:
+        """Follow its view, which has another name now."""
+        assert self.view is not None
+        self.written = replace(self.written, view=replace(self.view, name=name))
+        self.bound = replace(self.bound, query=replace(self.bound.query, name=self.written.name))
+
+
+def by_pool(queries: Iterable[TrendQuery]) -> dict[str, list[TrendQuery]]:
+    """Queries by their pools, which are called ``pool 1`` and so on in the order of their first queries."""
+    pools: dict[Pool, list[TrendQuery]] = {}
+    for query in queries:
+        pools.setdefault(query.pool, []).append(query)
+    return {f"pool {number}": members for number, members in enumerate(pools.values(), 1)}

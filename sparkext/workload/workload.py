@@ -1,0 +1,592 @@
+"""The trend queries of a session: what is registered, how it is pooled, and what has been computed."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import re
+import threading
+import time
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from pyspark.sql import DataFrame, SparkSession
+
+from sparkext import settings
+from sparkext.amounts import count
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.meaning import has_variables
+from sparkext.binding.refusals import check_functions
+from sparkext.binding.relation import reads_view
+from sparkext.execution import job_names
+from sparkext.execution.arrow_batches import limit_by_bytes, limit_by_rows
+from sparkext.execution.job_names import Lent
+from sparkext.execution.query_results import output_columns, query_sql, with_measures
+from sparkext.execution.stream_pass import with_event_time
+from sparkext.jvm.permanent_views import is_temporary, rows_to_be_stored, text_in_catalog, without_views
+from sparkext.jvm.plans import Plan, analysed_plan
+from sparkext.jvm.sessions import session_id
+from sparkext.jvm.storage import KeptPlans
+from sparkext.jvm.table_function import calls_in
+from sparkext.jvm.temp_views import drop_view, named, trend_views
+from sparkext.planner.errors import PlanningError
+from sparkext.sql.view_text import as_written
+from sparkext.udfs.workers.run import NODE
+from sparkext.workload import self_check
+from sparkext.workload.analyses import Looking, Looks
+from sparkext.workload.collector import LATER, Collector
+from sparkext.workload.pool import Pool
+from sparkext.workload.run import Run
+from sparkext.workload.statements import MOST_STATEMENTS, ReadView, Statement
+from sparkext.workload.trend_query import TrendQuery, Written, by_pool
+
+log = logging.getLogger(__name__)
+
+SOURCE_PREFIX = "sparkext_source_"
+"""Names of temporary views of data frames, each for the clauses that read it."""
+
+_WORD = re.compile(r"\w+")
+
+_numbers = itertools.count(1)
+
+_homes: weakref.WeakValueDictionary[int, Workload] = weakref.WeakValueDictionary()
+"""Workloads by the numbers of their clauses: a view that all sessions see may be read in any."""
+
+_abandoned: dict[str, deque[str]] = {}
+"""Per session, views that nothing can ask for any more."""
+
+
+def abandon_view(session: str, name: str) -> None:
+    """Say that nothing will ask for a temporary view; it is dropped when the workload is looked at next.
+
+    It asks nothing of the JVM, so that finalizers may call it.
+
+    Args:
+        session: UUID of its session.
+        name: Of the view.
+    """
+    _abandoned.setdefault(session, deque()).append(name)
+
+
+class Workload:
+    """All trend queries of one session. Methods may be called from several threads.
+
+    Spark's analyzer asks `rows` for what stands in for a clause, with its catalog locked. Other locks: `_registry` is
+    held while dictionaries and lists change, and never while Spark is asked for what may need its catalog, such as the
+    release of a result; a pool's own one while a run of it is made.
+
+    Attributes:
+        spark: The session.
+        statements: How many statements have begun.
+    """
+
+    def __init__(self, spark: SparkSession, describe: Callable[[Run], str]) -> None:
+        """Without queries.
+
+        Args:
+            spark: The session.
+            describe: What is logged of a run that has been planned.
+        """
+        self.spark = spark
+        self._describe = describe
+        self.statements = 0
+        self._looking = Looking(spark)
+        self._kept_plans = KeptPlans(spark, NODE, job_names.OURS)
+        self._registry = threading.RLock()
+        self._statements: OrderedDict[int, Statement] = OrderedDict()
+        self._current: dict[int, Statement] = {}
+        self._being_read: set[tuple[int, int]] = set()
+        self._views: dict[int, TrendQuery] = {}
+        self._view_names: frozenset[str] = frozenset()
+        self._read_views: dict[str, ReadView] = {}
+        self._pools: list[Pool] = []
+        self._lent: dict[int, Lent] = {}
+        self._collector = Collector(self.collect)
+        self._released: deque[tuple[float, Run]] = deque()
+        self._limited_by_rows = False
+
+    def begin_statement(self) -> None:
+        """Note that this thread starts another statement."""
+        self.statements += 1
+        thread = threading.get_ident()
+        if self._current:
+            self._forget(self._current.pop(thread, None))
+        if self._lent and (lent := self._lent.pop(thread, None)):
+            lent.give_back()
+
+    def _forget(self, statement: Statement | None) -> None:
+        """Forget what has been bound for a statement that is over; if it is asked for again, it is bound anew."""
+        if statement is not None and statement.queries:
+            statement.queries = {}
+            self._collector.expect((0,))
+
+    @staticmethod
+    def take_numbers(count: int) -> list[int]:
+        """Numbers for that many clauses, which no other clause of the process has."""
+        return list(itertools.islice(_numbers, count))
+
+    def is_temporary(self, name: Sequence[str]) -> bool:
+        """Whether the view that a statement calls ``name`` is a temporary one."""
+        return is_temporary(self.spark, name)
+
+    def remember(self, written: Sequence[Written], is_script: bool) -> None:
+        """Remember the clauses of a statement, which are bound when Spark asks for their rows.
+
+        Args:
+            written: The clauses, inner ones before those that contain them.
+            is_script: Whether they are those of several statements, one after another.
+        """
+        made = Statement(tuple(written), threading.get_ident(), not is_script)
+        with self._registry:
+            self._forget_dead_threads()
+            self._forget(self._current.get(made.thread))
+            self._current[made.thread] = made
+            self._statements.update((one.number, made) for one in written)
+            while len(self._statements) > MOST_STATEMENTS:
+                self._statements.popitem(last=False)
+            _homes.update((one.number, self) for one in written)
+        self._release_unused()
+
+    def text_of_view(self, view: str, text: str, rewrite: Callable[[], tuple[str, tuple[Written, ...]]]) -> str:
+        """What Spark is to parse instead of a permanent view's text: the same for as long as the text is.
+
+        Args:
+            view: Catalog, schema and name.
+            text: As the user wrote it.
+            rewrite: Gives what Spark is to parse, and the clauses in place of which it has stand-ins.
+
+        Raises:
+            PlanningError: A clause is wrong.
+        """
+        with self._registry:
+            read = self._read_views.get(view)
+            if read is None or read.text != text:
+                if read is not None:
+                    self._forget_view(view)
+                    self._collector.expect((0,))
+                rewritten, written = rewrite()
+                read = ReadView(text, rewritten, Statement(written, threading.get_ident(), at_once=False))
+                self._read_views[view] = read
+            self._statements.update((one.number, read.statement) for one in read.statement.written)
+        return read.rewritten
+
+    def _forget_view(self, view: str) -> None:
+        """Forget a permanent view that has another text now, or is gone."""
+        read = self._read_views.pop(view, None)
+        for one in () if read is None else read.statement.written:
+            self._views.pop(one.number, None)
+            self._statements.pop(one.number, None)
+
+    def rows(self, number: int) -> Plan:
+        """What Spark's analyzer gets for the stand-in of a clause: an analysed plan.
+
+        While a view is created these are rows of the right types, which fail when they are read; and so they are
+        when a view is dropped that has never been read. Else they are results that follow their source as it is now.
+
+        Args:
+            number: Of the stand-in.
+
+        Raises:
+            PlanningError: The clause is wrong, a source has changed so that it no longer fits, or a setting is wrong.
+        """
+        statement = self._statements.get(number)
+        if statement is None and number not in self._views:
+            home = _homes.get(number)
+            if home is None or home is self:
+                raise PlanningError("TREND_NOT_PLANNED", 0, 0)
+            return home.rows(number)
+        reads = threading.get_ident(), number
+        if reads in self._being_read:
+            written = self._views[number].written if statement is None else statement.clause(number)
+            raise PlanningError("TREND_RECURSIVE_VIEW", 0, 0, view=written.name)
+        self._being_read.add(reads)
+        try:
+            return self._rows(number, statement)
+        finally:
+            self._being_read.discard(reads)
+
+    def _rows(self, number: int, statement: Statement | None) -> Plan:
+        with self._looking.looks() as looks:
+            if not looks.is_by_itself:
+                self._collector.settle(number)
+            query = self._views.get(number)
+            if query is None:
+                assert statement is not None
+                query = self._bind(looks, statement, number)
+            is_creating = looks.is_by_itself and number in self._being_created()
+            try:
+                if query.written.is_to_be_stored:
+                    return self._to_be_stored(looks, query)
+                is_unread = is_creating or (looks.is_by_itself and query.run is None)
+                if is_unread and query.view is not None and not query.view.read_at_once:
+                    aggregates = looks.unplanned(query.bound)
+                    rows = with_measures(aggregates, query.bound)
+                    return analysed_plan(with_event_time(rows) if query.bound.source.isStreaming else rows)
+                return self._planned(looks, query, statement)
+            except PlanningError as error:
+                if error.text is None and query.view is not None and not is_creating:
+                    error.view = query.view.name
+                raise query.use.placed(error) from None
+
+    def dropped(self, numbers: Iterable[int]) -> None:
+        """Note that Spark has parsed the text of a view, which it does to read it, and also before it drops it."""
+        self._collector.expect(numbers)
+        for statement in list(self._current.values()):
+            statement.stored.update(numbers)
+
+    def views_may_change(self) -> None:
+        """Note that this statement may drop, replace or rename views."""
+        if self._views:
+            self._collector.expect((0,))
+
+    def queries(self) -> list[TrendQuery]:
+        """The queries that views refer to, in order of registration. Nothing is run or planned for it."""
+        self.collect()
+        found: list[TrendQuery] = []
+        with self._looking.looks(in_analysis=False) as looks:
+            queries = list(self._views.values())
+            self._follow_all(looks, queries)
+            for query in queries:
+                query.run = query.pool.known(query.bound) if query.is_right else None
+                found.append(query)
+        return found
+
+    def explained(self, also: Sequence[Written] = ()) -> list[TrendQuery]:
+        """As `queries`, but those that nothing has read yet have runs as they would be planned without a sample.
+
+        Args:
+            also: Clauses of a statement that is not run, explained as if it were.
+
+        Raises:
+            PlanningError: One of these clauses is wrong.
+        """
+        queries = self.queries()
+        with self._looking.looks(in_analysis=False) as looks:
+            for one in also:
+                try:
+                    queries.append(self._bound(looks, one))
+                except PlanningError as error:
+                    raise one.use.placed(error) from None
+        shown: list[TrendQuery] = []
+        for members in by_pool(queries).values():
+            pool = members[0].pool
+            planned = {one: pool.known(one.bound) for one in members}
+            missing = [one.bound for one in members if planned[one] is None and one.is_right]
+            preview = pool.preview(missing) if missing else None
+            shown += (replace(one, run=(planned[one] or preview) if one.is_right else None) for one in members)
+        self._release_unused()
+        return sorted(shown, key=lambda one: one.written.number)
+
+    def collect(self) -> None:
+        """Forget queries whose views have been dropped or replaced, and results that none asks for.
+
+        Queries whose views have been renamed follow them.
+        """
+        self._collector.done()
+        names = _abandoned.get(session_id(self.spark))
+        while names:
+            drop_view(self.spark, names.popleft())
+        with self._registry:
+            self._forget_dead_threads()
+            known, being_created = list(self._views.items()), self._being_created()
+        called = trend_views(self.spark) if known else {}
+        gone_views = [(view, read) for view, read in list(self._read_views.items()) if not self._is_kept(view, read)]
+        with self._registry:
+            gone: list[TrendQuery] = []
+            for view, read in gone_views:
+                if self._read_views.get(view) is read:
+                    self._forget_view(view)
+            for number, query in known:
+                if query.use.view is not None:
+                    continue
+                if number in called:
+                    name = called[number][0]
+                    if query.view is not None and name != query.view.name:
+                        query.rename(name)
+                elif number not in being_created and self._views.get(number) is query:
+                    gone.append(self._views.pop(number))
+            self._view_names = frozenset(one.view.name.lower() for one in self._views.values() if one.view is not None)
+        self._release_unused()
+        self._release_again()
+        for query in gone:
+            self._drop_source(query)
+
+    def drop_results(self) -> None:
+        """Forget all computed results; what is asked for next is planned and computed anew."""
+        self.collect()
+        for pool in list(self._pools):
+            self._release(pool.take_unused(()))
+
+    def holds_queries(self) -> bool:
+        """Whether there are any."""
+        return bool(self._views or self._pools)
+
+    def reads_trends(self, text: str) -> bool:
+        """Whether a statement may read a view that holds trend queries, or a clause: by the words that it has."""
+        if calls_in(text):
+            return True
+        names = self._view_names
+        if not names:
+            return False
+        lowered = text.lower()
+        return not names.isdisjoint(_WORD.findall(lowered)) or any(
+            name in lowered for name in names if _WORD.fullmatch(name) is None
+        )
+
+    def drop_views(self) -> None:
+        """Drop all views that hold trend queries, forget the queries, and take back what was set for them."""
+        self.collect()
+        queries = list(self._views.values())
+        for view in {query.view for query in queries if query.view is not None}:
+            if view.is_permanent:
+                continue
+            if view.is_global:
+                self.spark.catalog.dropGlobalTempView(view.name)
+            else:
+                self.spark.catalog.dropTempView(view.name)
+        self.release()
+        for query in queries:
+            self._drop_source(query)
+        if self._limited_by_rows:
+            limit_by_bytes(self.spark)
+            self._limited_by_rows = False
+
+    def release(self) -> None:
+        """Forget all queries and their results, as their session is no more."""
+        with self._registry:
+            self._views.clear()
+            self._view_names = frozenset()
+            self._read_views.clear()
+            self._current.clear()
+            self._statements.clear()
+        self._release_unused()
+
+    def _being_created(self) -> set[int]:
+        """Clauses whose views may not be in the catalog yet: those of statements that go on."""
+        current = list(self._current.values())
+        return {one.number for statement in current for one in statement.written if one.number not in statement.stored}
+
+    def _bind(self, looks: Looks, statement: Statement, number: int) -> TrendQuery:
+        """The query of a clause, bound; and with it those of the statement that are computed at once."""
+        asked = statement.clause(number)
+        together = [one for one in statement.written if one is asked or (statement.at_once and one.view is None)]
+        for one in together:
+            if one.number in statement.queries or one.number in statement.under_way:
+                continue
+            statement.under_way.add(one.number)
+            try:
+                query = self._bound(looks, one)
+            except PlanningError as error:
+                if one is asked:
+                    raise one.use.placed(error) from None
+                continue  # it is reported when its own rows are asked for
+            finally:
+                statement.under_way.discard(one.number)
+            with self._registry:
+                statement.queries[one.number] = query
+                if one.view is not None and not one.is_to_be_stored:
+                    self._views[one.number] = query
+                    self._view_names |= {one.view.name.lower()}
+        return statement.queries[number]
+
+    def _bound(self, looks: Looks, one: Written) -> TrendQuery:
+        bound = looks.bind(one.use, one.name, is_whole=one.is_to_be_stored)
+        view = one.view
+        if view is not None and not view.is_permanent and reads_view(bound.given, view.name, view.is_global):
+            raise PlanningError("TREND_RECURSIVE_VIEW", *one.use.source_at, view=view.name)
+        looks.unplanned(bound)
+        return TrendQuery(one, bound, self._pool_of(bound))
+
+    def _to_be_stored(self, looks: Looks, query: TrendQuery) -> Plan:
+        """The plan of the rows of a clause of a permanent view that is created."""
+        bound, use = query.bound, query.use
+        check_functions(self.spark, use.text, use.sql.index(use.text, use.source_at[1]))
+        texts = *bound.texts, *bound.length_texts
+        return rows_to_be_stored(looks.unplanned(bound), output_columns(bound), use.source, texts)
+
+    def _is_kept(self, view: str, read: ReadView) -> bool:
+        """Whether the catalog has a permanent view as it was when it was read."""
+        text = text_in_catalog(self.spark, view)
+        return text is not None and as_written(text) == read.text
+
+    def _planned(self, looks: Looks, query: TrendQuery, statement: Statement | None) -> Plan:
+        """The plan of the rows of a query that is read."""
+        together = [query] if statement is None or query.view is not None else [*statement.queries.values()]
+        left = query.pool
+        self._follow(looks, query)
+        if query.pool is not left:
+            self._follow_all(looks, (one for one in self._live(left, ()) if one is not query))
+        self._follow_all(looks, (one for one in together if one is not query))
+        with self._registry:
+            bound, pool = query.bound, query.pool  # which another thread may bind anew meanwhile
+        run = self._run_of(looks, query, bound, pool, [one for one in together if one.view is None])
+        query.run = run
+        rows = self._shown(looks, query, bound, run)
+        run.lend_name(self._lent.setdefault(threading.get_ident(), Lent(self.spark)))
+        if settings.choice(self.spark, settings.DEBUG) == "true" and not rows.isStreaming:
+            self._check(query, run)
+        return analysed_plan(rows) if query.use.view is None else without_views(analysed_plan(rows))
+
+    def _follow_all(self, looks: Looks, queries: Iterable[TrendQuery]) -> None:
+        """Follow the sources of queries that are not read now; what is wrong is reported when they are."""
+        for query in list(queries):
+            if query.bound.state.environment == looks.state.environment:
+                try:
+                    self._follow(looks, query)
+                except PlanningError:
+                    query.is_right = False
+
+    def _follow(self, looks: Looks, query: TrendQuery) -> None:
+        """Bind a query anew when its relation, or what its expressions mean, is not what it was."""
+        known = query.bound
+        found = looks.relation(query.use)
+        is_whole = known.part is not None and found.part is None
+        if is_whole or not (looks.is_same(found.source, known.given) and looks.means_same(known)):
+            log.info("the source of %s has changed", known.query.name)
+            known = looks.bind(query.use, known.query.name)
+            pool = self._pool_of(known)
+            with self._registry:
+                query.bound, query.pool, query.shown = known, pool, None
+        whole = found.source if query.bound.part is None or found.part is None else found.part.whole
+        query.pool.follow(whole, looks.files(query.use))
+        query.is_right = True
+
+    def _pool_of(self, bound: BoundQuery) -> Pool:
+        with self._registry:
+            pools = list(self._pools)
+        pool = next((pool for pool in pools if pool.takes(bound)), None)
+        if pool is not None:
+            return pool
+        pool = Pool(self.spark, bound)
+        with self._registry:
+            self._pools.append(pool)
+        return pool
+
+    def _live(self, pool: Pool, also: Iterable[TrendQuery]) -> list[TrendQuery]:
+        """Queries of a pool that something may ask for: those of views, and others that a statement reads."""
+        with self._registry:
+            queries = [*self._views.values(), *also]
+        return [query for query in queries if query.pool is pool]
+
+    def _run_of(
+        self, looks: Looks, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
+    ) -> Run:
+        """The run that computes a query of which the source has been followed, as it was bound then."""
+        run = pool.computed(bound)
+        if run is None:
+            with pool.planning:
+                run = self._make_run(looks, query, bound, pool, also)
+        return run
+
+    def _make_run(
+        self, looks: Looks, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
+    ) -> Run:
+        """The run that computes a query, of what is planned or made anew; by one thread at a time."""
+        if self._collector.is_expecting():
+            self.collect()
+        others = (one for one in self._live(pool, also) if one is not query)
+        self._follow_all(looks, (one for one in others if not looks.is_known(one.bound)))
+        members = [one for one in self._live(pool, also) if one.is_right or one is query]
+        live = [bound if one is query else one.bound for one in members]
+        if query not in members:  # bound anew by another thread, which found another pool
+            live.append(bound)
+        run = pool.find(bound, live)
+        if run is not None:
+            return run
+        settings.check_names(self.spark)
+        self._limited_by_rows |= limit_by_rows(self.spark)
+        run = pool.make(bound, live, f"{job_names.OURS}{self._name_of(pool, also)}")
+        with self._registry:
+            if pool not in self._pools:  # forgotten meanwhile, with the last view: its run is yet to be released
+                self._pools.append(pool)
+        if log.isEnabledFor(logging.INFO):
+            log.info("planned %s\n%s", run.name, self._describe(run))
+        return run
+
+    def _name_of(self, pool: Pool, also: Sequence[TrendQuery]) -> str:
+        """What people who look at the Spark UI may call a pool."""
+        with self._registry:
+            pools = by_pool([*self._views.values(), *also])
+        found = ((name, members) for name, members in pools.items() if members[0].pool is pool)
+        name, members = next(found, ("pool", []))
+        return f"{name}, {count(len(members), 'query', 'queries')}"
+
+    def _shown(self, looks: Looks, query: TrendQuery, bound: BoundQuery, run: Run) -> DataFrame:
+        """The rows of a query as it was bound, selected from the results of a run."""
+        of = run, looks.state
+        # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
+        is_stream = run.again is not None
+        results = run.results if self._kept_plans.has_others() and not is_stream else run.rows()
+        if query.shown is not None and query.shown[0] == of and query.on_driver == (results is not run.results):
+            return query.shown[1]
+        place = run.place(bound)
+        assert place is not None
+        with named(results) as pool:
+            ansi = looks.state.environment.ansi
+            rows = self.spark.sql(query_sql(pool, run.plan.fields, run.plan.results[place], bound, ansi))
+        if is_stream:
+            rows = with_event_time(rows)
+        if query.bound is bound:
+            query.shown = None if is_stream or has_variables(rows) else (of, rows)
+            query.on_driver = results is not run.results
+        return rows
+
+    def _check(self, query: TrendQuery, run: Run) -> None:
+        """Hold what a run says of a query against the query by itself, once."""
+        if query.checked is run:
+            return
+        others = [one for one in self._live(query.pool, ()) if one is not query and run.place(one.bound) is not None]
+        self_check.check(self.spark, _checked(query), [_checked(other) for other in others], run)
+        query.checked = run
+
+    def _forget_dead_threads(self) -> None:
+        alive = {thread.ident for thread in threading.enumerate()}
+        for thread in [thread for thread in self._current if thread not in alive]:
+            self._forget(self._current.pop(thread))
+        for thread in [thread for thread in self._lent if thread not in alive]:
+            del self._lent[thread]
+
+    def _release_unused(self) -> None:
+        """Release results that no query asks for, and pools that no query is in.
+
+        Spark may ask its catalog for that, so it is not done with the registry locked.
+        """
+        unused: list[Run] = []
+        with self._registry:
+            current = [
+                query
+                for statement in self._current.values()
+                for query in statement.queries.values()
+                if query.view is None
+            ]
+            for pool in list(self._pools):
+                live = [query.bound for query in (*self._views.values(), *current) if query.pool is pool]
+                unused += pool.take_unused(live)
+                if not live:
+                    self._pools.remove(pool)
+        self._release(unused)
+
+    def _release(self, runs: Iterable[Run]) -> None:
+        for run in runs:
+            run.release()
+            self._released.append((time.monotonic(), run))
+            self._collector.expect_later()
+
+    def _release_again(self) -> None:
+        """Release once more what Spark was just computing anew when it was released, as it does after an INSERT."""
+        while self._released and self._released[0][0] <= time.monotonic() - LATER:
+            self._released.popleft()[1].release()
+        if self._released:
+            self._collector.expect_later()
+
+    def _drop_source(self, query: TrendQuery) -> None:
+        """Drop the view of a data frame that only a query that is gone has read."""
+        source = query.use.relation or ""
+        if source.startswith(SOURCE_PREFIX) and all(other.use.relation != source for other in self._views.values()):
+            drop_view(self.spark, source)
+
+
+def _checked(query: TrendQuery) -> self_check.Checked:
+    return self_check.Checked(query.use, query.bound)

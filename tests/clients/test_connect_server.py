@@ -1,0 +1,168 @@
+"""``sparkext connect-server`` with clients that have nothing of sparkext."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.spark_programs import IN_MEMORY, command, eventually, free_port, variables
+
+pytestmark = pytest.mark.spark
+
+TOKEN = "sesame"
+
+CLIENT = """
+import sys
+sys.modules["sparkext"] = None
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.remote(sys.argv[1]).create()
+EVENTS = (
+    "CREATE OR REPLACE TEMP VIEW events AS SELECT * FROM VALUES (1, 'A', 1), (2, 'B', 2), (3, 'A', 1), (4, 'B', 4) "
+    "AS e(t, kind, v)"
+)
+
+def trends(pattern, measures="COUNT(*) AS n", more=""):
+    clause = f"ORDER BY t TYPE BY kind MEASURES {measures} PATTERN ({pattern}) {more}"
+    return f"SELECT n FROM events MATCH_TREND ({clause})"
+
+def counts(frame):
+    return sorted(int(row.n) for row in frame.collect())
+"""
+
+
+class Server:
+    """A running server.
+
+    Attributes:
+        port: That it listens on.
+        log: What it has written.
+    """
+
+    def __init__(self, where: Path) -> None:
+        self.port = free_port()
+        self.log = where / "server.log"
+        confs = {
+            "spark.ui.enabled": "false",
+            "spark.connect.grpc.binding.port": self.port,
+            "spark.connect.authenticate.token": TOKEN,
+        }
+        options = [part for name, value in confs.items() for part in ("--conf", f"{name}={value}")]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                command("connect-server", *IN_MEMORY, "--verbose", *options),
+                cwd=where,
+                env=variables(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        eventually(lambda: "listening on" in self.log.read_text() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.log.read_text()
+
+    def run(self, program: str, token: str = TOKEN) -> subprocess.CompletedProcess[str]:
+        """Run what a client does after `CLIENT`, in a process of its own."""
+        where = f"sc://localhost:{self.port}/;token={token}"
+        found = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        return subprocess.run(
+            [sys.executable, "-c", CLIENT + program, where], env=found, capture_output=True, text=True, timeout=100
+        )
+
+    def says(self, program: str) -> list[str]:
+        """The lines that a client prints that ends well."""
+        ran = self.run(program)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    made = Server(tmp_path_factory.mktemp("server"))
+    yield made
+    made.process.terminate()
+    made.process.wait(60)
+
+
+def test_it_listens_to_this_machine_alone(server: Server) -> None:
+    assert f"sparkext connect-server: listening on 127.0.0.1:{server.port}" in server.log.read_text()
+
+
+def test_clients_need_the_token(server: Server) -> None:
+    ran = server.run("print(spark.sql('SELECT 1').collect())", token="another")
+    assert ran.returncode == 1
+    assert "UNAUTHENTICATED" in ran.stderr
+
+
+def test_queries_views_and_commands(server: Server) -> None:
+    """Plans of Connect's are analysed when they are asked for, and again for each use."""
+    found = server.says("""
+spark.sql(EVENTS)
+print(counts(spark.sql(trends("A B"))))
+print(counts(spark.sql(trends("A B").replace("(ORDER", "( ORDER") + " WHERE n > :least", args={"least": 2})))
+spark.sql("CREATE TEMP VIEW pairs AS " + trends("A B"))
+spark.sql("CREATE TEMP VIEW runs AS " + trends("A+ B"))
+print(counts(spark.sql("SELECT * FROM pairs UNION ALL SELECT * FROM runs")))
+print(counts(spark.table("pairs").union(spark.sql(trends("A B")))))
+print(counts(spark.sql(trends("A B")).union(spark.sql(trends("A+ B")))))
+frame = spark.sql(trends("A B+"))
+frame.createTempView("made")
+print(counts(spark.table("made").unionAll(frame.cache())))
+print([row.name for row in spark.sql("SHOW TREND QUERIES").collect()])
+print(spark.sql("EXPLAIN SHARING").collect()[0][0].split(chr(10))[2])
+later = spark.table("pairs")
+spark.sql(EVENTS.replace("(4, 'B', 4)", "(4, 'B', 4), (5, 'B', 5)"))
+print(counts(later), counts(spark.sql(trends("A B+"))))
+""")
+    assert found == [
+        "[3]",
+        "[3]",
+        "[3, 4]",
+        "[3, 3]",
+        "[3, 4]",
+        "[4, 4]",
+        "['pairs', 'runs']",
+        "Pool 1: 2 queries, 1 pass over the source",
+        "[5] [10]",
+    ]
+
+
+def test_errors_have_condition_and_place(server: Server) -> None:
+    found = server.says("""
+spark.sql(EVENTS)
+for statement in (trends("A B", "SUM(A.zz) AS n"), trends("A (B")):
+    try:
+        spark.sql(statement).collect()
+    except Exception as error:
+        print(error.getCondition(), error.getSqlState(), "== SQL (line 1, position" in str(error))
+""")
+    assert found == ["TREND_UNKNOWN_COLUMN 42703 True", "TREND_CLAUSE_SYNTAX 42601 True"]
+
+
+def test_clients_do_not_see_each_other_and_leave_nothing(server: Server) -> None:
+    created = 'spark.sql(EVENTS); spark.sql("CREATE TEMP VIEW mine AS " + trends("A B"))\n'
+    shown = 'print([row.name for row in spark.sql("SHOW TREND QUERIES").collect()], flush=True)\n'
+    before = server.log.read_text().count("a session was closed")
+    # The session of a client that is gone without a word stays open for an hour, as Spark has it.
+    assert server.says(created + shown + "import os; os._exit(0)") == ["['mine']"]
+    assert server.says(shown) == ["[]"]
+    assert server.says(created + shown + "spark.stop()") == ["['mine']"]
+    eventually(lambda: server.log.read_text().count("a session was closed") > before, 30)
+
+
+def test_a_port_in_use_and_options_that_are_unknown(server: Server, tmp_path: Path) -> None:
+    port = ["--conf", f"spark.connect.grpc.binding.port={server.port}", "--conf", "spark.port.maxRetries=0"]
+    for options, said in ((port, f"cannot listen on port {server.port}: "), (["--hiveconf", "a=b"], "unknown option")):
+        ran = subprocess.run(
+            command("connect-server", *IN_MEMORY, "--conf", "spark.ui.enabled=false", *options),
+            cwd=tmp_path,
+            env=variables(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        assert ran.returncode == 1
+        assert f"sparkext connect-server: {said}" in ran.stderr.strip().splitlines()[-1], ran.stderr

@@ -1,0 +1,111 @@
+"""What the Spark jobs are called that sparkext starts itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from pyspark import InheritableThread
+from pyspark.sql import SparkSession
+
+from tests.support.spark_programs import eventually
+from tests.support.sql_cases import settings, stream, trends, values
+from tests.support.tiers import first
+
+DESCRIPTION = "spark.job.description"
+
+
+def descriptions(spark: SparkSession, state: str | None = None) -> list[str | None]:
+    """Of all jobs that the application has run, or of those in one state."""
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    jobs = context.statusStore().jobsList(None)
+    found = [jobs.apply(place) for place in range(jobs.size())]
+    return [
+        job.description().get() if job.description().isDefined() else None
+        for job in found
+        if state in (None, str(job.status()))
+    ]
+
+
+def running(spark: SparkSession) -> list[str | None]:
+    return descriptions(spark, "RUNNING")
+
+
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+@pytest.mark.parametrize("own", first(1, ["what I do", None]))
+def test_a_pass_has_a_description_and_the_users_is_restored(
+    spark: SparkSession, own: str | None, adaptive: str
+) -> None:
+    """The jobs that compute what is kept; those that read it are the user's again."""
+    key = own or "x"
+    stream(spark, {key: "a1 b2 a3 b4"})
+    for name, pattern in {"one": "A B", "two": "A+ B", "three": "A+ B+"}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern)}")
+    before = Counter(descriptions(spark))
+    context = spark.sparkContext
+    context.setLocalProperty(DESCRIPTION, own)  # type: ignore[arg-type]
+    try:
+        with settings(spark, spark_sql_adaptive_enabled=adaptive):
+            assert values(spark.table("two")) == [(key, 4)]
+            assert context.getLocalProperty(DESCRIPTION) == own
+            made = Counter(descriptions(spark)) - before
+            assert made.pop("sparkext: pool 1, 3 queries") >= 1
+            assert set(made) <= {own}
+            before = Counter(descriptions(spark))
+            assert values(spark.table("three")) == [(key, 5)]
+            assert set(Counter(descriptions(spark)) - before) <= {own}
+            assert context.getLocalProperty(DESCRIPTION) == own
+    finally:
+        context.setLocalProperty(DESCRIPTION, None)  # type: ignore[arg-type]
+
+
+def test_a_description_is_lent_for_one_statement(spark: SparkSession) -> None:
+    """What is planned and never computed does not name jobs of other statements, and what the user sets later stays."""
+    stream(spark, {"x": "a1 b2"})
+    for name, pattern in {"one": "A B", "two": "A+ B"}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern)}")
+    context = spark.sparkContext
+    context.setJobDescription("mine")
+    try:
+        spark.table("one")
+        assert context.getLocalProperty(DESCRIPTION) == "sparkext: pool 1, 2 queries"
+        spark.sql("SELECT 1")
+        assert context.getLocalProperty(DESCRIPTION) == "mine"
+        frame = spark.table("one")
+        context.setJobDescription("something else")
+        assert values(frame) == [("x", 1)]
+        assert context.getLocalProperty(DESCRIPTION) == "something else"
+    finally:
+        context.setLocalProperty(DESCRIPTION, None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "doing", "expected"),
+    [("off", "", "SPARK_JOB_CANCELLED"), ("auto", ": sample of its source", "TREND_CANCELLED")],
+)
+def test_a_pass_is_cancelled_with_the_users_group(spark: SparkSession, chunks: str, doing: str, expected: str) -> None:
+    """And so is the look at the times of a large source, to see where to cut it."""
+    context = spark.sparkContext
+    spark.conf.set("spark.sparkext.statistics", "none")  # no events are counted first, which would be cancelled
+    spark.conf.set("spark.sparkext.chunks", chunks)
+    endless = "SELECT id AS t, IF(id % 1000000 = 0, 'A', 'x') AS ty FROM range(0, 1000000000000, 1, 2)"
+    spark.sql(f"CREATE TEMP VIEW e AS {endless}")
+    for name, pattern in {"one": "A A", "two": "A A A"}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern, keys='ORDER BY t TYPE BY ty')}")
+    said: list[str] = []
+
+    def work() -> None:
+        context.setJobGroup("dashboard", "my dashboard", interruptOnCancel=True)
+        try:
+            spark.table("one").collect()
+        except Exception as error:
+            said.append(str(error))
+
+    thread = InheritableThread(target=work)
+    thread.start()
+    eventually(lambda: f"sparkext: pool 1, 2 queries{doing}" in running(spark))
+    context.cancelJobGroup("dashboard")
+    thread.join(60)
+    assert expected in said[0]
+    assert running(spark) == []

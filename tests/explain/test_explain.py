@@ -1,0 +1,279 @@
+"""EXPLAIN SHARING and SHOW TREND QUERIES, against golden files.
+
+``SPARKEXT_UPDATE_GOLDEN=1 python -m pytest tests/explain/test_explain.py`` writes the files anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from pyspark.errors import ParseException
+from pyspark.sql import SparkSession
+
+from sparkext.explain.text import explain_sharing
+from sparkext.parser import rewrite
+from sparkext.parser.commands import Form
+from sparkext.workload.trend_query import TrendQuery
+from tests.support.sql_cases import deliveries, relation, stream, trends, values
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+RIDES = "PARTITION BY driver GROUP BY district ORDER BY ts TYPE BY action"
+DRIVERS = "PARTITION BY driver ORDER BY ts TYPE BY action"
+DAYS = "ORDER BY CAST(ts AS DATE) TYPE BY action"
+FAST = "(SELECT *\n  FROM rides WHERE speed > 1)"
+
+WORKLOADS: dict[str, dict[str, str]] = {
+    "empty": {},
+    "one": {"only": trends("A+ B")},
+    "same": {"first": trends("A B+"), "second": trends("A B+"), "third": trends("A B+", "COUNT(*) AS other")},
+    "prefixes": {
+        "q1": trends("A+ B", "COUNT(*) AS n, AVG(A.v) AS m", "WITHIN 10 SLIDE 5"),
+        "q2": trends("A+ C", "COUNT(*) AS n, MAX(C.v) AS top", "WITHIN 10 SLIDE 5"),
+        "q3": trends("A+ B", more="WITHIN 10 SLIDE 2"),
+        "q4": trends("A+ B C?", more="DEFINE A AS A.v > 10 WITHIN 10 SLIDE 5"),
+        "q5": trends("(A B)+ | C", "COUNT(B) / COUNT(*) AS share"),
+    },
+    "selections": {
+        "any_match": trends("A+ B"),
+        "next_match": trends("A+ B", more="SKIP TILL NEXT MATCH"),
+        "next_lower": trends("A+ B", more="SKIP TILL NEXT MATCH DEFINE B AS v < PREV(v)"),
+        "next_longer": trends("A+ B C", more="SKIP TILL NEXT MATCH"),
+        "contiguous": trends("A+ B", more="CONTIGUOUS"),
+        "contiguous_lower": trends("A+ B", more="CONTIGUOUS DEFINE B AS v < PREV(v)"),
+        "contiguous_longer": trends("A+ B C", more="CONTIGUOUS"),
+    },
+    "published": {"q1": trends("F A B C D"), "q2": trends("A B C D"), "q3": trends("E C D")},
+    "doubles": {
+        "approximate": trends("A+ B", "APPROX_COUNT(*) AS n, LOG10_COUNT(A) AS a, SUM(A.v) AS s"),
+        "exact": trends("A+ B", "COUNT(*) AS n, log10_count(A.v) AS a"),
+    },
+    "pools": {
+        "trips": trends(
+            "Request (Pickup Travel)+ Delivery",
+            "COUNT(*) AS trips, SUM(Travel.duration) AS total",
+            "DEFINE Travel AS Travel.speed < 10 WITHIN INTERVAL 20 MINUTES SLIDE INTERVAL 5 MINUTES",
+            RIDES,
+            "rides",
+        ),
+        "cancelled": trends("Request Cancel", more="WITHIN INTERVAL 1 DAY", keys=RIDES, source="rides"),
+        "per_driver": trends(
+            "Request+",
+            more="WITHIN '90 seconds'",
+            keys=DRIVERS,
+            source="rides",
+        ),
+        "all_rides": trends("Travel+", keys="ORDER BY ts TYPE BY action", source=FAST),
+        "by_day": trends(
+            "Travel+",
+            more="WITHIN INTERVAL 7 DAYS SLIDE INTERVAL 1 DAY",
+            keys=DAYS,
+            source="rides",
+        ),
+    },
+}
+
+
+@pytest.fixture
+def sources(spark: SparkSession) -> SparkSession:
+    stream(spark, {"x": "a1 b2 a3 c4"})
+    columns = "driver, district, ts, action, duration, speed"
+    relation(spark, "rides", columns, ["1, 'north', TIMESTAMP'2024-01-01 00:00:00', 'Request', 1, 2"])
+    return spark
+
+
+def register(spark: SparkSession, name: str) -> None:
+    for view, statement in WORKLOADS[name].items():
+        spark.sql(f"CREATE TEMP VIEW {view} AS {statement}")
+
+
+def explained(spark: SparkSession, form: str = "") -> str:
+    """What EXPLAIN SHARING says, but for the times that optimization took."""
+    frame = spark.sql(f"EXPLAIN SHARING {form}")
+    assert frame.dtypes == [("plan", "string")]
+    ((text,),) = values(frame)
+    return re.sub(r'(?<="optimization_ms": )[\d.]+', "0", re.sub(r"[\d.]+ ms", "0 ms", str(text)))
+
+
+def same_as_file(name: str, text: str) -> None:
+    file = GOLDEN / name
+    if os.environ.get("SPARKEXT_UPDATE_GOLDEN"):
+        GOLDEN.mkdir(exist_ok=True)
+        file.write_text(text)
+    assert text == file.read_text()
+
+
+def shown(spark: SparkSession) -> str:
+    frame = spark.sql("SHOW TREND QUERIES")
+    assert frame.columns == ["name", "pool", "source", "pattern", "window", "measures", "state"]
+    rows = [tuple(frame.columns), *(tuple(row) for row in frame.collect())]
+    widths = [max(len(str(row[place])) for row in rows) for place in range(len(frame.columns))]
+    return "\n".join(" | ".join(str(v).ljust(w) for v, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_golden(sources: SparkSession, name: str) -> None:
+    """What is shown before anything is computed is in the files; afterwards only the states differ."""
+    register(sources, name)
+    same_as_file(f"{name}.txt", f"{explained(sources)}\n\n{shown(sources)}\n")
+
+
+@pytest.mark.parametrize("name", ["prefixes", "pools", "empty"])
+@pytest.mark.parametrize(("form", "ending"), [("JSON", "json"), ("DOT", "dot"), ("MERMAID", "mmd")])
+def test_golden_forms(sources: SparkSession, name: str, form: str, ending: str) -> None:
+    register(sources, name)
+    same_as_file(f"{name}.{ending}", explained(sources, form) + "\n")
+
+
+def test_golden_of_one_query(sources: SparkSession) -> None:
+    register(sources, "prefixes")
+    same_as_file("prefixes_for_q2.txt", explained(sources, "FOR q2") + "\n")
+    same_as_file("prefixes_for_q2.json", explained(sources, "JSON FOR `Q2`") + "\n")
+
+
+@pytest.mark.parametrize("optimizer", ["greedy", "exhaustive", "none", "sharon"])
+def test_golden_of_optimizers(sources: SparkSession, optimizer: str) -> None:
+    sources.conf.set("spark.sparkext.optimizer", optimizer)
+    sources.conf.set("spark.sparkext.costModel", "paper")
+    sources.conf.set("spark.sparkext.statistics", '{"F": 10, "A": 5, "B": 10, "C": 12, "D": 4, "E": 3}')
+    register(sources, "published")
+    same_as_file(f"table_3_{optimizer}.txt", explained(sources) + "\n")
+
+
+TRAFFIC = {
+    "q1": trends("Oak Main State West"),
+    "q2": trends("Oak Main State West Elm"),
+    "q3": trends("Park Oak Main State"),
+    "q4": trends("Park Oak Main State Elm"),
+    "q5": trends("Main State West", "COUNT(*) AS n, SUM(West.v) AS s"),
+    "q6": trends("Main State West Elm"),
+    "q7": trends("Oak Main+ State"),
+    "q8": trends("Oak Main? State"),
+    "q9": trends("Oak NOT Elm Main State"),
+    "q10": trends("Oak Main State", more="DEFINE Main AS v > PREV(v)"),
+    "q11": trends("Elm Park"),
+}
+"""Sequences with parts in common, some of which are in conflict, and what SHARON does not plan."""
+
+
+@pytest.mark.parametrize(
+    ("form", "name"), [("", "sharon.txt"), ("JSON", "sharon.json"), ("FOR q3", "sharon_for_q3.txt")]
+)
+def test_golden_of_sharon(sources: SparkSession, form: str, name: str) -> None:
+    """Candidates, benefits, conflicts, what was pruned and chosen, the proof, and why queries were not planned."""
+    sources.conf.set("spark.sparkext.optimizer", "sharon")
+    sources.conf.set("spark.sparkext.costModel", "paper")
+    sources.conf.set(
+        "spark.sparkext.statistics", '{"Oak": 3, "Park": 2, "Main": 10, "State": 10, "West": 10, "Elm": 4}'
+    )
+    for view, statement in TRAFFIC.items():
+        sources.sql(f"CREATE TEMP VIEW {view} AS {statement}")
+    same_as_file(name, explained(sources, form) + "\n")
+
+
+def test_golden_of_the_published_example(sources: SparkSession) -> None:
+    """Every number of Table 3 of the GLORIA paper can be read."""
+    sources.conf.set("spark.sparkext.costModel", "paper")
+    sources.conf.set("spark.sparkext.statistics", '{"F": 10, "A": 5, "B": 10, "C": 12, "D": 4, "E": 3}')
+    register(sources, "published")
+    text = explained(sources)
+    same_as_file("table_3.txt", text + "\n")
+    assert "Cost: 307 touches" in text
+    assert "(1,2)^A, (3): 159 to get here from n1, n7, 148 to the end" in text
+
+
+@pytest.mark.parametrize(("form", "name"), [("", "deliveries.txt"), ("JSON", "deliveries.json")])
+def test_golden_of_the_example(spark: SparkSession, form: str, name: str) -> None:
+    """The example of the docs, in which snapshots are taken."""
+    deliveries(spark)
+    same_as_file(name, explained(spark, form) + "\n")
+
+
+def test_unknown_query(sources: SparkSession) -> None:
+    register(sources, "one")
+    with pytest.raises(ParseException, match=r"(?s)TREND_UNKNOWN_QUERY.*'nope'.*There are: only"):
+        sources.sql("EXPLAIN SHARING FOR nope")
+
+
+def test_states(sources: SparkSession) -> None:
+    sources.conf.set("spark.sparkext.statistics", "none")  # a sample is taken when something is read
+    register(sources, "prefixes")
+    before = explained(sources), shown(sources)
+    sources.table("q1").collect()
+    after = explained(sources), shown(sources)
+    assert "(planned, results are kept)" in before[0]
+    assert after[0] == before[0].replace("(planned,", "(computed,")
+    assert after[1].replace("computed", "planned ").replace(" \n", "\n").rstrip() == before[1]
+
+
+def test_those_that_are_gone(sources: SparkSession) -> None:
+    """A pass that has been made goes on serving the views that are left."""
+    register(sources, "prefixes")
+    sources.table("q1").collect()
+    sources.catalog.dropTempView("q2")
+    said = re.findall(r"^    \(\d\) (.*)$", explained(sources, "FOR q1"), re.MULTILINE)
+    assert said[0].startswith("q1: ")
+    assert "(no longer registered): shares with them" in said
+
+
+def test_what_it_says_is_true(sources: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Transitions, Q-sets and totals are those of the plan that runs, and those that queries share are one."""
+    seen: list[TrendQuery] = []
+
+    def spy(queries: Sequence[TrendQuery], only: str | None) -> str:
+        seen.extend(queries)
+        return explain_sharing(queries, only)
+
+    monkeypatch.setitem(rewrite._EXPLAIN, Form.TEXT, spy)
+    register(sources, "prefixes")
+    text = explained(sources)
+    run = seen[0].run
+    assert run is not None
+    assert all(query.run is run for query in seen)
+    transitions = dict(re.findall(r"^    (\S.* -> \S[^:]*): (\(.*)$", text, re.MULTILINE))
+    assert len(transitions) == len(run.template.transitions)
+    numbers = [[set(part.split(",")) for part in re.findall(r"\(([\d,]+)\)", sets)] for sets in transitions.values()]
+    for sets in numbers:
+        assert len(set().union(*sets)) == sum(map(len, sets)), "a query is in two Q-sets of one transition"
+    found = re.search(r"(\d+) transitions of queries are propagated as (\d+); (\d+) running totals", text)
+    assert found is not None
+    total = sum(len(part) for sets in numbers for part in sets)
+    shared = sum(len(sets) for sets in numbers)
+    assert [int(number) for number in found.groups()] == [total, shared, len(run.plan.cells)]
+
+
+def test_commands_in_other_spellings(sources: SparkSession) -> None:
+    register(sources, "one")
+    for text in ("explain sharing", "EXPLAIN\n  SHARING;", "/* plan */ Explain Sharing -- now"):
+        found, known = (sources.sql(one).collect()[0].plan for one in (text, "EXPLAIN SHARING"))
+        assert re.sub(r"[\d.]+ ms", "ms", found) == re.sub(r"[\d.]+ ms", "ms", known)
+    assert values(sources.sql("show trend\tqueries ;")) == values(sources.sql("SHOW TREND QUERIES"))
+    assert sources.sql("refresh sharing").collect()[0].result.endswith("have been dropped.")
+    assert sources.sql("SHOW TREND QUERIES").where("name = 'only'").count() == 1
+
+
+def test_names_and_texts_of_any_kind(sources: SparkSession) -> None:
+    """Quotes, line ends and letters of all alphabets survive."""
+    relation(sources, "`it's`", "`k'\"`, t, ty", ["1, 1, 'é\\\\'"])
+    sources.sql(
+        'CREATE TEMP VIEW `größe "1"` AS '
+        + trends("`é\\`", keys="PARTITION BY `k'\"` ORDER BY t TYPE BY ty", source="`it's`")
+    )
+    (row,) = sources.sql("SHOW TREND QUERIES").collect()
+    assert row.name == 'größe "1"'
+    assert row.source == "`it's`"
+    assert row.pattern == "`é\\`"
+    text = explained(sources)
+    assert "`k'\"`" in text
+    assert 'größe "1"' in text
+    assert values(sources.table('`größe "1"`')) == [(1, 1)]
+
+
+def test_two_clauses_in_one_view(sources: SparkSession) -> None:
+    sources.sql(f"CREATE TEMP VIEW pair AS {trends('A')} UNION ALL {trends('B', source='(SELECT * FROM e)')}")
+    assert [row.name for row in sources.sql("SHOW TREND QUERIES").collect()] == ["pair#1", "pair#2"]
+    assert values(sources.table("pair")) == [("x", 1), ("x", 2)]

@@ -1,0 +1,291 @@
+"""Pictures of sharing plans: layout, drawings against a golden file, and pages, without Spark and without a browser.
+
+``SPARKEXT_UPDATE_GOLDEN=1 python -m pytest tests/explain/test_pictures.py`` writes the golden drawing anew.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+from collections.abc import Sequence
+from itertools import combinations, pairwise, permutations
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sparkext import amounts
+from sparkext.explain.pictures.document import Plan, read
+from sparkext.explain.pictures.heights import spread
+from sparkext.explain.pictures.layered import Box, Link, layered
+from sparkext.explain.pictures.legend import Legend
+from sparkext.explain.pictures.markup import Markup, element, number
+from sparkext.explain.pictures.onward import onward
+from sparkext.explain.pictures.ordering import crossings, ordered
+from sparkext.explain.pictures.page import NOTHING, fragment, page
+from sparkext.explain.pictures.ranking import backward, parts, ranks
+from sparkext.explain.pictures.template_drawing import template_svg
+from sparkext.explain.pictures.texts import qset_label, text_width
+from tests.support.picture_documents import GOLDEN, HOSTILE, golden, hostile, many
+
+SVG = "{http://www.w3.org/2000/svg}"
+DOCUMENTS = {
+    "empty": golden("empty"),
+    "pools": golden("pools"),
+    "prefixes": golden("prefixes"),
+    "one query of them": golden("prefixes_for_q2"),
+    "many": many(100),
+    "hostile": hostile(),
+}
+
+graphs = st.integers(1, 9).flatmap(
+    lambda count: st.tuples(
+        st.just(count),
+        st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=20, unique=True),
+    )
+)
+
+
+def plan(document: str) -> Plan:
+    """Of its first pass."""
+    found = read(document)[0].plan
+    assert found is not None
+    return found
+
+
+def without_cycles(count: int, links: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The links, turned round where they go backwards, without those of a node with itself."""
+    closing = backward(count, links, [1.0] * len(links))
+    return [(b, a) if back else (a, b) for (a, b), back in zip(links, closing, strict=True) if a != b]
+
+
+@given(graphs)
+def test_ranks(graph: tuple[int, list[tuple[int, int]]]) -> None:
+    """Links lead to later layers, of which none before the last is empty."""
+    count, links = graph
+    forward = without_cycles(count, links)
+    found = ranks(count, forward)
+    assert all(found[source] < found[target] for source, target in forward)
+    for part in parts(count, forward):
+        assert {found[node] for node in part} == set(range(max(found[node] for node in part) + 1))
+
+
+@given(graphs)
+def test_backward_is_light(graph: tuple[int, list[tuple[int, int]]]) -> None:
+    """For up to five nodes, no order has much less going backwards than the one that is found."""
+    count, links = graph
+    closing = backward(count, links, [1.0] * len(links))
+    found = sum(back for back, (a, b) in zip(closing, links, strict=True) if a != b)
+    if count <= 5:
+        orders = (dict(zip(order, range(count), strict=True)) for order in permutations(range(count)))
+        assert found <= min(sum(at[a] > at[b] for a, b in links) for at in orders) + 1
+
+
+def test_backward_goes_by_weight() -> None:
+    links = [(0, 1), (1, 0), (1, 2)]
+    assert backward(3, links, [1.0, 5.0, 1.0]) == [True, False, False]
+    assert backward(3, links, [5.0, 1.0, 1.0]) == [False, True, False]
+
+
+@given(graphs, st.data())
+def test_layout(graph: tuple[int, list[tuple[int, int]]], data: st.DataObject) -> None:
+    """Boxes are apart, links go right, all is within the drawing, and the same graph has the same drawing."""
+    count, links = graph
+    sizes = st.floats(10, 90)
+    boxes = [Box(data.draw(sizes), data.draw(sizes), data.draw(sizes), data.draw(sizes)) for _ in range(count)]
+    forward = [Link(*pair, data.draw(st.integers(1, 4))) for pair in without_cycles(count, links)]
+    found = layered(boxes, forward)
+    assert found == layered(boxes, forward)
+    areas = [(p.left, p.right, p.y - b.above, p.y + b.below) for p, b in zip(found.boxes, boxes, strict=True)]
+    for left, right, top, bottom in areas:
+        assert left >= 0
+        assert right <= found.width
+        assert top >= -1e-6
+        assert bottom <= found.height + 1e-6
+    for (left, right, top, bottom), (other_left, other_right, other_top, other_bottom) in combinations(areas, 2):
+        apart = right < other_left or other_right < left or bottom < other_top + 1e-6 or other_bottom < top + 1e-6
+        assert apart
+    for link, route in zip(forward, found.routes, strict=True):
+        way = [found.boxes[link.source], *route, found.boxes[link.target]]
+        assert all(before.bend < after.left for before, after in pairwise(way))
+
+
+@given(st.lists(st.tuples(st.floats(-50, 50), st.floats(0.1, 9), st.floats(0, 30)), min_size=1, max_size=7), st.data())
+def test_spread_is_nearest(wanted: list[tuple[float, float, float]], data: st.DataObject) -> None:
+    """Heights keep their distances, and others that do are no nearer to what is wanted."""
+    offsets = [sum(gap for _, _, gap in wanted[:at]) for at in range(len(wanted))]
+    heights, weights = [height for height, _, _ in wanted], [weight for _, weight, _ in wanted]
+
+    def distance(at: Sequence[float]) -> float:
+        return sum(w * (one - other) ** 2 for w, one, other in zip(weights, at, heights, strict=True))
+
+    found = spread(heights, weights, offsets)
+    levels = [height - offset for height, offset in zip(found, offsets, strict=True)]
+    assert all(upper <= lower + 1e-9 for upper, lower in pairwise(levels))
+    other = sorted(data.draw(st.lists(st.floats(-90, 60), min_size=len(wanted), max_size=len(wanted))))
+    moved = [level + offset for level, offset in zip(other, offsets, strict=True)]
+    assert distance(found) <= distance(moved) * (1 + 1e-9) + 1e-6
+
+
+def test_crossings() -> None:
+    after = {0: [4, 5], 1: [3], 2: [3, 4]}
+    assert crossings([[0, 1, 2], [3, 4, 5]], after) == 5
+    links = [(source, target) for source, targets in after.items() for target in targets]
+    assert crossings(ordered([[0, 1, 2], [3, 4, 5]], links), after) == 0
+
+
+def test_transitions_lead_onward() -> None:
+    """Those that go back in a repeated part count for nothing."""
+    trips = plan(golden("pools"))
+    names = [f"{trips.states[t.source].name} {trips.states[t.target].name}" for t in trips.transitions]
+    weights = dict(zip(names, onward(trips), strict=True))
+    assert weights["Pickup Travel[speed < 10]"] == 1
+    assert weights["Travel[speed < 10] Pickup"] == 0
+
+
+def test_golden_drawing() -> None:
+    """The picture of a small pool, with a loop, links both ways, a condition, and snapshots."""
+    one = read(golden("prefixes"))[0]
+    assert one.plan is not None
+    text = template_svg(one, one.plan, Legend(one.plan)).replace("><", ">\n<") + "\n"
+    file = GOLDEN / "prefixes.svg"
+    if os.environ.get("SPARKEXT_UPDATE_GOLDEN"):
+        file.write_text(text)
+    assert text == file.read_text()
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_drawing_shows_the_plan(name: str) -> None:
+    """A box per state, and for each transition a strand per Q-set, but one for all queries that go alone."""
+    for one in read(DOCUMENTS[name]):
+        assert one.plan is not None
+        legend = Legend(one.plan)
+        drawing = ElementTree.fromstring(template_svg(one, one.plan, legend))
+        assert len(drawing.findall(f".//{SVG}g[@class='state']")) == len(one.plan.states)
+        strands = [g for g in drawing.iter(f"{SVG}g") if g.get("class", "").startswith("strand")]
+        drawn = sorted(tuple(map(int, g.get("data-queries", "").split())) for g in strands)
+        wanted = []
+        for transition in one.plan.transitions:
+            wanted += [qset.numbers for qset in transition.qsets if not qset.is_alone]
+            alone = sorted(number for qset in transition.qsets if qset.is_alone for number in qset.numbers)
+            wanted += [tuple(alone)] if alone else []
+        assert drawn == sorted(wanted)
+        diamonds = len(drawing.findall(f".//{SVG}polygon[@class='diamond']"))
+        begun = [q.snapshot == one.plan.states[t.source].name for t in one.plan.transitions for q in t.qsets]
+        assert diamonds == sum(begun)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_pages_are_well_formed(name: str) -> None:
+    passes = read(DOCUMENTS[name])
+    for text in (page(passes), fragment(passes)):
+        texts = "".join(ElementTree.fromstring(text).itertext())
+        for one in passes:
+            for query in one.queries:
+                assert query.name in texts
+                assert query.sql.strip() in texts
+        assert passes or NOTHING in texts
+
+
+def test_page_needs_nothing_else() -> None:
+    """There is no address in it, and nothing runs or styles but what it says it has."""
+    text = page(read(golden("pools")))
+    assert set(re.findall(r"\w+://[^\"<\s]*", text)) == {"http://www.w3.org/2000/svg"}
+    assert set(re.findall(r"(?:href|src)=\"([^\"]*)", text)) <= {"data:,", *(f"#pass-{i}" for i in range(1, 9))}
+    assert not re.search(r"\s(on\w+|style)=\"", text)
+    assert "@import" not in text
+    assert "url(" not in text
+    policy = re.search('Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    for name in ("style", "script"):
+        ((content,),) = [re.findall(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)]
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{name}-src &#39;sha256-{digest}&#39;" in policy[1]
+
+
+def test_notebooks_get_no_scripts() -> None:
+    text = fragment(read(hostile()))
+    assert "<script" not in text
+    assert not re.search(r"<[^>]*\son\w+=\"", text)
+
+
+@given(st.text() | st.sampled_from(HOSTILE))
+def test_escaping(text: str) -> None:
+    """Texts come through XML as they are, but for what XML cannot hold, in elements and attributes."""
+    readable = "".join(sign if _in_xml(sign) else "\ufffd" for sign in text)
+    found = ElementTree.fromstring(element("p", text, title=text))
+    assert (found.text or "") == readable.replace("\r\n", "\n").replace("\r", "\n")
+    assert re.sub(r"\s", " ", found.get("title", "")) == re.sub(r"\s", " ", re.sub(r"\r\n?", "\n", readable))
+    assert element("p", Markup("<b>x</b>"), "<b>") == "<p><b>x</b>&lt;b&gt;</p>"
+
+
+def _in_xml(sign: str) -> bool:
+    point = ord(sign)
+    return sign in "\t\n\r" or 0x20 <= point < 0xD800 or 0xE000 <= point < 0xFFFE or point > 0xFFFF
+
+
+def test_numbers_in_markup() -> None:
+    assert [number(value) for value in (0, -0.001, 1.5, 10, 2.345678, -3.0)] == ["0", "0", "1.5", "10", "2.35", "-3"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 ns"),
+        (68.24, "68.2 ns"),
+        (999.4, "999 ns"),
+        (999.6, "1 µs"),
+        (2_128_902, "2.13 ms"),
+        (999_999, "1 ms"),
+        (43_860_000_000, "43.9 s"),
+        (1_234_567_000_000, "1,235 s"),
+    ],
+)
+def test_times(value: float, text: str) -> None:
+    assert amounts.cost(value, "measured") == text
+
+
+def test_amounts() -> None:
+    assert [amounts.cost(value, "paper") for value in (307, 1234567.8, 2.5)] == [
+        "307 touches",
+        "1,234,568 touches",
+        "2.5 touches",
+    ]
+    assert amounts.count(1, "query", "queries") == "1 query"
+    assert amounts.count(1200, "query", "queries") == "1,200 queries"
+
+
+def test_parts() -> None:
+    parts = [amounts.part(value, 1000) for value in (1000, 999, 380, 501, 4, 1050, 0)]
+    assert parts == [
+        f"{said} of" for said in ("100 %", "more than 99 %", "38 %", "half", "less than 1 %", "105 %", "0 %")
+    ]
+
+
+def test_summary_comes_first() -> None:
+    """How many passes, how much less that costs, and the Q-sets with most transitions of queries."""
+    texts = list(ElementTree.fromstring(page(read(many(100, 9)))).itertext())
+    assert (
+        "100 trend queries in 1 pass instead of 100. They cost 10 % of what they cost when nothing is shared." in texts
+    )
+    shown = [
+        texts.index(text) for text in ("1 pass", "10 %", "100 queries", "(1,26,51,76)", "20 more Q-sets", "Template")
+    ]
+    assert shown == sorted(shown)
+    (one,) = read(golden("prefixes_for_q2"))
+    assert (len(one.queries), one.planned) == (
+        1,
+        1 + len(json.loads(golden("prefixes_for_q2"))["pools"][0]["partners"]),
+    )
+
+
+def test_labels() -> None:
+    alone, shared = plan(golden("prefixes")).transitions[0].qsets[1], plan(many(100)).transitions[5].qsets[0]
+    assert qset_label(alone) == "(3)"
+    assert qset_label(shared) == "100 queries^B"
+    assert text_width("WWW", 10) > text_width("iii", 10)
+    assert text_width("数量", 10) == 21

@@ -1,0 +1,70 @@
+"""Automata taken apart by what later conditions ask for."""
+
+from __future__ import annotations
+
+import pytest
+
+from sparkext.planner.automata.anchors import TooWideError, occurs_before, take_apart
+from sparkext.planner.automata.automaton import Automaton
+from sparkext.planner.automata.unambiguous import automaton
+from tests.support.pools import query
+
+
+def machine_of(text: str) -> Automaton:
+    """The automaton of a pattern."""
+    return automaton(query(text).pattern)
+
+
+@pytest.mark.parametrize(
+    ("text", "anchors", "shown"),
+    [
+        ("A B C", {"C": "A"}, "A:A B:A C"),
+        ("A B+ C D", {"C": "A"}, "A:A B:A C D"),
+        ("D A B C", {"C": "A"}, "D A:A B:A C"),
+        # An A after another takes its place; after C, none is asked for.
+        ("(A B C)+", {"C": "A"}, "A:A B:A C"),
+        ("A+ B C", {"C": "A"}, "A:A B:A C"),
+        # B with an A before, and without.
+        ("(A | D) B C", {"C": "A"}, "A:A D B:A B C C*"),
+        ("A? B C", {"C": "A"}, "A:A B B:A C* C"),
+        # One after another, but never both.
+        ("A B C D", {"B": "A", "D": "C"}, "A:A B C:C D"),
+        ("A B C", {"C": "A", "B": "A"}, "A:A B:A C"),
+    ],
+)
+def test_what_is_open(text: str, anchors: dict[str, str], shown: str) -> None:
+    found = take_apart(machine_of(text), anchors, anchors.keys())
+    assert [
+        f"{label}{'' if variable is None else f':{variable}'}{'*' if state in found.missing else ''}"
+        for state, (label, variable) in enumerate(zip(found.machine.labels, found.opens, strict=True))
+    ] == shown.split()
+
+
+def test_steps_that_nothing_makes_true_are_left_out() -> None:
+    found = take_apart(machine_of("A? B C"), {"C": "A"}, set())
+    assert found.machine.labels == ("A", "B", "B", "C")
+    assert [sorted(after) for after in found.machine.follows] == [[2], [], [3], []]
+    # No trend has a C, which measures may name all the same.
+    found = take_apart(machine_of("B C | A"), {"C": "A"}, set())
+    assert sorted(found.machine.labels) == ["A", "B", "C"]
+    assert [found.machine.labels[state] for state in found.machine.ends] == ["A"]
+
+
+@pytest.mark.parametrize(
+    ("text", "anchors", "variables"),
+    [
+        ("A B C D", {"C": "A", "D": "B"}, ("A", "B")),
+        ("(A | B | C)+ D", {"C": "B", "D": "A"}, ("A", "B")),
+        ("A & B C D", {"D": "B", "C": "A"}, ("A", "B")),
+    ],
+)
+def test_two_at_once_are_too_many(text: str, anchors: dict[str, str], variables: tuple[str, ...]) -> None:
+    with pytest.raises(TooWideError) as error:
+        take_apart(machine_of(text), anchors, anchors.keys())
+    assert error.value.variables == variables
+
+
+def test_what_can_come_before() -> None:
+    machine = machine_of("A (B | C) D+")
+    pairs = [(a, b) for a in "ABCD" for b in "ABCD" if occurs_before(machine, a, b)]
+    assert pairs == [("A", "B"), ("A", "C"), ("A", "D"), ("B", "D"), ("C", "D"), ("D", "D")]

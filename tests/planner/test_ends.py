@@ -1,0 +1,112 @@
+"""Automata that know the ends of trends: the same words, each by one way, with the right marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from random import Random
+
+import pytest
+
+from sparkext.planner.automata.automaton import MAX_STATES, Automaton, AutomatonTooLargeError
+from sparkext.planner.automata.ends import Marked, mark_ends
+from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.patterns.pattern import positive_variables, variables
+from sparkext.planner.patterns.query import Mark, Side
+from tests.support.pools import query
+from tests.support.tiers import first
+from tests.support.workloads import random_pattern
+
+FIRST_A, LAST_A = Mark(Side.FIRST, "A"), Mark(Side.LAST, "A")
+START, END = Mark(Side.FIRST, None), Mark(Side.LAST, None)
+
+
+def runs(machine: Automaton, word: tuple[str, ...]) -> Iterator[tuple[int, ...]]:
+    """All ways through an automaton that accept a word, whatever guards say."""
+    ways: list[tuple[int, ...]] = [(state,) for state in machine.starts if machine.labels[state] == word[0]]
+    for label in word[1:]:
+        ways = [(*way, s) for way in ways for s in machine.follows[way[-1]] if machine.labels[s] == label]
+    yield from (way for way in ways if way[-1] in machine.ends)
+
+
+def ends_of(word: tuple[str, ...], mark: Mark) -> int | None:
+    """The place of an end in a word."""
+    places = [place for place, label in enumerate(word) if mark.variable in (None, label)]
+    if not places:
+        return None
+    return places[0] if mark.side is Side.FIRST else places[-1]
+
+
+def check(
+    machine: Automaton, marked: Marked, word: tuple[str, ...], marks: frozenset[Mark], seen: set[str | None]
+) -> None:
+    """The word has one way in either automaton or in none, and its states know what they should."""
+    whole, parts = list(runs(machine, word)), list(runs(marked.machine, word))
+    assert [tuple(marked.origins[state] for state in way) for way in parts] == whole
+    for way in parts:
+        for mark in marks:
+            found = [place for place, state in enumerate(way) if mark in marked.marks[state]]
+            place = ends_of(word, mark)
+            assert found == ([] if place is None else [place])
+        for place, state in enumerate(way):
+            assert marked.seen[state] & seen == seen & {None, *word[: place + 1]}
+            ends = {mark: ends_of(word, mark) for mark in marks if mark.variable in seen}
+            assert marked.passed[state] == {mark for mark, end in ends.items() if end is not None and end < place}
+
+
+@pytest.mark.parametrize("seed", first(100, range(300)))
+def test_words_and_marks(seed: int) -> None:
+    """Each word of a random pattern has the ways it had, and marks at the events that are its ends."""
+    random = Random(seed)
+    names = ("A", "B", "C")[: random.choice((1, 2, 2, 3))]
+    pattern = random_pattern(random, names, random.choice((1, 2, 3)))
+    machine = automaton(pattern)
+    known = [None, *variables(pattern)]
+    marks = frozenset(Mark(random.choice(list(Side)), random.choice(known)) for _ in range(random.choice((1, 2, 3))))
+    seen: set[str | None] = {name for name in known if random.random() < 0.3}
+    try:
+        marked = mark_ends(machine, marks, seen)
+    except AutomatonTooLargeError:
+        return
+    for length in range(1, 6):
+        for word in product(names, repeat=length):
+            check(machine, marked, word, marks, seen)
+    used = set(marked.machine.labels)
+    assert used == set(positive_variables(pattern))
+
+
+@pytest.mark.parametrize(
+    ("text", "marks", "states"),
+    [
+        ("A+", {START}, 2),
+        ("A+", {END}, 2),
+        ("A+", {START, END}, 4),
+        ("A B+ C", {START, END}, 3),
+        ("A+ B", {LAST_A}, 3),
+        ("A+ B", {FIRST_A, END}, 3),
+        ("A B C D", {FIRST_A, LAST_A}, 4),
+        ("B+ A+ C", {LAST_A}, 4),
+        ("(A | B)+", {FIRST_A}, 4),
+    ],
+)
+def test_no_more_states_than_are_needed(text: str, marks: set[Mark], states: int) -> None:
+    marked = mark_ends(automaton(query(text).pattern), marks, frozenset())
+    assert len(marked.machine.labels) == states
+
+
+def test_what_may_come_next_is_what_might_have() -> None:
+    """After the last A of `A+ B` only B comes; an event of A would still have continued the trend."""
+    marked = mark_ends(automaton(query("A+ B").pattern), {LAST_A}, frozenset())
+    labels = marked.machine.labels
+    (last,) = (state for state, found in enumerate(marked.marks) if LAST_A in found)
+    assert {labels[state] for state in marked.machine.follows[last]} == {"B"}
+    assert {labels[state] for state in marked.onwards[last]} == {"A", "B"}
+
+
+def test_too_many_states() -> None:
+    """What will still occur is a set of variables; there are too many of them."""
+    names = [f"V{number}" for number in range(11)]
+    machine = automaton(query(f"({' | '.join(names)})+").pattern)
+    assert len(machine.labels) < MAX_STATES
+    with pytest.raises(AutomatonTooLargeError):
+        mark_ends(machine, {Mark(Side.LAST, name) for name in names}, frozenset())

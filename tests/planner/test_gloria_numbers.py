@@ -1,0 +1,147 @@
+"""Numbers of the GLORIA paper, or what its equations give where it prints something else."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from sparkext.planner.completion.labels import forms, plan_of
+from sparkext.planner.completion.options import all_labels
+from sparkext.planner.costs.cost_model import plan_cost
+from sparkext.planner.costs.paper import PaperCosts
+from sparkext.planner.gloria.edge_pruning import prune_edges
+from sparkext.planner.gloria.generation import generate
+from sparkext.planner.gloria.gloria import RULES, build, gloria
+from sparkext.planner.gloria.graph import Graph, Node
+from sparkext.planner.gloria.kleene import plan_components
+from sparkext.planner.gloria.node_pruning import prune_nodes
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.sharing.sharing_plan import invalid
+from tests.support.gloria_texts import node_text, plan_text
+from tests.support.optimizer_workloads import problem
+
+PAPER = PaperCosts()
+TABLE_3 = problem(["F A B C D", "A B C D", "E C D"], {"F": 10, "A": 5, "B": 10, "C": 12, "D": 4, "E": 3})
+
+
+def nodes(graph: Graph) -> dict[tuple[str, str], Node]:
+    """By transition and Q-sets, as the paper writes them."""
+    states = graph.problem.template.states
+    return {
+        (
+            " ".join(
+                f"{states[graph.problem.transitions[number].source]}{states[graph.problem.transitions[number].target]}"
+                for number in pool.transitions
+            ),
+            node_text(graph.problem, node.qsets),
+        ): node
+        for pool in graph.pools
+        for node in graph.nodes[pool.number]
+    }
+
+
+def test_table_3_nodes() -> None:
+    """Every node with what it costs to get there, and what pruned it; n9 is never built."""
+    graph = build(TABLE_3, PAPER)
+    names = {name: node.name for name, node in nodes(graph).items()}
+    pruned = {node.name: None if node.pruned_by is None else node.pruned_by.name for node in graph.all_nodes()}
+    found = {name: node.d_s for name, node in nodes(graph).items()}
+    assert found == {
+        ("FA", "(1)"): 10,
+        ("AB", "(1,2)^A"): 65,
+        ("AB", "(1),(2)"): 65,
+        ("BC", "(1,2)^A"): 70,
+        ("BC", "(1,2)^B"): 165,
+        ("BC", "(1),(2)"): 165,
+        ("EC", "(3)"): 3,
+        ("CD", "(1,2)^A,(3)"): 159,
+        ("CD", "(1,2)^C,(3)"): 279,
+        ("CD", "(1),(2),(3)"): 444,
+        ("CD", "(1,2,3)^C"): 279,
+    }
+    by = {name: pruned[names[name]] for name in names}
+    assert {name: by[name] for name in by if by[name] is not None} == {
+        ("BC", "(1,2)^B"): names["BC", "(1,2)^A"],
+        ("CD", "(1,2)^C,(3)"): names["CD", "(1,2)^A,(3)"],
+    }
+
+
+def test_table_3_without_pruning() -> None:
+    """n9 is built, and there are two ways to n5, one of which costs 170."""
+    found = nodes(build(TABLE_3, PAPER, (generate, plan_components)))
+    assert ("CD", "(1,2)^B,(3)") in found
+    n2, n3, n5 = found["AB", "(1,2)^A"], found["AB", "(1),(2)"], found["BC", "(1,2)^B"]
+    (edges,) = n5.edges.values()
+    assert {before: 65 + weight for before, weight in edges.items()} == {n2: 170, n3: 165}
+
+
+def test_table_3_weights_to_the_end() -> None:
+    graph = build(TABLE_3, PAPER, (generate, plan_components))
+    found = nodes(graph)
+    assert {text: graph.weight(node, None) for (link, text), node in found.items() if link == "CD"} == {
+        "(1,2)^A,(3)": 148,
+        "(1,2)^B,(3)": 248,
+        "(1,2)^C,(3)": 156,
+        "(1,2,3)^C": 156,
+        "(1),(2),(3)": 144,
+    }
+
+
+def test_table_3_plan() -> None:
+    found = gloria(TABLE_3, PAPER)
+    assert found.cost == found.published == found.bound == 307
+    assert plan_text(TABLE_3, found.plan) == "EC:(3) FA:(1) AB:(1,2)^A BC:(1,2)^A CD:(1,2)^A,(3)"
+
+
+def kleene(workload: Problem) -> dict[str, float]:
+    """Per node of a workload that is one Kleene sub-pattern, what it costs to get there."""
+    graph = build(workload, PAPER, (generate, plan_components, prune_edges))
+    return {node_text(workload, node.qsets): node.d_s for node in graph.all_nodes()}
+
+
+def test_flat_kleene() -> None:
+    """The paper prints 120 for the last; it is pruned either way."""
+    workload = problem(["(A B)+", "(A B)+"], {"A": 5, "B": 10})
+    assert kleene(workload) == {"(1,2)^A": 115, "(1),(2)": 210, "(1,2)^B": 270}
+    (node,) = [node for node in build(workload, PAPER).all_nodes() if node.qsets[0].snapshot == 1]
+    assert node.pruned_by is not None
+
+
+def test_nested_kleene() -> None:
+    """Without starts, which are 12 for each query."""
+    found = kleene(problem(["(C (A B)+ D)+"] * 4, {"A": 5, "B": 10, "C": 12, "D": 4}))
+    assert {text: cost - 4 * 12 for text, cost in found.items()} == {
+        "(1,2,3,4)^C": 936,
+        "(1,2,3,4)^A": 285,
+        "(1,2,3,4)^B": 630,
+        "(1,2,3,4)^D": 216,
+        "(1),(2),(3),(4)": 992,
+    }
+
+
+@pytest.mark.parametrize("sharing", [{0, 1, 2}, {1, 2}, {0, 1}])
+def test_figure_1(sharing: set[int]) -> None:
+    """Queries share the Kleene part with snapshots of P, whichever they are."""
+    workload = problem(
+        ["R (P T)+ D", "A R (P T)+ D", "A R (P T)+ C"], {"R": 5, "P": 20, "T": 20, "D": 3, "A": 2, "C": 3}
+    )
+    states = [str(state) for state in workload.template.states]
+    p = states.index("P")
+    inner = {n for n, t in enumerate(workload.transitions) if {states[t.source], states[t.target]} == {"P", "T"}}
+    labels = []
+    for query, mine in enumerate(workload.mine):
+        wanted = {number: p if query in sharing and number in inner else None for number in mine}
+        assert forms(workload, query, wanted) is not None
+        assert wanted in [known for known, _ in islice(all_labels(workload, PAPER.fewest, query), 10_000)]
+        labels.append(wanted)
+    plan = plan_of(workload, "by hand", labels)
+    assert not list(invalid(workload.template, plan))
+    shown = ",".join(str(query + 1) for query in sorted(sharing))
+    for number in inner:
+        assert f"({shown})^P" in node_text(workload, plan.transitions[number].qsets)
+    assert gloria(workload, PAPER).cost <= plan_cost(workload, PAPER, plan)
+
+
+def test_rules_in_order() -> None:
+    assert (generate, plan_components, prune_edges, prune_nodes) == RULES

@@ -1,0 +1,186 @@
+"""GLORIA finds what the exhaustive optimizer finds, also where the published rules do not."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from sparkext.planner.completion.labels import plan_of
+from sparkext.planner.completion.options import all_labels
+from sparkext.planner.costs.cost_model import Pricer, plan_cost
+from sparkext.planner.costs.paper import PaperCosts
+from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
+from sparkext.planner.gloria.gloria import gloria
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.sharing.sharing_plan import invalid
+from tests.support.gloria_texts import plan_text
+from tests.support.optimizer_workloads import MODELS, problem, random_problem
+
+PAPER = PaperCosts()
+
+
+@pytest.mark.parametrize(("model", "workloads", "largest"), [("paper", 150, 600), ("measured", 40, 150)])
+def test_random_workloads(model: str, workloads: int, largest: int) -> None:
+    """As good as all plans there are, with proof; `tests.support.optimizer_workloads` draws many more."""
+    costs, planned, seed = MODELS[model], 0, 0
+    while planned < workloads:
+        workload, text = random_problem(Random(seed))
+        seed += 1
+        found = gloria(workload, costs)
+        try:
+            truth = exhaustive(workload, costs, largest, found.cost)
+        except WorkloadTooLargeError:
+            continue
+        planned += 1
+        assert truth is not None, text
+        assert found.cost == pytest.approx(plan_cost(workload, costs, truth), rel=1e-9), text
+        assert found.bound == pytest.approx(found.cost, rel=1e-9), text
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_optimizers_agree_on_what_is_a_plan(model: str) -> None:
+    """Valid, with the cost that they say, and none is better than GLORIA."""
+    for seed in range(60):
+        workload, text = random_problem(Random(seed))
+        costs = {}
+        for name in ("gloria", "published", "greedy", "none", "sharon"):
+            found = OPTIMIZERS[name](workload, MODELS[model])
+            assert not list(invalid(workload.template, found.plan)), (name, text)
+            assert found.cost == pytest.approx(plan_cost(workload, MODELS[model], found.plan), rel=1e-9)
+            costs[name] = found.cost
+        assert costs["gloria"] <= min(costs.values()) * (1 + 1e-9), text
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_charges_of_labels_are_the_cost_of_their_plan(model: str) -> None:
+    """Any valid labels, also such as no optimizer would choose."""
+    costs = MODELS[model]
+    for seed in range(40):
+        random = Random(seed)
+        workload, text = random_problem(random)
+        every = [[labels for labels, _ in all_labels(workload, costs.fewest, q)] for q in range(len(workload.mine))]
+        for _ in range(4):
+            labels = [random.choice(mine) for mine in every]
+            plan = plan_of(workload, "drawn", labels)
+            assert not list(invalid(workload.template, plan)), text
+            assert Pricer(workload, costs).cost(labels) == pytest.approx(plan_cost(workload, costs, plan)), text
+
+
+COUNTEREXAMPLES = {
+    "Lemma 5.2 prunes snapshots that are more frequent, and need not be turned into values at the end": (
+        ["(A C)+", "(A C)+"],
+        {"A": 10, "C": 12},
+        500,
+        440,
+        "AC:(1,2)^C CA:(1,2)^C",
+    ),
+    "all or none in a Kleene part of which two queries have only the middle in common": (
+        ["(C (A B)+ D)+", "(C (A B)+ E)+"],
+        {"A": 30, "B": 30, "C": 2, "D": 2, "E": 2},
+        3852,
+        374,
+        "CA:(1,2)^C AB:(1,2)^C BA:(1,2)^C BD:(1) BE:(2) DC:(1) EC:(2)",
+    ),
+    "a Q-set is split": (
+        ["B C A G", "E B C A H", "E B C A G", "E B C A"],
+        {"A": 10, "B": 5, "C": 1, "E": 1, "G": 8, "H": 2},
+        240,
+        88,
+        "EB:(2,3,4)^E BC:(1),(2,3,4)^E CA:(1,3)^C,(2,4)^E AH:(2) AG:(1,3)^C",
+    ),
+    "one query is left out of a merge": (
+        ["E A B", "E A B H", "E A B H"],
+        {"A": 10, "B": 20, "E": 20, "H": 5},
+        1280,
+        1170,
+        "EA:(1,2,3) AB:(1),(2,3)^A BH:(2,3)^A",
+    ),
+    "a query that ends early makes sharing too dear for both": (
+        ["(D A)+ H", "(D A)+"],
+        {"A": 3, "D": 2, "H": 2},
+        38,
+        34,
+        "AD:(1,2) DA:(1,2) AH:(1)",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", COUNTEREXAMPLES)
+def test_published_rules_miss(what: str) -> None:
+    patterns, events, published, cost, plan = COUNTEREXAMPLES[what]
+    workload = problem(patterns, {name: float(number) for name, number in events.items()})
+    found = gloria(workload, PAPER)
+    truth = exhaustive(workload, PAPER)
+    assert truth is not None
+    assert plan_cost(workload, PAPER, truth) == cost
+    assert (found.published, found.cost, found.bound) == (published, cost, cost)
+    assert sorted(plan_text(workload, found.plan).split()) == sorted(plan.split())
+
+
+OVERLAPPING = [
+    ["(A B)+", "(A B C)+"],
+    ["(A B)+ D", "(A B C)+ D"],
+    ["D (A B)+", "D (A B C)+", "D (A B)+"],
+    ["(A B)+", "(C (A B)+)+"],
+    ["(C (A B)+ D)+", "(A B)+ D", "(C A B D)+"],
+    ["E (A B)+ C", "E (A (B C)+)+"],
+    ["(A B)+", "(B A)+", "A B"],
+    ["(A+ B)+", "(A B+)+"],
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("patterns", OVERLAPPING, ids=str)
+def test_overlapping_kleene_sub_patterns(patterns: list[str], model: str) -> None:
+    """Which the paper leaves as future work: valid, and optimal with any numbers of events."""
+    costs, random = MODELS[model], Random(len(patterns))
+    for _ in range(3):
+        workload: Problem = problem(patterns, {name: float(random.choice((1, 3, 10, 40))) for name in "ABCDE"})
+        found = gloria(workload, costs)
+        assert not list(invalid(workload.template, found.plan))
+        assert found.bound == pytest.approx(found.cost, rel=1e-9)
+        try:
+            truth = exhaustive(workload, costs, 1500, found.cost)
+        except WorkloadTooLargeError:
+            continue
+        assert truth is not None
+        assert plan_cost(workload, costs, truth) == pytest.approx(found.cost, rel=1e-9)
+
+
+def test_overlapping_kleene_sub_patterns_share_what_they_have_in_common() -> None:
+    workload = problem(["D (A B)+ E", "D (A B)+ C", "D (A B C)+ E"], {"A": 30, "B": 30, "C": 2, "D": 2, "E": 2})
+    found = gloria(workload, PAPER)
+    assert plan_text(workload, found.plan) == (
+        "DA:(1,2)^D,(3) AB:(1,2)^D,(3) BA:(1,2)^D BE:(1) BC:(2),(3) CA:(3) CE:(3)"
+    )
+    assert (found.cost, found.bound, OPTIMIZERS["none"](workload, PAPER).cost) == (1452, 1452, 4930)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "events", "cost"),
+    [
+        (
+            ["(B (E D)+)+ F", "(E A C)+ F", "E A C F", "B F D A E", "F D A E"],
+            {"A": 10, "B": 10, "C": 2, "D": 12, "E": 30, "F": 30},
+            4100,
+        ),
+        (["E D E", "(A E B D)+ C", "B D E", "E B D A"], {"A": 12, "B": 2, "C": 10, "D": 2, "E": 1}, 89),
+    ],
+    ids=["E A C", "E B D"],
+)
+def test_one_goes_round_where_another_passes_once(patterns: list[str], events: dict[str, float], cost: float) -> None:
+    """A form is the same whether it has come by a way that goes on in a cycle or not."""
+    workload = problem(patterns, events)
+    found, truth = gloria(workload, PAPER), exhaustive(workload, PAPER)
+    assert truth is not None
+    assert (found.cost, found.bound, plan_cost(workload, PAPER, truth)) == (cost, cost, cost)
+
+
+def test_workloads_without_transitions() -> None:
+    """In canonical order or not."""
+    for patterns in (["A", "B | C", "A"], ["B | C", "A"]):
+        workload = problem(patterns, {"A": 2, "B": 3, "C": 4})
+        for optimizer in OPTIMIZERS.values():
+            assert optimizer(workload, PAPER).plan.transitions == ()

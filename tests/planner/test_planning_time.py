@@ -1,0 +1,177 @@
+"""Every pattern within the limits is planned in seconds, and any budget gives a plan that is right."""
+
+from __future__ import annotations
+
+import time
+from random import Random
+
+import pytest
+
+from sparkext.planner.automata.automaton import MAX_STATES, AutomatonTooLargeError
+from sparkext.planner.automata.guards import TooManyGuardsError
+from sparkext.planner.budget import Budget
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.errors import PlanningError
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import OPTIMIZERS, Optimized, cost_model, optimize
+from sparkext.planner.patterns.pattern import Pattern, Repeat, variables
+from sparkext.planner.patterns.query import Query, Window
+from sparkext.planner.sharing.sharing_plan import SharingPlan, invalid
+from sparkext.planner.sharing.template import Template, template
+from tests.support.enumerator import enumerate_results
+from tests.support.kernel_harness import difference, pool_results
+from tests.support.pools import COUNT, query
+from tests.support.prev_conditions import MEANINGS
+from tests.support.tiers import every, first
+from tests.support.workloads import random_pattern, typed_class, workload
+
+BOUND = 10.0
+"""Seconds of processor time; it takes less than half of that."""
+
+SECONDS = 0.4
+"""Of the budget: less than the default, so that the test takes less."""
+
+MANY_LANES = Window(60, 1)
+"""With so many windows open, forms may pay for a query by itself."""
+
+NASTY = {
+    "as often as may be": "A{999}",
+    "as often as may be or less": "A{,998} B",
+    "what was last can be told late only": "(A|B)* A (A|B){7}",
+    "in any order": "PERMUTE(A, B, C, D, E, F, G)",
+    "many alternatives": " | ".join(f"A{i}" for i in range(900)),
+    "many alternatives, round and round": f"({' | '.join(f'A{i}' for i in range(100))})+",
+    "a long sequence": " ".join(f"A{i}" for i in range(900)),
+    "everything optional": " ".join(f"A{i}?" for i in range(100)) + " B",
+    "repetitions of repetitions": "(A{30}){30} B",
+    "loops one after another": "(A+ B+){400}",
+    "loops that may be left out": "(A* B*){200} C",
+    "negations": "C+ NOT (C C) C C C C C NOT C C C C C NOT C",
+    "a negation between all events": " NOT N ".join("ABCDEFGH"[i % 8] for i in range(900)),
+    "a large negation": "A NOT (B{900}) C",
+    "deep parentheses": "(" * 99 + "A" + "+ B)" * 99,
+    "a long way round": "(A{900} B)+",
+}
+
+
+def planned(queries: list[Query], budget: Budget) -> Optimized:
+    """All that is done before a task begins; the sharing plan must be a valid one."""
+    machine = template(queries)
+    found = optimize(Problem(machine, (100.0,) * len(machine.states), budget), cost_model("measured"), "gloria")
+    compile_plan(machine, found.found.plan, fallback=True)
+    return found
+
+
+@pytest.mark.parametrize("window", [None, MANY_LANES], ids=["unbounded", "many lanes"])
+@pytest.mark.parametrize("shape", every(4, NASTY))
+def test_nasty_patterns_are_planned_in_time(shape: str, window: Window | None) -> None:
+    begin = time.thread_time()
+    planned([query(NASTY[shape], window=window)], Budget(SECONDS))
+    assert time.thread_time() - begin < BOUND
+
+
+@pytest.mark.parametrize("shape", every(4, NASTY))
+def test_two_of_a_kind_are_planned_in_time(shape: str) -> None:
+    """That have all but their first event in common, so that there is much to share and to choose from."""
+    begin = time.thread_time()
+    found = planned([query(f"{first} ({NASTY[shape]})") for first in ("X", "Y")], Budget(SECONDS))
+    assert not list(invalid(found.problem.template, found.found.plan))
+    assert time.thread_time() - begin < BOUND
+
+
+DENSE = f"({' | '.join(f'A{number}' for number in range(400))})+"
+"""Nearly every event can come after every other, so that there are 160,000 transitions."""
+
+
+@pytest.mark.parametrize(
+    "text", ["(A{100}){100} B", "A{1000} B", "PERMUTE(A,B,C,D,E,F,G,H)", "(A|B)* A (A|B){12}", DENSE]
+)
+def test_what_is_too_large_is_refused_at_once(text: str) -> None:
+    begin = time.thread_time()
+    with pytest.raises(AutomatonTooLargeError):
+        planned([query(text)], Budget())
+    assert time.thread_time() - begin < 2.0
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_one_query_alone_is_not_searched(optimizer: str) -> None:
+    """With few lanes, nothing pays for it; `exhaustive` looks by itself, as it takes nothing for granted."""
+    machine = template([query("A (B C)+ D")])
+    problem = Problem(machine, (10.0, 20.0, 30.0, 40.0))
+    found = optimize(problem, cost_model("measured"), optimizer).found
+    assert found.graph is None
+    assert all(qset.snapshot is None for t in found.plan.transitions for qset in t.qsets)
+    assert found.bound == (found.cost if optimizer in ("gloria", "exhaustive") else None)
+
+
+def large_pattern(random: Random) -> Pattern:
+    """A random pattern of 200 states and more, as far as there are that many."""
+    while True:
+        pattern = random_pattern(random, ("A", "B", "C"), 4, negate=True)
+        pattern = Repeat(pattern, *random.choice(((40, 40), (20, 60), (100, None), (0, 90))))
+        try:
+            states = len(template([_typed(pattern)]).states)
+        except (AutomatonTooLargeError, TooManyGuardsError):
+            continue
+        if 200 <= states <= MAX_STATES:
+            return pattern
+
+
+def _typed(pattern: Pattern) -> Query:
+    classes = tuple((name, typed_class(name)) for name in variables(pattern))
+    return Query(f"q {pattern}", pattern, classes, (COUNT,), None)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_large_patterns_are_planned_in_time(seed: int) -> None:
+    asked = _typed(large_pattern(Random(seed)))
+    begin = time.thread_time()
+    found = planned([asked, query(f"X ({asked.pattern})") if seed % 2 else asked], Budget(SECONDS))
+    assert not list(invalid(found.problem.template, found.found.plan))
+    assert time.thread_time() - begin < BOUND
+
+
+@pytest.mark.parametrize("part", first(1, range(5)))
+@pytest.mark.parametrize("seconds", [0.0, 0.002])
+def test_any_budget_gives_the_rows_of_the_enumerator(seconds: float, part: int) -> None:
+    for seed in range(5 * part, 5 * part + 5):
+        random = Random(seed)
+        drawn = workload(random)
+        events = drawn.events()
+
+        def plan(machine: Template) -> SharingPlan:
+            problem = Problem(machine, (30.0,) * len(machine.states), Budget(seconds))
+            found = optimize(problem, cost_model("paper"), random.choice(("gloria", "published", "greedy", "sharon")))  # noqa: B023
+            assert not list(invalid(machine, found.found.plan))
+            return found.found.plan
+
+        results = pool_results(drawn.queries, events, plan, random)
+        for asked, result in zip(drawn.queries, results, strict=True):
+            assert difference(enumerate_results(asked, events, MEANINGS), result) is None, seed
+
+
+def test_a_plan_says_that_it_was_cut_short() -> None:
+    pool = [query("X (A B C)+ D"), query("Y (A B C)+ E")]
+    short, long = planned(pool, Budget(0.0)), planned(pool, Budget())
+    assert short.is_cut_short
+    assert not long.is_cut_short
+    assert short.found.bound is None
+    assert long.found.bound == pytest.approx(long.found.cost)
+    assert long.found.cost <= short.found.cost
+
+
+def test_more_budget_is_no_worse() -> None:
+    pool = [query(f"{first} (A|B)* A (A|B){{4}}") for first in "XYZ"]
+    costs = [planned(pool, Budget(seconds)).found.cost for seconds in (0.0, 0.5, 3.0)]
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_a_cancelled_search_ends() -> None:
+    begin = time.monotonic()
+    with pytest.raises(PlanningError) as caught:
+        planned(
+            [query(f"{first} (A|B)* A (A|B){{7}}") for first in "XY"],
+            Budget(cancelled=lambda: time.monotonic() > begin + 0.3),
+        )
+    assert caught.value.condition == "TREND_CANCELLED"
+    assert time.monotonic() - begin < BOUND

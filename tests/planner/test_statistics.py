@@ -1,0 +1,82 @@
+"""Statistics and changes of plan, without Spark."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.kernel_plan import Layout
+from sparkext.planner.costs.measured import MeasuredCosts
+from sparkext.planner.costs.migration import migration
+from sparkext.planner.costs.paper import PaperCosts
+from sparkext.planner.costs.statistics import ASSUMED, Expected, Seen, expectations
+from sparkext.planner.optimizers import optimize
+from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.sharing.prefixes import share_nothing
+from sparkext.planner.sharing.template import template
+from sparkext.udfs.workers.run import PoolRun
+from tests.support.kernel_harness import cut, kernel_rows, sorted_rows, source_batch
+from tests.support.optimizer_workloads import problem
+from tests.support.workloads import workload
+
+A, B, FAST = EventClass("ty", "A", None), EventClass("ty", "B", None), EventClass("ty", "B", "v > 1")
+
+
+def test_events_in_a_window() -> None:
+    """With no window each combination of keys is one; else as many as windows fit into its time, at least one."""
+    seen = Seen({A: 120}, keys=4, span=400, origin="here")
+    assert seen.expected(A, None) == Expected(30.0, "here")
+    assert seen.expected(A, 10) == Expected(3.0, "here")
+    assert seen.expected(A, 1000) == Expected(30.0, "here")
+    assert seen.expected(B, 10) is None
+
+
+def test_who_is_believed() -> None:
+    """The user first, by class and then by type; then what was seen, the most trusted first; else a guess."""
+    counted, sampled = Seen({A: 10}, 1, 0, "counted"), Seen({A: 20, B: 30}, 1, 0, "sample")
+    found = expectations([A, B, FAST], None, {"B[v > 1]": 7.0}, [counted, sampled])
+    assert found == {A: Expected(10.0, "counted"), B: Expected(30.0, "sample"), FAST: Expected(7.0, "given")}
+    assert expectations([FAST], None, {"B": 5.0}, []) == {FAST: Expected(5.0, "given")}
+    assert expectations([A], None, {}, []) == {A: Expected(ASSUMED, "assumed")}
+
+
+def test_a_better_plan_that_pays() -> None:
+    """Sharing pays when there are few events of the snapshots' type; whether to change depends on how often."""
+    few = problem(["A B C D"] * 4, {"A": 1, "B": 50, "C": 50, "D": 50})
+    best = optimize(few, PaperCosts(), "gloria").found
+    found = migration(few, PaperCosts(), share_nothing(few.template), best.plan, windows=1)
+    assert found.pays
+    assert found.new == best.cost < found.old
+    assert not migration(few, PaperCosts(), best.plan, best.plan, windows=10**9).pays
+
+
+@pytest.mark.parametrize(("windows", "pays"), [(1, False), (10**9, True)])
+def test_a_change_costs_time(windows: float, pays: bool) -> None:
+    model = MeasuredCosts()
+    many = problem(["A+ B"] * 3, {"A": 50, "B": 50})
+    best = optimize(many, model, "gloria").found.plan
+    found = migration(many, model, share_nothing(many.template), best, windows)
+    assert found.saved == pytest.approx((found.old - found.new) * windows * 1e-9)
+    assert found.pays is pays
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_counters(seed: int) -> None:
+    """A pass counts the events of each class, the keys, and the time from first to last event of each."""
+    drawn = workload(Random(seed))
+    machine = template(drawn.queries)
+    plan = compile_plan(machine, share_nothing(machine))
+    rows = sorted_rows(kernel_rows(plan, drawn.events()))
+    if not rows:
+        return
+    run = PoolRun(plan, Layout(len(rows[0].group), len(rows[0].other)))
+    list(run.results(cut(source_batch(plan, rows), Random(seed))))
+    keys: dict[object, list[int]] = {}
+    for row in rows:
+        keys.setdefault(str((row.group, row.other)), []).append(row.time)
+    expected = [sum(place in row.classes for row in rows) for place in range(len(plan.classes))]
+    expected += [len(keys), sum(max(times) - min(times) for times in keys.values()), 0]
+    np.testing.assert_allclose(run.counters.totals(), expected)

@@ -1,0 +1,235 @@
+"""The documentation: every example of the language is run, and every refusal is listed.
+
+``SPARKEXT_UPDATE_GOLDEN=1 python -m pytest tests/sql/test_docs.py`` writes the results of the examples anew.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkNotImplementedError
+from pyspark.sql import SparkSession
+
+import sparkext
+from sparkext.cli.sql_file import statements
+from sparkext.cli.submit import PROGRAMS
+from sparkext.jvm.errors import CONDITIONS
+from sparkext.settings import BUDGET, KNOWN
+from tests.cluster import page as cluster_page
+from tests.support import sql_clients_page
+from tests.support.pages import blocks
+from tests.support.sql_cases import settings, stream, trends, values
+
+ROOT = Path(__file__).parents[2]
+LANGUAGE = ROOT / "docs" / "language.md"
+LIMITS = ROOT / "docs" / "limits.md"
+EXAMPLE = re.compile(r"```sql\n(?P<sql>.*?)\n```\n\n(?P<result>(?:\|[^\n]*\n)+|```text\n.*?\n```\n|\?\n)", re.DOTALL)
+PLAIN = {"spark_sql_adaptive_enabled": "false", "spark_sql_codegen_wholeStage": "false"}
+"""Settings with which Spark is quick with a few rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Statements, and what the last of them gives as the page shows it."""
+
+    statements: tuple[str, ...]
+    result: str
+
+
+def examples() -> list[Example]:
+    """Those of the page, in order."""
+    page = LANGUAGE.read_text()
+    found = [Example(tuple(m["sql"].split(";\n")), m["result"].rstrip()) for m in EXAMPLE.finditer(page)]
+    assert len(found) == page.count("```sql"), "an example has no result"
+    return found
+
+
+@pytest.mark.long
+def test_examples(spark: SparkSession) -> None:
+    """Each has the result that stands below it: rows in any order, a text, or an error."""
+    known = examples()
+    with settings(spark, **PLAIN):
+        found = [result(spark, example) for example in known]
+    if os.environ.get("SPARKEXT_UPDATE_GOLDEN"):
+        fresh = iter(found)
+        page = EXAMPLE.sub(lambda m: f"```sql\n{m['sql']}\n```\n\n{next(fresh)}\n", LANGUAGE.read_text())
+        LANGUAGE.write_text(page)
+        return
+    for example, text in zip(known, found, strict=True):
+        assert sorted(text.splitlines()) == sorted(example.result.splitlines()), example.statements[-1]
+
+
+def result(spark: SparkSession, example: Example) -> str:
+    """What the statements of an example give, which leave nothing behind."""
+    try:
+        for statement in example.statements:
+            frame = spark.sql(statement)
+            rows = frame.selectExpr(*(f"CAST(`{name}` AS STRING)" for name in frame.columns)).collect()
+    except AnalysisException as error:
+        message = str(error).split("\n== SQL")[0].strip()
+        return f"```text\n{message}\n```"
+    finally:
+        if len(example.statements) > 1:
+            for kept in spark.catalog.listTables():
+                spark.sql(f"DROP VIEW {kept.name}")
+            spark.conf.unset("spark.sparkext.cache")
+    if frame.columns == ["plan"]:
+        plan = re.sub(r"[\d.]+ ms", "0.5 ms", rows[0].plan)
+        return f"```text\n{plan}\n```"
+    lines = [frame.columns, *([shown(value) for value in row] for row in rows)]
+    head, *rest = ["| " + " | ".join(cells) + " |" for cells in lines]
+    return "\n".join([head, "|---" * len(frame.columns) + "|", *rest])
+
+
+def shown(value: str | None) -> str:
+    return "NULL" if value is None else value.replace("|", "\\|")
+
+
+def test_all_refusals_are_listed() -> None:
+    """With the SQLSTATE that they have."""
+    conditions = {name: known["sqlState"] for name, known in json.loads(CONDITIONS.read_text()).items()}
+    listed = dict(re.findall(r"^\| `(TREND_\w+)` \| (\w{5}) \|", LIMITS.read_text(), re.MULTILINE))
+    assert listed == dict.fromkeys(raised_while_running(), "P0001") | conditions
+
+
+def raised_while_running() -> Iterator[str]:
+    """Classes of the errors that queries raise themselves, by `raise_error`, out of the code that says so."""
+    for path in (ROOT / "sparkext").rglob("*.py"):
+        yield from re.findall(r"\[(TREND_\w+)\]", path.read_text())
+
+
+def test_all_blocks_about_sql_clients_are_checked() -> None:
+    """By the tests of the programs."""
+    found = {heading: [kind for kind, _ in inside] for heading, inside in blocks(sql_clients_page.PAGE).items()}
+    assert found == sql_clients_page.CHECKED
+
+
+def test_logging_as_the_page_says(spark: SparkSession, capfd: pytest.CaptureFixture[str]) -> None:
+    logger = logging.getLogger("sparkext")
+    before = logger.level
+    try:
+        exec(sql_clients_page.block("What is planned, and why", 1), {})
+        handler = logging.StreamHandler()  # in place of the one that pytest has prevented
+        logger.addHandler(handler)
+        stream(spark, {"x": "a1 b2"})
+        assert values(spark.sql(trends("A B"))) == [("x", 1)]
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+    assert "planned sparkext: pool 1, 1 query\n  Queries\n    (1) " in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("spark")
+def test_what_the_readme_lets_people_paste(capsys: pytest.CaptureFixture[str]) -> None:
+    """It prints what stands below it."""
+    (_, example), (_, printed), *_ = blocks(ROOT / "README.md")["Paste and run"]
+    exec(example, {})
+    assert capsys.readouterr().out.strip() == printed.strip()
+
+
+def test_the_example_of_the_readme(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    """Over the deliveries of the examples."""
+    define_deliveries, *_ = [
+        s.sql for s in statements((ROOT / "examples" / "deliveries.sql").read_text()) if "VALUES" in s.sql
+    ]
+    spark.sql(define_deliveries)
+    ((_, example),) = blocks(ROOT / "README.md")["An example"][:1]
+    exec(example, {"spark": spark})
+    assert re.search(r"\|district\|\s+window_start\|rounds\|minutes\|", capsys.readouterr().out)
+
+
+def test_the_commands_of_the_readme() -> None:
+    """`make` knows its targets, and `sparkext` its commands."""
+    text = "".join(block for inside in blocks(ROOT / "README.md").values() for kind, block in inside if kind == "sh")
+    targets = re.findall(r"^make (\w+)", text, re.MULTILINE)
+    assert set(targets) == {"bench", "demo", "test", "wheel"}
+    for target in targets:
+        assert re.search(rf"^{target}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    commands = re.findall(r"^sparkext (\S+)", text, re.MULTILINE)
+    assert commands
+    assert set(commands) <= {*PROGRAMS, "explain", "calibrate"}
+
+
+FLIGHTS = "tailnum STRING, carrier STRING, origin STRING, dest STRING, departs TIMESTAMP, delay INT, kind STRING"
+
+
+def test_what_limits_and_how_it_works_show(spark: SparkSession) -> None:
+    """The query that is followed is one, and the error is what a misspelled column gives."""
+    spark.createDataFrame([], FLIGHTS).createOrReplaceTempView("flights")
+    statement = re.search(r"```sql\n(.*?)```", (ROOT / "docs" / "how_it_works.md").read_text(), re.DOTALL)
+    assert statement is not None
+    spark.sql(statement[1])
+    assert spark.table("build_up").columns == ["carrier", "window_start", "window_end", "chains", "mean_before"]
+    shown = re.search(r"```text\n(.*?)```", LIMITS.read_text(), re.DOTALL)
+    assert shown is not None
+    with pytest.raises(AnalysisException) as caught:
+        spark.sql(
+            "SELECT * FROM flights MATCH_TREND (\n  PARTITION BY tailnum ORDER BY departs\n  TYPE BY kind\n"
+            "  MEASURES COUNT(*) AS chains, AVG(Late.dely) AS mean_delay\n  PATTERN (Late+))"
+        )
+    said = str(caught.value)
+    for line in shown[1].splitlines():
+        assert line.startswith("Did you mean") or line.strip(". ") in said, line
+    assert "Did you mean one of: `delay`, " in said
+
+
+def test_all_blocks_about_clusters_are_checked() -> None:
+    """By the tests of the cluster, and here."""
+    found = {heading: [kind for kind, _ in inside] for heading, inside in blocks(cluster_page.PAGE).items()}
+    assert found == cluster_page.CHECKED
+
+
+def test_executors_get_the_packages_that_sparkext_asks_for() -> None:
+    """But for Spark, which brings its own, and for the parser of the driver."""
+    asked = re.search(r"^dependencies = \[\n(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL)
+    assert asked is not None
+    wanted = [name for name in re.findall(r'"(.*)"', asked[1]) if not name.startswith(("pyspark", "sqlglot"))]
+    assert re.findall(r'"(.*?)"', cluster_page.block("What each machine needs")) == wanted
+
+
+def test_what_troubleshooting_quotes(spark: SparkSession, plain: SparkSession) -> None:
+    """Is what is said."""
+    quoted = blocks(ROOT / "docs" / "troubleshooting.md")
+    (_, syntax), (_, connect) = quoted.pop("Spark does not know MATCH_TREND")
+    with pytest.raises(AnalysisException) as not_enabled:
+        plain.sql("SELECT n FROM t MATCH_TREND (PARTITION BY k ORDER BY at MEASURES COUNT(*) AS n PATTERN (A B))")
+    assert syntax.strip() in str(not_enabled.value)
+    with pytest.raises(PySparkNotImplementedError) as not_classic:
+        sparkext.enable(cast("SparkSession", object()))
+    assert str(not_classic.value) == connect.strip()
+
+    *_, (_, command) = quoted.pop("Results are not up to date")  # the warnings are those of test_files.py
+    assert spark.sql(command).count() == 1
+    assert not quoted
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]))
+def test_links(page: str) -> None:
+    """To files of the project, and to headings of a page."""
+    path = ROOT / page if page == "README.md" else ROOT / "docs" / page
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+        if target.startswith("http"):
+            continue
+        file, _, heading = target.partition("#")
+        linked = path.parent / file if file else path
+        assert linked.exists(), target
+        if heading:
+            titles = re.findall(r"^#+ (.*)$", linked.read_text(), re.MULTILINE)
+            anchors = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+            assert heading in anchors, target
+
+
+def test_the_settings_of_the_page_are_those_that_there_are(spark: SparkSession) -> None:
+    """And each takes the value that it has by default."""
+    listed = re.findall(r"^\| `(spark\.sparkext\.[\w.]+)` \|", LANGUAGE.read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(KNOWN)
+    spark.sql(f"SET {BUDGET} = 2")
+    assert values(spark.sql(f"SET {BUDGET}")) == [(BUDGET, "2")]

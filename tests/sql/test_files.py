@@ -1,0 +1,141 @@
+"""Results follow the files that a relation is made of; where Spark does not see a change, that is said."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.support.pages import blocks
+from tests.support.spark_programs import ROOT
+from tests.support.sql_cases import fails, trends, values
+
+ROWS = "SELECT * FROM VALUES {} AS r(k, t, ty, v)"
+FIRST = ROWS.format("('x', 1, 'A', 1D), ('x', 2, 'B', 2D)")
+MORE = ROWS.format("('x', 3, 'B', 3D)")
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> Path:
+    return tmp_path / "events"
+
+
+def write(spark: SparkSession, statement: str, where: Path, mode: str = "append") -> None:
+    """As another program would: nothing tells sparkext of it."""
+    frame = spark.newSession().sql(statement).toPandas()
+    where.mkdir(exist_ok=True)
+    if mode == "overwrite":
+        for file in where.iterdir():
+            file.unlink()
+    frame.to_parquet(where / f"part-{len(list(where.iterdir()))}.parquet", index=False)
+
+
+def create(spark: SparkSession) -> None:
+    for name, pattern in {"one": "A B", "two": "A B+"}.items():
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS {trends(pattern, source='e')}")
+
+
+def read(spark: SparkSession) -> list[list[tuple[object, ...]]]:
+    return [values(spark.table(name)) for name in ("one", "two")]
+
+
+RELATIONS = {
+    "a query of the directory": "CREATE TEMP VIEW e AS SELECT * FROM parquet.`{}`",
+    "a view of a view": "CREATE TEMP VIEW inner AS SELECT * FROM parquet.`{}`; CREATE TEMP VIEW e AS TABLE inner",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("cache", ["auto", "off"])
+def test_new_and_overwritten_files_in_a_directory(
+    spark: SparkSession, events: Path, relation: str, cache: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(spark, FIRST, events)
+    spark.conf.set("spark.sparkext.cache", cache)
+    for statement in RELATIONS[relation].format(events).split(";"):
+        spark.sql(statement)
+    create(spark)
+    assert read(spark) == [[("x", 1)], [("x", 1)]]
+    write(spark, MORE, events)
+    assert read(spark) == [[("x", 2)], [("x", 3)]]
+    spark.sql(f"CREATE TEMP VIEW three AS {trends('B+', source='e')}")
+    write(spark, MORE.replace("3,", "4,"), events)
+    assert values(spark.table("three")) == [("x", 7)]
+    assert read(spark) == [[("x", 3)], [("x", 7)]]
+    write(spark, FIRST, events, "overwrite")
+    assert read(spark) == [[("x", 1)], [("x", 1)]]
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_a_data_frame_is_told_of(spark: SparkSession, events: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Spark reads the files that it has seen when the frame was made: so do trends, and a warning says so."""
+    write(spark, FIRST, events)
+    spark.read.parquet(str(events)).createOrReplaceTempView("e")
+    create(spark)
+    assert read(spark) == [[("x", 1)], [("x", 1)]]
+    write(spark, MORE, events)
+    with caplog.at_level(logging.WARNING, "sparkext"):
+        assert spark.table("e").count() == 2
+        assert read(spark) == [[("x", 1)], [("x", 1)]]
+    assert quoted(0).replace("/data/events", str(events)) in caplog.text
+    assert "REFRESH TABLE" in caplog.text
+    spark.sql("REFRESH TABLE e")
+    assert read(spark) == [[("x", 2)], [("x", 3)]]
+
+
+def test_a_table_whose_files_another_program_writes(
+    spark: SparkSession, events: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(spark, FIRST, events)
+    spark.sql(f"CREATE TABLE written (k STRING, t INT, ty STRING, v DOUBLE) USING parquet LOCATION '{events}'")
+    try:
+        spark.sql("CREATE TEMP VIEW e AS SELECT * FROM written")
+        create(spark)
+        assert read(spark) == [[("x", 1)], [("x", 1)]]
+        write(spark, MORE, events)
+        with caplog.at_level(logging.WARNING, "sparkext"):
+            found = read(spark)
+        assert found == [[("x", 2)], [("x", 3)]] or "have changed since Spark looked for them" in caplog.text
+        spark.sql("REFRESH TABLE written")
+        assert read(spark) == [[("x", 2)], [("x", 3)]]
+    finally:
+        spark.sql("DROP TABLE written")
+
+
+@pytest.mark.long
+def test_a_table_of_another_database(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing tells of its changes, and a warning says so once results are kept."""
+    url, driver = "jdbc:derby:memory:other;create=true", "org.apache.derby.iapi.jdbc.AutoloadedDriver"
+    properties = {"driver": driver, "createTableColumnTypes": "k VARCHAR(9), ty VARCHAR(9)"}
+    spark.sql(FIRST).write.jdbc(url, "events", "overwrite", properties)
+    spark.read.jdbc(url, "events", properties=properties).createOrReplaceTempView("e")
+    with caplog.at_level(logging.WARNING, "sparkext"):
+        spark.sql(f"CREATE TEMP VIEW one AS {trends('A B', source='e')}")
+        assert values(spark.table("one")) == [("x", 1)]
+        assert caplog.text == ""
+        create(spark)
+        assert read(spark) == [[("x", 1)], [("x", 1)]]
+    assert quoted(1) in caplog.text
+    spark.sql(MORE).write.jdbc(url, "events", "append", properties)
+    spark.sql("REFRESH SHARING")
+    assert read(spark) == [[("x", 2)], [("x", 3)]]
+
+
+def quoted(place: int) -> str:
+    """A warning that the page shows."""
+    found: list[tuple[str, str]] = blocks(ROOT / "docs" / "troubleshooting.md")["Results are not up to date"]
+    return found[place][1].strip()
+
+
+def test_a_directory_that_is_gone(spark: SparkSession, events: Path) -> None:
+    write(spark, FIRST, events)
+    spark.sql(f"CREATE TEMP VIEW e AS SELECT * FROM parquet.`{events}`")
+    create(spark)
+    assert read(spark) == [[("x", 1)], [("x", 1)]]
+    for file in events.iterdir():
+        file.unlink()
+    events.rmdir()
+    fails(spark, "SELECT * FROM one", "TREND_SOURCE")

@@ -1,0 +1,86 @@
+"""What EXPLAIN SHARING says of conditions on the event before, as Spark has analysed them, and what they count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.support.sql_cases import values
+
+FENWICK, SEGMENT, RANGE = "Fenwick tree", "segment tree", "range tree"
+SCAN = "scan of all events before"
+
+CASES = {
+    "PREV(v) IS NULL OR v < PREV(v)": FENWICK,
+    "v < PREV(v) OR PREV(v) IS NULL": FENWICK,
+    "PREV(w) IS NULL OR w < PREV(w)": FENWICK,
+    "w < PREV(w) OR PREV(w) IS NULL": FENWICK,
+    "w > PREV(w) * 1.01D": FENWICK,
+    "PREV(s) = s": "hash",
+    "PREV(v) > 3 AND v > 2": "hash",
+    "v <> PREV(v)": SEGMENT,
+    "s <> PREV(s)": SEGMENT,
+    "v - PREV(v) > 5": SEGMENT,
+    "abs(w - PREV(w)) < 0.5D": SEGMENT,
+    "ts - PREV(ts) < INTERVAL 5 MINUTES": SEGMENT,
+    "NOT (v = PREV(v)) AND s = PREV(s)": SEGMENT,
+    "v <=> PREV(v)": SEGMENT,
+    "v < PREV(v) AND w > PREV(w)": RANGE,
+    "w BETWEEN PREV(w) - 0.5D AND PREV(w) + 0.5D": RANGE,
+    "v < PREV(v) OR w > PREV(w)": f"{FENWICK} + {RANGE}",
+    "v < PREV(v) AND w > PREV(w) AND ts > PREV(ts + INTERVAL 1 MINUTE)": SCAN,
+    "v % PREV(v) = 1": SCAN,
+}
+
+
+@pytest.fixture
+def source(spark: SparkSession) -> Iterator[str]:
+    """A relation with an attribute of each kind."""
+    spark.sql(
+        "SELECT id AS t, CAST(id * 7 % 5 AS INT) AS v, CAST(IF(id % 4 = 0, NULL, id * 3 % 7) AS DOUBLE) AS w,"
+        " IF(id % 2 = 0, 'x', 'y') AS s, TIMESTAMP '2026-01-01' + id * INTERVAL 2 MINUTES AS ts FROM range(9)"
+    ).createOrReplaceTempView("before")
+    yield "before"
+    spark.catalog.dropTempView("before")
+
+
+@pytest.mark.parametrize("window", ["", "WITHIN 6 SLIDE 2"])
+def test_what_finds_the_events_before(spark: SparkSession, source: str, window: str) -> None:
+    for number, condition in enumerate(CASES):
+        spark.sql(
+            f"CREATE OR REPLACE TEMP VIEW q{number} AS SELECT * FROM {source} MATCH_TREND ("
+            f"ORDER BY t MEASURES COUNT(*) AS n PATTERN (A B+) DEFINE A AS true, B AS {condition} {window})"
+        )
+    try:
+        said = "\n".join(row[0] for row in spark.sql("EXPLAIN SHARING").collect())
+    finally:
+        for number in range(len(CASES)):
+            spark.catalog.dropTempView(f"q{number}")
+    shown = {"".join(line.split()) for line in said.splitlines()}
+    for condition, structure in CASES.items():
+        assert "".join(f"{condition}:{structure}".split()) in shown, (condition, said)
+
+
+@pytest.mark.long
+def test_all_ways_count_the_same(spark: SparkSession, source: str) -> None:
+    """Each condition, and one that is scanned since it adds the same to both sides."""
+    same = {
+        "v < PREV(v)": "v + PREV(v) < PREV(v) + PREV(v)",
+        "PREV(v) IS NULL OR v < PREV(v)": "PREV(v) IS NULL OR v + PREV(v) < PREV(v) + PREV(v)",
+        "v - PREV(v) > 1": "v + PREV(v) > PREV(v) + PREV(v) + 1",
+        "v <> PREV(v)": "v + PREV(v) <> PREV(v) + PREV(v)",
+        "abs(v - PREV(v)) <= 2": "v + PREV(v) BETWEEN PREV(v + v) - 2 AND PREV(v + v) + 2",
+        "v BETWEEN PREV(v) - 1 AND PREV(v) + 1": "v + PREV(v) BETWEEN PREV(v + v) - 1 AND PREV(v + v) + 1",
+        "v < PREV(v) AND w > PREV(w)": "v + PREV(v) < PREV(v) + PREV(v) AND w > PREV(w)",
+        "v < PREV(v) OR w > PREV(w)": "v + PREV(v) < PREV(v) + PREV(v) OR w > PREV(w)",
+    }
+
+    def counted(condition: str) -> list[tuple[object, ...]]:
+        measures = "COUNT(*) AS n, SUM(B.w) AS s, AVG(B.v) AS a, MIN(B.w) AS low, MAX(B.v) AS high"
+        text = f"ORDER BY t MEASURES {measures} PATTERN (A B+) DEFINE A AS true, B AS {condition}"
+        return values(spark.sql(f"SELECT * FROM {source} MATCH_TREND ({text})"))
+
+    for condition, scanned in same.items():
+        assert counted(condition) == counted(scanned), condition

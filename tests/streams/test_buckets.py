@@ -1,0 +1,232 @@
+"""Buckets of a stream, without Spark, against the enumerator on random pools."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+from sparkext.planner.automata.automaton import AutomatonTooLargeError
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.kernel_plan import Layout
+from sparkext.planner.compiler.panes import PANES_FROM
+from sparkext.planner.patterns.query import Window
+from sparkext.planner.sharing.prefixes import share_equal_prefixes
+from sparkext.planner.sharing.template import template
+from sparkext.udfs.streams import bucket as bucket_module
+from sparkext.udfs.streams.bucket import Bucket, StreamPlan
+from sparkext.udfs.streams.packs import as_bytes, from_bytes, packed
+from sparkext.udfs.streams.stored import FORMAT, NEVER, Header, Page, page_bytes, page_events
+from sparkext.udfs.streams.windows_of_events import in_order
+from tests.support.enumerator import enumerate_results
+from tests.support.kernel_harness import difference, kernel_rows, query_results
+from tests.support.pools import COUNT, query
+from tests.support.prev_conditions import MEANINGS
+from tests.support.streams import END, Arrival, MemoryStore, arrivals, in_time, streamed
+from tests.support.tiers import first
+from tests.support.workloads import Workload, workload
+
+MOST_TIME = 1 << 60
+
+
+def problems(drawn: Workload, seed: int) -> list[str]:
+    """What differs between a stream of the events of a pool and the enumerator over those that are not late."""
+    random = Random(seed)
+    queries = tuple(query for query in drawn.queries if query.window is not None and query.span is None)
+    events = [event for event in drawn.events() if event.time is not None and abs(event.time) < MOST_TIME]
+    if not queries or not events:
+        return []
+    found: list[str] = []
+    for some in dict.fromkeys((queries[:1], queries)):
+        try:
+            machine = template(some)
+        except AutomatonTooLargeError:  # a shuffle that is refused
+            continue
+        panes_from = random.choice((0, PANES_FROM))
+        plan = compile_plan(machine, share_equal_prefixes(machine), panes_from, fallback=random.random() < 0.5)
+        rows = kernel_rows(plan, events, keep_unmatched=True)
+        times = [row.time for row in rows]
+        micro_batches = arrivals(times, random)
+        kept = in_time(times, micro_batches)
+        partials, late = streamed(plan, rows, micro_batches, random)
+        if late != len(rows) - len(kept):
+            found.append(f"seed {seed}: {late} events are late, and should be {len(rows) - len(kept)}")
+        for one, result in zip(some, plan.results, strict=True):
+            expected = enumerate_results(one, [events[place] for place in kept], MEANINGS)
+            problem = difference(expected, query_results(one, result, partials))
+            if problem is not None:
+                found.append(f"seed {seed}, {one.pattern}: {problem}")
+    return found
+
+
+@pytest.mark.parametrize("seed", first(2, range(12)))
+def test_random_pools_as_streams(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of the language but SPAN, cut into micro-batches, with late events and with keys that have the same hash."""
+    monkeypatch.setattr(bucket_module, "SMALL_PAGE", Random(seed).choice((0, 64 << 10)))
+    monkeypatch.setattr(bucket_module, "MOST_ROWS", Random(seed).choice((2, 1 << 18)))
+    found = [problem for at in range(60) for problem in problems(workload(Random(1000 * seed + at)), seed + at)]
+    assert not found, "\n".join(found)
+
+
+def stream_plan(window: Window, buckets: int = 1, meaning: str = "A+") -> StreamPlan:
+    machine = template([query("A+", COUNT, window=window)])
+    plan = compile_plan(machine, share_equal_prefixes(machine))
+    return StreamPlan(plan, Layout(1, 0), buckets, {"PATTERN": meaning})
+
+
+def pack(*events: tuple[int, int], zone: str = "UTC") -> bytes:
+    """Events of type A as bytes, by key and time."""
+    keys, times = zip(*events, strict=True)
+    columns = [
+        pa.array(keys, pa.int64()),
+        pa.array(keys, pa.int64()),
+        pa.array(times, pa.timestamp("us", tz=zone)),
+        pa.array([1] * len(keys), pa.int64()),
+    ]
+    return as_bytes(pa.RecordBatch.from_arrays(columns, ["hash", "key", "time", "classes"]))
+
+
+def step(of: StreamPlan, store: MemoryStore, watermark: int, *packs: bytes) -> tuple[list[tuple[int, int]], Bucket]:
+    """Key and window of the rows that are written, and the bucket."""
+    bucket = Bucket(of, store)
+    rows = [row for batch in bucket.step(packs, watermark) for row in batch.to_pylist()]
+    return sorted((row["c1"] if "c1" in row else row["key"], row["window"]) for row in rows), bucket
+
+
+def test_a_window_is_written_once_when_the_watermark_reaches_its_end() -> None:
+    of, store = stream_plan(Window(10, 5)), MemoryStore()
+    assert step(of, store, NEVER, pack((1, 7), (2, 3)))[0] == []
+    assert step(of, store, 4)[0] == []
+    assert step(of, store, 5)[0] == [(2, -1)]
+    assert step(of, store, 10, pack((1, 9), (1, 12)))[0] == [(1, 0), (2, 0)]
+    assert step(of, store, 10)[0] == []
+    assert step(of, store, 14)[0] == []
+    found, bucket = step(of, store, END)
+    assert found == [(1, 1), (1, 2)]
+    assert store.pages == {}
+    assert bucket.counts.kept == 0
+
+
+def test_what_is_late_is_before_the_watermark_of_the_micro_batch_before() -> None:
+    of, store = stream_plan(Window(10, 10)), MemoryStore()
+    step(of, store, 20, pack((1, 15)))
+    _, bucket = step(of, store, 30, pack((1, 19), (1, 20), (1, 29), (1, 5)))
+    assert (bucket.counts.events, bucket.counts.late, bucket.counts.kept) == (4, 2, 0)
+    _, bucket = step(of, store, 25, pack((1, 29), (1, 30)))  # a watermark never goes back
+    assert (bucket.counts.late, bucket.counts.kept) == (1, 1)
+    assert bucket.header.until == 30
+
+
+def test_events_between_windows_are_not_kept() -> None:
+    of, store = stream_plan(Window(2, 10)), MemoryStore()
+    _, bucket = step(of, store, NEVER, pack((1, 1), (1, 2), (1, 9), (1, 10)))
+    assert bucket.counts.kept == 2
+
+
+@pytest.mark.long
+def test_state_does_not_grow_with_time() -> None:
+    """Pages are dropped as windows end, and small ones put together."""
+    of, store = stream_plan(Window(100, 50)), MemoryStore()
+    sizes, pages = [], []
+    for at in range(0, 40_000, 20):
+        _, bucket = step(of, store, at - 10, pack(*((key, at + key) for key in range(10))))
+        sizes.append(bucket.counts.size)
+        pages.append(len(store.pages))
+    assert max(pages[100:]) <= 3
+    assert max(sizes[1000:]) <= max(sizes[100:300]) * 1.05
+    _, bucket = step(of, store, END)
+    assert store.pages == {}
+
+
+def test_large_pages_stay_as_they_are_until_most_of_them_is_of_no_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bucket_module, "SMALL_PAGE", 0)
+    of, store = stream_plan(Window(10, 10)), MemoryStore()
+    step(of, store, NEVER, pack(*((1, time) for time in range(40))))
+    assert [len(page_events(page)) for page in store.pages.values()] == [40]
+    step(of, store, 10)
+    assert [len(page_events(page)) for page in store.pages.values()] == [40]
+    step(of, store, 30)
+    assert [len(page_events(page)) for page in store.pages.values()] == [10]
+    assert step(of, store, END)[0] == [(1, 3)]
+
+
+def test_a_session_may_be_in_another_time_zone_after_a_restart() -> None:
+    of, store = stream_plan(Window(10, 10)), MemoryStore()
+    step(of, store, NEVER, pack((1, 1)))
+    step(of, store, NEVER, pack((1, 2), zone="Europe/Berlin"))
+    found, bucket = step(of, store, 10)
+    assert found == [(1, 0)]
+    assert bucket.counts.kept == 0
+
+
+def test_other_states_are_told_apart() -> None:
+    of, store = stream_plan(Window(10, 10)), MemoryStore()
+    step(of, store, NEVER, pack((1, 1)))
+    with pytest.raises(ValueError, match=r"it has 1 buckets, and spark.sparkext.stream.buckets is 2. Set it to 1"):
+        Bucket(stream_plan(Window(10, 10), 2), store)
+    with pytest.raises(ValueError, match=r"PATTERN was A\+ and is B. Start with a new checkpoint"):
+        Bucket(stream_plan(Window(10, 10), meaning="B"), store)
+    assert store.kept is not None
+    with pytest.raises(ValueError, match=rf"in format {FORMAT + 1} by another version of sparkext"):
+        Bucket(of, MemoryStore(store.kept[:4] + (FORMAT + 1).to_bytes(2, "little") + store.kept[6:]))
+    for wrong in (b"", b"TRN", b"XXXX" + store.kept[4:]):
+        with pytest.raises(ValueError, match="not written by sparkext"):
+            Bucket(of, MemoryStore(wrong))
+    assert step(of, store, 10)[0] == [(1, 0)]
+
+
+def test_headers_and_pages_are_read_as_they_were_written() -> None:
+    pages = [Page(3, 2, 100, -(1 << 62), 5), Page(7, 1, 1 << 31, 0, 1 << 62)]
+    header = Header(32, {"PATTERN": "A+ ü"}, -5, 12, 8, pages)
+    assert Header.read(header.write()) == header
+    events = from_bytes(pack((1, 2), (3, 4)))
+    assert page_events(page_bytes(events)).equals(events)
+
+
+def test_the_first_format_is_still_read() -> None:
+    """States outlive the version that wrote them."""
+    data = bytes.fromhex(FIRST_FORMAT)
+    assert Header.read(data) == Header(2, {"PATTERN": "A+"}, 1000, 2, 4, [Page(3, 2, 100, -7, 5)])
+
+
+FIRST_FORMAT = (
+    "54524e440100"
+    "02000000"
+    "e803000000000000"
+    "0200000000000000"
+    "04000000"
+    "11000000"
+    "01000000"
+    "7b225041545445524e223a2022412b227d"
+    "03000000"
+    "02000000"
+    "64000000"
+    "f9ffffffffffffff"
+    "0500000000000000"
+)
+
+
+def test_keys_with_one_hash_are_told_apart() -> None:
+    nan = float("nan")
+    keys = pa.array([nan, 1.0, None, nan, None, 1.0], pa.float64())
+    columns = [pa.array([7] * 6, pa.int64()), keys, pa.array([3, 2, 1, 1, 2, 1], pa.int64())]
+    found = in_order(pa.RecordBatch.from_arrays(columns, ["hash", "key", "time"]), 1)
+    assert repr(found.column(1).to_pylist()) == "[None, None, nan, nan, 1.0, 1.0]"
+    assert found.column(2).to_pylist() == [1, 2, 1, 3, 1, 2]
+
+
+def test_packs_hold_the_events_of_a_bucket() -> None:
+    events = pa.RecordBatch.from_arrays([pa.array([2, 0, 2, 0], pa.int32()), pa.array([1, 2, 3, 4])], ["bucket", "v"])
+    rows = [row for batch in packed(3, lambda: True)(iter([events, events.slice(0, 0)])) for row in batch.to_pylist()]
+    called = [row["bucket"] for row in rows if row["events"] is None]
+    assert called == [0, 1, 2]
+    found = {row["bucket"]: from_bytes(row["events"]).to_pydict() for row in rows if row["events"] is not None}
+    assert found == {0: {"v": [2, 4]}, 2: {"v": [1, 3]}}
+    assert list(packed(3, lambda: False)(iter([]))) == []
+
+
+def test_late_events_by_the_rule() -> None:
+    """Of the rule itself, which tests of random pools use."""
+    micro_batches = [Arrival([0, 1], NEVER), Arrival([2, 3], 10), Arrival([4], 20), Arrival([5], 20)]
+    assert in_time([5, 12, 3, 11, 10, 15], micro_batches) == [0, 1, 2, 3, 4]

@@ -1,0 +1,232 @@
+"""Clauses over streams: their rows are those of a batch over the events that were not late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException, StreamingQueryException
+from pyspark.sql import SparkSession
+
+from tests.support.live import BUCKETS, Event, Feed, able_to_stream, metrics
+
+PAIRS = (
+    "SELECT k, unix_timestamp(window_start) - 1767225600 AS start, n FROM ev MATCH_TREND ("
+    "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS n PATTERN (A B) WITHIN INTERVAL 60 SECONDS)"
+)
+
+
+@pytest.fixture
+def feed(spark: SparkSession, tmp_path: Path) -> Iterator[Feed]:
+    with able_to_stream(spark):
+        yield Feed(spark, tmp_path)
+
+
+def events_of(*events: tuple[int, float | None, str]) -> list[Event]:
+    return [(k, "x", seconds, ty, 1) for k, seconds, ty in events]
+
+
+@pytest.mark.long
+def test_windows_are_written_once_when_the_watermark_passes_them(spark: SparkSession, feed: Feed) -> None:
+    """With late events, idle keys, events out of order and without a time, no new files, and a restart."""
+    feed.put(events_of((1, 0, "A"), (1, 5, "B"), (2, 3, "A"), (2, None, "B")))
+    feed.stream().createOrReplaceTempView("ev")
+    rows = spark.sql(PAIRS)
+    assert rows.isStreaming
+    found: list[Any] = []
+
+    def written(*events: tuple[int, float | None, str]) -> list[Any]:
+        if events:
+            feed.put(events_of(*events))
+        query.processAllAvailable()
+        taken, found[:] = sorted(found), []
+        return taken
+
+    query = feed.start(rows, found.extend)
+    assert written() == []
+    assert written((3, 62, "A")) == []  # the watermark is 52
+    assert written((1, 55, "B")) == []  # out of order, and in time
+    assert written((3, 75, "Z")) == [(1, 0, 2)]  # 65: the window of keys that have no events is over
+    assert metrics(query) == {"events": 5, "late": 0, "kept": 1}
+    query.stop()
+
+    query = feed.start(spark.sql(PAIRS), found.extend)
+    assert written() == []
+    assert written((1, 50, "B"), (2, 64, "B"), (2, 66, "A"), (2, 67, "B")) == []
+    assert written((9, 20, "A"), (9, 21, "B")) == []  # late in a bucket that may never have had an event
+    assert metrics(query)["late"] == 4
+    assert written((3, 400, "A")) == [(2, 60, 1)]
+    query.stop()
+
+    feed.put(events_of((4, 390, "A"), (4, 391, "B")))
+    feed.put(events_of((4, 500, "A")))
+    assert feed.all_now(spark.sql(PAIRS)) == [(4, 360, 1)]
+    assert feed.all_now(spark.sql(PAIRS)) == []
+
+
+CLAUSES = {
+    "sliding": "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS a, SUM(B.v) AS b, AVG(A.v) AS c, "
+    "MIN(B.v) AS d, MAX(A.v) AS e PATTERN (A B+) WITHIN INTERVAL 60 SECONDS SLIDE INTERVAL 20 SECONDS",
+    "groups": "PARTITION BY k GROUP BY sub ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS a, MAX(A.v) AS b, "
+    "AVG(B.v) AS c PATTERN (A (B | C)+) WITHIN INTERVAL 40 SECONDS SLIDE INTERVAL 20 SECONDS",
+    "no keys": "ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS a PATTERN (A B) WITHIN INTERVAL 7 SECONDS",
+    "not": "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS a, SUM(A.v) AS b PATTERN (A NOT C B) "
+    "WITHIN INTERVAL 60 SECONDS SLIDE INTERVAL 20 SECONDS",
+    "previous": "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS a, COUNT(B) AS b PATTERN (A B+) "
+    "DEFINE B AS v >= PREV(v) AND sub = PREV(sub) WITHIN INTERVAL 60 SECONDS SLIDE INTERVAL 30 SECONDS",
+    "earlier": "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS a PATTERN (A B+ C) "
+    "DEFINE C AS C.v > A.v WITHIN INTERVAL 60 SECONDS SLIDE INTERVAL 30 SECONDS",
+    "next": "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS a PATTERN (A B+ C) "
+    "WITHIN INTERVAL 60 SECONDS SLIDE INTERVAL 30 SECONDS SKIP TILL NEXT MATCH",
+    "contiguous": "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS a PATTERN (A B+) "
+    "WITHIN INTERVAL 60 SECONDS SLIDE INTERVAL 30 SECONDS CONTIGUOUS",
+    "panes": "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS a, SUM(B.v) AS b PATTERN (A B) "
+    "WITHIN INTERVAL 120 SECONDS SLIDE INTERVAL 1 SECOND",
+    "large": "PARTITION BY k ORDER BY ts MEASURES APPROX_COUNT(*) AS a, LOG10_COUNT(*) AS b, COUNT(*) AS c "
+    "PATTERN (V+) DEFINE V AS v < 9 WITHIN INTERVAL 100 SECONDS SLIDE INTERVAL 50 SECONDS",
+}
+"""Each kind of what is computed."""
+
+
+def disordered(random: Random, files: int, events: int) -> list[list[Event]]:
+    """Events of which each is up to ten seconds late, by file, and one far ahead at the end."""
+    span = 20.0 * files * events
+    times = sorted(random.uniform(0, span / 20) for _ in range(files * events))
+    order = sorted(times, key=lambda time: time + random.uniform(0, 9.9))
+    made: list[Event] = [
+        (
+            random.choice((1, 2, 3, None)),
+            random.choice("xy"),
+            round(time, 1),
+            random.choice("ABC"),
+            random.randint(0, 9),
+        )
+        for time in order
+    ]
+    return [
+        *(made[at : at + events] for at in range(0, len(made), events)),
+        [(1, "x", 1e6, "A", 1)],
+        [(1, "x", 2e6, "A", 1)],
+    ]
+
+
+def check_against_batch(spark: SparkSession, feed: Feed, names: list[str], files: int) -> None:
+    for part in disordered(Random(len(names[0])), files, 60):
+        feed.put(part)
+    feed.batch().createOrReplaceTempView("ev")
+    wanted = {name: spark.sql(statement(name)).where("window_end < '2026-01-12'").collect() for name in names}
+    feed.stream().createOrReplaceTempView("ev")
+    texts = (f"SELECT '{name}' AS name, to_json(struct(*)) AS row FROM ({statement(name)})" for name in names)
+    together = spark.sql("\nUNION ALL ".join(texts)).where('NOT row LIKE \'%"window_end":"2026-01-12T13%\'')
+    found = feed.all_now(together)
+    for name in names:
+        rows = spark.createDataFrame(wanted[name], spark.sql(statement(name)).schema) if wanted[name] else None
+        assert rows is not None, name
+        expected = sorted(row[0] for row in rows.selectExpr("to_json(struct(*))").collect())
+        assert sorted(row for of, row in found if of == name) == expected
+
+
+def statement(name: str) -> str:
+    return f"SELECT * FROM ev MATCH_TREND ({CLAUSES[name]})"
+
+
+def test_rows_equal_those_of_a_batch(spark: SparkSession, feed: Feed) -> None:
+    check_against_batch(spark, feed, ["groups", "previous"], 2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CLAUSES)
+def test_rows_of_each_kind_equal_those_of_a_batch(spark: SparkSession, feed: Feed, name: str) -> None:
+    check_against_batch(spark, feed, [name], 8)
+
+
+@pytest.mark.long
+def test_views_and_what_comes_after_a_clause(spark: SparkSession, feed: Feed) -> None:
+    """A view of a stream is a stream, of which Spark aggregates on by the ends of the windows."""
+    feed.put(events_of((1, 0, "A"), (1, 5, "B"), (2, 3, "A"), (2, 4, "B")))
+    feed.put(events_of((1, 100, "A"), (1, 101, "B")))
+    feed.put(events_of((9, 1000, "A")))
+    feed.stream().createOrReplaceTempView("ev")
+    spark.sql(f"CREATE TEMP VIEW pairs AS {PAIRS.replace(' AS start, n', ' AS start, n, window_end')}")
+    assert spark.table("pairs").isStreaming
+    (shown,) = spark.sql("SHOW TREND QUERIES").collect()
+    assert shown.name == "pairs"
+    (explained,) = spark.sql("EXPLAIN SHARING").collect()
+    assert "A -> B" in explained[0]
+    ends = spark.sql("SELECT window_end, sum(n) AS n FROM pairs GROUP BY window_end").select("n")
+    assert sorted(feed.all_now(ends)) == [(1,), (2,)]
+    spark.table("pairs").createOrReplaceTempView("of_frame")
+    writer = spark.sql("SELECT k, n FROM of_frame WHERE k = 1").writeStream.outputMode("update")
+    query = writer.format("memory").queryName("trends").trigger(availableNow=True).start()
+    query.awaitTermination()
+    assert sorted(map(tuple, spark.table("trends").collect())) == [(1, 1), (1, 1)]
+    spark.sql("DROP VIEW trends")
+
+
+@pytest.mark.long
+def test_watermarks_in_sql(spark: SparkSession, feed: Feed) -> None:
+    """Where Spark's parser has them, from 4.3 on."""
+    feed.put(events_of((1, 0, "A"), (1, 5, "B")))
+    feed.put(events_of((9, 1000, "A")))
+    feed.stream(None).createOrReplaceTempView("raw")
+    spark.conf.set("spark.sparkext.debug", "true")
+    marked = PAIRS.replace("FROM ev", "FROM STREAM raw WATERMARK ts DELAY OF INTERVAL 10 SECONDS")
+    filtered = PAIRS.replace(
+        "FROM ev", "FROM (SELECT * FROM STREAM raw WATERMARK ts DELAY OF INTERVAL 1 SECOND WHERE k < 9)"
+    )
+    if tuple(map(int, spark.version.split(".")[:2])) >= (4, 3):
+        assert feed.all_now(spark.sql(marked)) == [(1, 0, 1)]
+        assert feed.all_now(spark.sql(filtered), "other") in ([], [(1, 0, 1)])
+
+
+@pytest.mark.long
+def test_checkpoints_of_something_else(spark: SparkSession, feed: Feed) -> None:
+    """What differs is said, without a traceback; other measures go on, and so does the query as it was."""
+    feed.put(events_of((1, 0, "A"), (1, 5, "B")))
+    feed.stream().createOrReplaceTempView("ev")
+    assert feed.all_now(spark.sql(PAIRS)) == []
+    feed.put(events_of((9, 1000, "A")))
+    other = PAIRS.replace("(A B)", "(A B+)")
+    for statement, buckets, told in (
+        (PAIRS, "4", "it has 3 buckets, and spark.sparkext.stream.buckets is 4. Set it to 3, or start with a new"),
+        (other, "3", "it is that of another query: PATTERN was A B and is A B+. Start with a new checkpoint"),
+    ):
+        spark.conf.set(BUCKETS, buckets)
+        writer = spark.sql(statement).writeStream.format("noop").option("checkpointLocation", feed.checkpoint())
+        with pytest.raises(StreamingQueryException) as error:
+            writer.trigger(availableNow=True).start().awaitTermination()
+        message = str(error.value)
+        assert "[TREND_STREAM_CHECKPOINT] The state in the checkpoint cannot be used: " + told in message
+        assert "Traceback" not in message
+    measured = PAIRS.replace("COUNT(*) AS n", "COUNT(*) + 1 AS n")
+    assert feed.all_now(spark.sql(measured)) == [(1, 0, 2)]
+
+
+@pytest.mark.long
+def test_two_clauses_of_a_statement_and_a_join(spark: SparkSession, feed: Feed) -> None:
+    feed.put(events_of((1, 0, "A"), (1, 5, "B"), (2, 3, "A"), (2, 4, "B"), (1, 9, "C")))
+    feed.put(events_of((9, 1000, "A")))
+    feed.put(events_of((9, 1010, "A")))
+    feed.stream().createOrReplaceTempView("ev")
+    spark.sql(f"CREATE TEMP VIEW one AS {PAIRS.replace(' AS start, n', ' AS start, n, window_end')}")
+    spark.sql(
+        f"CREATE TEMP VIEW two AS {PAIRS.replace(' AS start, n', ' AS start, n, window_end').replace('A B', 'A C')}"
+    )
+    joined = "SELECT one.k, one.n, two.n FROM one JOIN two ON one.k = two.k AND one.window_end = two.window_end"
+    assert feed.all_now(spark.sql(joined)) == [(1, 1, 1)]
+    both = "SELECT k, n FROM one UNION ALL SELECT k, n FROM one"
+    assert sorted(feed.all_now(spark.sql(both), "both")) == [(1, 1), (1, 1), (2, 1), (2, 1)]
+    itself = "SELECT a.k, a.n, b.n FROM one AS a JOIN one AS b ON a.k = b.k AND a.window_end = b.window_end"
+    assert sorted(feed.all_now(spark.sql(itself), "itself")) == [(1, 1, 1), (2, 1, 1)]
+
+
+@pytest.mark.long
+def test_complete_mode_is_refused_by_spark(spark: SparkSession, feed: Feed) -> None:
+    feed.put(events_of((1, 0, "A")))
+    feed.stream().createOrReplaceTempView("ev")
+    writer = spark.sql(PAIRS).writeStream.outputMode("complete").format("memory").queryName("all_of_it")
+    with pytest.raises(AnalysisException, match=r"[Cc]omplete"):
+        writer.start()

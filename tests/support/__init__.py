@@ -1,0 +1,1 @@
+"""Truths, twins, random workloads, and what tests have in common."""

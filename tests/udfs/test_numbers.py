@@ -1,0 +1,115 @@
+"""128-bit counts and scaled doubles against Python's own integers and fractions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sparkext.udfs.kernels.numbers import (
+    LIMIT_HIGH,
+    NOT_FINITE,
+    add_exact,
+    add_scaled,
+    is_before,
+    multiply_exact,
+    scaled,
+)
+
+LIMIT = int(LIMIT_HIGH) << 64
+WORD = (1 << 64) - 1
+
+counts = st.integers(0, LIMIT + WORD) | st.sampled_from([0, 1, WORD, WORD + 1, 10**38, LIMIT - 1, LIMIT])
+unhurried = settings(deadline=None)
+"""The first call of a function compiles it."""
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+scales = st.integers(-40, 40)
+
+
+def words(count: int) -> tuple[np.int64, np.int64]:
+    """Two words of 64 bits, the high one with its sign."""
+    low = count & WORD
+    return np.int64(count >> 64), np.int64(low if low < 1 << 63 else low - (1 << 64))
+
+
+def joined(high: Any, low: Any) -> int:
+    return (int(high) << 64) + (int(low) & WORD)
+
+
+def exact(number: float, scale: int) -> Fraction:
+    return Fraction(number) * Fraction(2) ** (512 * int(scale))
+
+
+@given(counts, counts)
+@unhurried
+def test_sums_of_counts_are_exact_until_they_stick(one: int, other: int) -> None:
+    found = joined(*add_exact(*words(one), *words(other)))
+    assert found == one + other if one + other < LIMIT else found >= LIMIT
+
+
+of_all_sizes = st.integers(0, 127).flatmap(lambda bits: st.integers(0, min(1 << bits, LIMIT + WORD))) | counts
+
+
+@given(of_all_sizes, of_all_sizes)
+@unhurried
+def test_products_of_counts_are_exact_until_they_stick(one: int, other: int) -> None:
+    found = joined(*multiply_exact(*words(one), *words(other)))
+    assert found == one * other if one * other < LIMIT else found >= LIMIT
+
+
+@given(st.lists(counts, max_size=8))
+@unhurried
+def test_counts_that_stick_stay_above_38_digits(several: list[int]) -> None:
+    high, low = words(0)
+    for count in several:
+        high, low = add_exact(high, low, *words(count))
+    assert joined(high, low) == sum(several) if sum(several) < LIMIT else high == LIMIT_HIGH
+
+
+@given(numbers, scales)
+@unhurried
+def test_scaling_keeps_the_number(number: float, scale: int) -> None:
+    found, its_scale = scaled(number, scale)
+    assert exact(found, its_scale) == exact(number, scale)
+    assert found == 0.0 or 2.0**-256 <= abs(found) < 2.0**256
+
+
+def test_scaling_of_what_is_not_finite() -> None:
+    for number in (math.inf, -math.inf, math.nan):
+        found, scale = scaled(number, 3)
+        assert scale == NOT_FINITE
+        assert found == number or (math.isnan(found) and math.isnan(number))
+
+
+@given(numbers, scales, numbers, scales)
+@unhurried
+def test_sums_of_scaled_doubles(one: float, one_scale: int, other: float, other_scale: int) -> None:
+    one, one_scale = scaled(one, one_scale)
+    other, other_scale = scaled(other, other_scale)
+    found, scale = add_scaled(one, one_scale, other, other_scale)
+    largest = max(abs(exact(one, one_scale)), abs(exact(other, other_scale)))
+    error = abs(exact(found, scale) - exact(one, one_scale) - exact(other, other_scale))
+    assert error <= largest * Fraction(1, 2**50)
+    assert found == 0.0 or 2.0**-256 <= abs(found) < 2.0**256
+
+
+def test_what_is_not_finite_outweighs_every_number() -> None:
+    huge = scaled(1.0, 10**6)
+    infinite, negative, nan = (scaled(number, 0) for number in (math.inf, -math.inf, math.nan))
+    assert add_scaled(*huge, *infinite)[0] == math.inf
+    assert add_scaled(*negative, *huge)[0] == -math.inf
+    assert math.isnan(add_scaled(*huge, *nan)[0])
+    assert math.isnan(add_scaled(*infinite, *negative)[0])
+    assert math.isnan(add_scaled(*infinite, *nan)[0])
+    assert add_scaled(*infinite, *infinite)[0] == math.inf
+
+
+@given(st.integers(-(1 << 127), (1 << 127) - 1), st.integers(-(1 << 127), (1 << 127) - 1))
+@unhurried
+def test_order_of_keys(one: int, other: int) -> None:
+    assert bool(is_before(*words(one), *words(other))) == (one < other)

@@ -1,0 +1,92 @@
+"""Stretches of time: keys without windows are computed by several tasks, and nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.planner.compiler.panes import may_be_stretched
+from sparkext.planner.patterns.query import Query, Window
+from sparkext.planner.sharing.prefixes import share_equal_prefixes
+from sparkext.planner.sharing.template import template
+from tests.support.enumerator import Event, enumerate_results
+from tests.support.kernel_harness import (
+    PLANNERS,
+    difference,
+    kernel_rows,
+    pool_results,
+    sorted_rows,
+    stretched_partials,
+)
+from tests.support.kernel_twin import twin_results
+from tests.support.pools import query
+from tests.support.workloads import workload
+from tests.udfs.test_kernel import mismatch
+from tests.udfs.test_panes import AGGREGATES, PATTERNS, stream
+
+EXAMPLES = int(os.environ.get("SPARKEXT_POOLS", "300"))
+
+
+def compiled(*queries: Query) -> KernelPlan:
+    machine = template(queries)
+    return compile_plan(machine, share_equal_prefixes(machine), stretched=True)
+
+
+def test_which_pools_may_be_stretched() -> None:
+    """Those without windows, and without conditions that look at other events than those of a trend's last state."""
+    window = Window(10, 5)
+    assert may_be_stretched(template([query("A+ B"), query("C")]))
+    assert not may_be_stretched(template([query("A+ B"), query("C", window=window)]))
+    assert not may_be_stretched(template([query("A NOT C B")]))
+    assert not compile_plan(template([query("A+")]), share_equal_prefixes(template([query("A+")]))).is_stretched
+    assert compiled(query("A+ B")).is_stretched
+
+
+@pytest.mark.parametrize("events", [3, 30, 200])
+def test_stretches_hold_what_keys_hold(events: int) -> None:
+    """Of two keys, cut into one to five stretches; counts go beyond 64 bits and 38 digits."""
+    random = Random(events)
+    queries = tuple(query(text, *AGGREGATES) for text in PATTERNS)
+    plan = compiled(*queries)
+    for _ in range(8):
+        times = sorted(random.choices(range(-events, events), k=events))
+        rows = sorted_rows(kernel_rows(plan, stream(queries, times, random)))
+        assert mismatch(plan, twin_results(plan, rows), stretched_partials(plan, rows, random)) is None
+
+
+def test_random_pools() -> None:
+    """Against the enumerator, with all planners, and with keys that come again and again."""
+    checked = 0
+    for seed in range(EXAMPLES // 2):
+        drawn = workload(Random(seed))
+        unbounded = [replace(one, window=None) for one in drawn.queries if may_be_stretched(template([_free(one)]))]
+        if not unbounded:
+            continue
+        random, events = Random(seed), drawn.events()
+        name = random.choice(list(PLANNERS))
+        results = pool_results(unbounded, events, PLANNERS[name](random), random)
+        for one, found in zip(unbounded, results, strict=True):
+            expected = enumerate_results(one, events)
+            assert difference(expected, found) is None, (seed, name, str(one.pattern))
+            checked += bool(expected)
+    assert checked > EXAMPLES // 10
+
+
+def _free(one: Query) -> Query:
+    return replace(one, window=None)
+
+
+def test_a_stretch_without_events_that_matter() -> None:
+    """Nothing is handed on of it, and nothing is written for a key without trends."""
+    queries = (query("A B"),)
+    plan = compiled(*queries)
+    (known,) = (one for _, one in queries[0].classes if one.type == "A")
+    events = [Event((), (0,), time, frozenset((known,)), {"v": 1}) for time in range(6)]
+    rows = sorted_rows(kernel_rows(plan, events))
+    for seed in range(5):
+        assert stretched_partials(plan, rows, Random(seed)) == {}

@@ -1,0 +1,71 @@
+"""Debug mode: every query is also computed by itself."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from sparkext.execution.source_pass import run_pool
+from sparkext.workload import pool
+from tests.support.sql_cases import fails, settings, stream, trends, values
+
+EVENTS = {"x": "a1 b2 a3 b4 c5 b6", "y": "a1 b1 c2 b3", r"o\'z": "a1 a2 a3 b9"}
+WINDOW = "WITHIN 4 SLIDE 2"
+
+
+@pytest.fixture
+def views(spark: SparkSession) -> None:
+    stream(spark, EVENTS)
+    for number, statement in enumerate(
+        [
+            trends("A B+", "COUNT(*) AS n, AVG(A.v) AS mean", "GROUP BY k AS `the key` " + WINDOW),
+            trends("A+ B"),
+            trends("A+ (B | C)", "MAX(A.v) - MIN(A.v) AS spread, COUNT(A) AS a"),
+            trends("A B", keys="ORDER BY t TYPE BY ty"),
+        ]
+    ):
+        spark.sql(f"CREATE TEMP VIEW q{number} AS {statement}")
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("views")
+def test_right_results_pass(spark: SparkSession) -> None:
+    expected = [values(spark.table(f"q{number}")) for number in range(4)]
+    with settings(spark, spark_sparkext_debug="true"):
+        spark.sql("REFRESH SHARING")
+        assert [values(spark.table(f"q{number}")) for number in range(4)] == expected
+        assert values(spark.sql(trends("A B NOT C"))) != []
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("views")
+def test_a_fault_is_shown_with_a_small_script(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here pools of several queries lose a row of the key x; the script has that key's events and two queries."""
+
+    def faulty(spark: SparkSession, queries: list[object], *rest: object) -> DataFrame:
+        results = run_pool(spark, queries, *rest)  # type: ignore[arg-type]
+        return results.where(F.col("group_0") != "x") if len(queries) > 1 else results
+
+    monkeypatch.setattr(pool, "run_pool", faulty)
+    with settings(spark, spark_sparkext_debug="true"):
+        spark.sql("REFRESH SHARING")
+        error = fails(spark, "SELECT * FROM q1", "TREND_RESULTS_DIFFER")
+        text = str(error)
+        assert "The pool of trend query q1 gives another result" in text
+        assert "for k = x, the pool has no row, the query by itself has COUNT(*) = " in text
+        script = text[text.index("CREATE OR REPLACE TEMP VIEW events") : text.index("SELECT * FROM q1;")]
+        assert script.count("MATCH_TREND") == 2
+        assert len(re.findall(r'"ty"', script)) <= 2
+        statements = [statement for statement in script.split(";\n") if statement.strip()]
+        for statement in statements:
+            spark.sql(statement)
+        fails(spark, "SELECT * FROM q1", "TREND_RESULTS_DIFFER")
+
+
+def test_unknown_values_are_refused(spark: SparkSession) -> None:
+    stream(spark, EVENTS)
+    with settings(spark, spark_sparkext_debug="maybe"):
+        fails(spark, trends("A"), "TREND_UNKNOWN_SETTING")

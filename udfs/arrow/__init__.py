@@ -1,0 +1,1 @@
+"""Arrow batches as flat arrays, and results as batches."""

@@ -1,0 +1,176 @@
+"""Arrow batches of events as flat arrays, and where keys change."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sparkext.planner.compiler.kernel_plan import Column, Encoding, KernelPlan, Layout, class_words
+from sparkext.udfs.arrow.arrays import as_flags, as_numbers, has_values
+from sparkext.udfs.arrow.difference_keys import encode_part
+from sparkext.udfs.arrow.key_changes import changes, same
+from sparkext.udfs.arrow.order_keys import as_int64, encode
+from sparkext.udfs.state.program import Flags, Floats, Ints
+
+
+class Batch(NamedTuple):
+    """Events of one Arrow batch, sorted by key and time.
+
+    Attributes:
+        time: Microseconds, days or plain numbers. Shape (rows,).
+        chunk: Number of the chunk of time that an event is looked at for; empty when keys are not cut. Shape (rows,).
+        new_key: 1 where an event has another key than the one before. Shape (rows,).
+        new_group: 1 where it has another output group. Shape (rows,).
+        classes: Bits of the classes an event is of. Shape (rows, words).
+        valid: 0 where an attribute is NULL. Shape (columns, rows).
+        numbers: Attributes as doubles. Shape (columns, rows).
+        key_high, key_low: Attributes as order keys, or numbers of equal values. Shape (columns, rows).
+
+    The last four may have further rows: events of earlier batches that are reached back to.
+    """
+
+    time: Ints
+    chunk: Ints
+    new_key: Flags
+    new_group: Flags
+    classes: Ints
+    valid: Flags
+    numbers: Floats
+    key_high: Ints
+    key_low: Ints
+
+
+def no_batch(plan: KernelPlan) -> Batch:
+    """A batch without events."""
+    flags, ints = np.zeros(0, np.uint8), np.zeros(0, np.int64)
+    columns, words = len(plan.columns), class_words(len(plan.classes))
+    return Batch(
+        time=ints,
+        chunk=ints,
+        new_key=flags,
+        new_group=flags,
+        classes=np.zeros((0, words), np.int64),
+        valid=np.zeros((columns, 0), np.uint8),
+        numbers=np.zeros((columns, 0), np.float64),
+        key_high=np.zeros((columns, 0), np.int64),
+        key_low=np.zeros((columns, 0), np.int64),
+    )
+
+
+def rows_of(batch: Batch, begin: int, end: int) -> Batch:
+    """The events of a batch from ``begin`` to ``end``; all of them are the batch itself."""
+    if begin == 0 and end == len(batch.time):
+        return batch
+    return Batch(
+        time=batch.time[begin:end],
+        chunk=batch.chunk[begin:end],
+        new_key=batch.new_key[begin:end],
+        new_group=batch.new_group[begin:end],
+        classes=batch.classes[begin:end],
+        valid=np.ascontiguousarray(batch.valid[:, begin:end]),
+        numbers=np.ascontiguousarray(batch.numbers[:, begin:end]),
+        key_high=np.ascontiguousarray(batch.key_high[:, begin:end]),
+        key_low=np.ascontiguousarray(batch.key_low[:, begin:end]),
+    )
+
+
+class BatchReader:
+    """Reads batches of one sorted stream; remembers the last row to see whether the next has its key."""
+
+    def __init__(self, plan: KernelPlan, layout: Layout) -> None:
+        self._plan = plan
+        self._layout = layout
+        self._last: list[pa.Scalar] | None = None
+        self._identities: dict[object, int] = {}
+        self._origins: dict[str | None, float] = {}
+
+    def read(self, batch: pa.RecordBatch) -> Batch:
+        """The arrays of a batch that is not empty."""
+        rows, columns = batch.num_rows, batch.columns
+        groups, keys = self._layout.group_keys, self._layout.keys
+        new_group = np.zeros(rows, np.bool_)
+        new_key = np.zeros(rows, np.bool_)
+        for place in range(keys):
+            differs = self._changes(columns[place], place)
+            new_key |= differs
+            if place < groups:
+                new_group |= differs
+        if self._last is None:
+            new_key[0] = new_group[0] = True
+        self._last = [column[rows - 1] for column in columns[:keys]]
+
+        words = class_words(len(self._plan.classes))
+        attributes = columns[keys + 1 + words :]
+        if new_key[0]:
+            self._identities.clear()  # only events of one key are compared
+        valid, numbers, key_high, key_low = self._attributes(attributes, rows)
+        return Batch(
+            time=as_int64(columns[keys]),
+            chunk=np.zeros(0, np.int64) if self._layout.chunk is None else as_int64(columns[keys - 1]),
+            new_key=new_key.view(np.uint8),
+            new_group=new_group.view(np.uint8),
+            classes=np.column_stack([as_int64(column) for column in columns[keys + 1 : keys + 1 + words]]),
+            valid=valid,
+            numbers=numbers,
+            key_high=key_high,
+            key_low=key_low,
+        )
+
+    def _changes(self, column: pa.Array, place: int) -> NDArray[np.bool_]:
+        """Where a key column differs from the row before, of the batch before if need be."""
+        found = changes(column)
+        found[0] = self._last is not None and not same(self._last[place], column[0])
+        return found
+
+    def _attributes(self, arrays: list[pa.Array], rows: int) -> tuple[Flags, Floats, Ints, Ints]:
+        plan = self._plan.columns
+        valid = np.empty((len(plan), rows), np.uint8)
+        numbers = np.empty((len(plan), rows), np.float64)
+        keyed = any(column.encoding not in (Encoding.NUMBER, Encoding.PRESENT) for column in plan)
+        key_high = np.empty((len(plan) if keyed else 0, rows), np.int64)
+        key_low = np.empty((len(plan) if keyed else 0, rows), np.int64)
+        for place, (column, array) in enumerate(zip(plan, arrays, strict=True)):
+            match column.encoding:
+                case Encoding.PRESENT:
+                    valid[place] = as_flags(array) & has_values(array)
+                case Encoding.NUMBER:
+                    valid[place] = has_values(array)
+                    numbers[place] = as_numbers(array, np.float64)
+                case Encoding.AFTER | Encoding.BEFORE:
+                    valid[place] = has_values(array)
+                    later = as_numbers(array, np.float64)
+                    later = later - self._origin(column, later[valid[place].view(np.bool_)])
+                    numbers[place] = later if column.encoding is Encoding.AFTER else -later
+                case Encoding.LEAST | Encoding.GREATEST:
+                    valid[place] = has_values(array)
+                    key_high[place], key_low[place] = encode(array, column.encoding is Encoding.GREATEST)
+                case Encoding.LEAST_DIFFERENCE | Encoding.GREATEST_DIFFERENCE:
+                    valid[place] = has_values(array)
+                    key_high[place], key_low[place], numbers[place] = encode_part(array, column)
+                    if column.is_beside:
+                        valid[place] &= (numbers[place] == -np.inf) == (column.encoding is Encoding.GREATEST_DIFFERENCE)
+                case Encoding.IDENTITY:
+                    valid[place] = has_values(array)
+                    key_high[place], key_low[place] = self._identity(array), 0
+        return valid, numbers, key_high, key_low
+
+    def _origin(self, column: Column, values: Floats) -> float:
+        """The first value that columns of one origin have had, so that what is added up are small numbers."""
+        if column.origin not in self._origins:
+            finite = values[np.isfinite(values)]
+            if not len(finite):
+                return 0.0
+            self._origins[column.origin] = float(finite[0])
+        return self._origins[column.origin]
+
+    def _identity(self, array: pa.Array) -> Ints:
+        """A number for each value, the same for equal ones; that of NULL means nothing."""
+        encoded = array.dictionary_encode()
+        known = self._identities
+        numbers = np.array([known.setdefault(v, len(known)) for v in encoded.dictionary.to_pylist()], np.int64)
+        if not len(numbers):
+            return np.zeros(len(array), np.int64)
+        return numbers[np.where(has_values(array), as_numbers(encoded.indices, np.int32), 0)]

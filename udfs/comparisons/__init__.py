@@ -1,0 +1,1 @@
+"""Compiled structures for conditions on the event before."""

@@ -1,0 +1,231 @@
+"""Segment and range trees: what the events before hold whose places are in some intervals.
+
+Each node holds what the events below it hold, per lane. Nodes are added up and never taken away from each other: sums
+of doubles would lose what is small beside what is large, counts that stuck could not come back, and extremes have no
+inverse. A segment tree of n places has node n + p for place p, and node k above 2k and 2k + 1. `range_tree` says
+what a range tree is.
+
+Which nodes an event asks for is found once for all that is kept of the same events.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkext.udfs.comparisons.range_tree import FANOUT
+from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, ASKED_OTHERS, LEVELS, PLACE
+from sparkext.udfs.kernels.compiled import inlined, inner
+from sparkext.udfs.kernels.totals import HUGE, NARROW, add_one
+from sparkext.udfs.state.columns import (
+    CURSOR_SCALED,
+    CURSOR_WIDE,
+    LAYOUT_AT,
+    LEAVES,
+    OPEN_LANE,
+    OPEN_LANE_END,
+    OPEN_ORIGIN,
+    TREE_KIND,
+    TREE_LANES,
+    TREE_LEVELS,
+    TREE_TERM,
+    TREE_WINDOW,
+    UPDATE_AT,
+    WINDOW_WITHIN,
+)
+from sparkext.udfs.state.program import EXACT, NUMBER
+
+
+@inlined
+def add_intervals(program, state, past, row, u, tree):  # type: ignore[no-untyped-def]
+    """Add to an event's value what a tree holds in the intervals that it asks for."""
+    asked = program.trees[tree]
+    term, kind, window = asked[TREE_TERM], asked[TREE_KIND], asked[TREE_WINDOW]
+    if past.asking[term, 0] != row:
+        past.asking[term, 0] = row
+        past.asking[term, 1] = find_nodes(
+            past.ranks[term, row], past.intervals, past.shapes[term], past.order, past.found[term]
+        )
+    count = past.asking[term, 1]
+    lanes, opened = program.trees[tree, TREE_LANES], state.open[window]
+    only = program.windows[window, WINDOW_WITHIN] == 0
+    base, tags = past.node_at[tree], past.window_at[tree]
+    begin, end = (
+        program.updates[u, UPDATE_AT] + opened[OPEN_LANE],
+        program.updates[u, UPDATE_AT] + opened[OPEN_LANE_END],
+    )
+    high, low, number = state.event.high, state.event.low, state.event.number
+    node_high, node_low, node_number = past.nodes.high, past.nodes.low, past.nodes.number
+    if only and kind == EXACT and not state.cursor[CURSOR_WIDE]:
+        # While all counts of a key are narrow, so are those of nodes, and a sum of some in one word.
+        for n in range(count):
+            low[begin] += node_low[base + past.found[term, n]]
+    elif only:
+        for n in range(count):
+            there = base + past.found[term, n]
+            add_one(kind, begin, high, low, number, node_high[there], node_low[there], node_number[there])
+    else:
+        for n in range(count):
+            first = past.found[term, n] * lanes
+            for here in range(begin, end):
+                index = opened[OPEN_ORIGIN] + opened[OPEN_LANE] + here - begin
+                if past.node_window[tags + first + index % lanes] == index:
+                    there = base + first + index % lanes
+                    add_one(kind, here, high, low, number, node_high[there], node_low[there], node_number[there])
+    if kind == EXACT:
+        for there in range(begin, end):
+            state.cursor[CURSOR_WIDE] |= high[there] != 0 or low[there] < 0 or low[there] >= NARROW
+    elif kind == NUMBER:
+        for there in range(begin, end):
+            state.cursor[CURSOR_SCALED] |= low[there] != 0 or not abs(number[there]) < HUGE
+
+
+@inner
+def find_nodes(asked, intervals, shape, order, found):  # type: ignore[no-untyped-def]
+    """Find the nodes that cover what an event asks for.
+
+    Args:
+        asked: Its row of ``Past.ranks``.
+        intervals: `sparkext.udfs.state.program.Past`.
+        shape: The row of ``Past.shapes``.
+        order: `sparkext.udfs.state.program.Past`.
+        found: The nodes are written here, counted from the first of the tree.
+
+    Returns:
+        How many there are.
+    """
+    count = np.int64(0)
+    for n in range(asked[ASKED], asked[ASKED_OTHERS]):
+        begin, end = intervals[n, 0], intervals[n, 1]
+        if shape[TREE_LEVELS] == 0:
+            count = _cover(found, count, 0, shape[LEAVES], begin, end)
+            continue
+        for m in range(asked[ASKED_OTHERS], asked[ASKED_END]):
+            count = _cover_blocks(found, count, shape, order, begin, end, intervals[m, 0], intervals[m, 1])
+    return count
+
+
+@inlined
+def _cover(found, count, first, leaves, begin, end):  # type: ignore[no-untyped-def]
+    """Find the nodes of a segment tree, which begins at the node ``first``, over its places ``begin``..``end``."""
+    begin, end = begin + leaves, end + leaves
+    while begin < end:
+        if begin & 1:
+            found[count] = first + begin
+            count += 1
+            begin += 1
+        if end & 1:
+            end -= 1
+            found[count] = first + end
+            count += 1
+        begin, end = begin >> 1, end >> 1
+    return count
+
+
+@inner
+def _cover_blocks(found, count, shape, order, begin, end, lower, upper):  # type: ignore[no-untyped-def]
+    """Find the nodes of a range tree over places ``begin``..``end`` and ranks ``lower``..``upper``."""
+    size, wider, last = 1, FANOUT, shape[TREE_LEVELS] - 1
+    for level in range(shape[TREE_LEVELS]):
+        while begin < end:
+            # Blocks of a wider one that is not all inside, first those at the begin and then those at the end.
+            if begin % wider != 0 or level == last:
+                block = begin
+                begin += size
+            elif end % wider != 0:
+                end -= size
+                block = end
+            else:
+                break
+            at = shape[LAYOUT_AT] + level * shape[LEAVES] + block
+            if level == 0:
+                if order[at] >= lower and order[at] < upper:
+                    found[count] = block
+                    count += 1
+            else:
+                some, more = _rank_place(order, at, size, lower), _rank_place(order, at, size, upper)
+                node = shape[LEAVES] + (level - 1) * 2 * shape[LEAVES] + 2 * block
+                count = _cover(found, count, node, size, some, more)
+        size, wider = wider, wider * FANOUT
+    return count
+
+
+@inlined
+def _rank_place(order, begin, size, rank):  # type: ignore[no-untyped-def]
+    """How many of the ranks of a block are less than another."""
+    low, high = np.int64(0), np.int64(size)
+    if order[begin] >= rank:
+        return low
+    if order[begin + size - 1] < rank:
+        return high
+    while low < high:
+        middle = (low + high) // 2
+        if order[begin + middle] < rank:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def put_in_intervals(program, past, tree, place, values):  # type: ignore[no-untyped-def]
+    """Add a recorded event, whose lanes begin at ``values``, to the nodes of a tree that it is below."""
+    term, lanes = program.trees[tree, TREE_TERM], program.trees[tree, TREE_LANES]
+    only = program.windows[program.trees[tree, TREE_WINDOW], 0] == 0
+    windows, first = (0, 0) if only else (past.windows[place], past.first[place])
+    _put(
+        program.trees[tree, TREE_KIND],
+        past.ranks[term, past.source[place]],
+        past.shapes[term],
+        past.slots,
+        lanes,
+        first,
+        windows,
+        past.node_at[tree],
+        past.window_at[tree],
+        values,
+        past.nodes,
+        past.node_window,
+        past.values,
+    )
+
+
+@inner
+def _put(kind, stands, shape, slots, lanes, first, windows, base, tags, values, nodes, node_window, of):  # type: ignore[no-untyped-def]
+    """Add a recorded event to nodes; ``windows`` is 0 where there is one window only."""
+    at, leaves = stands[PLACE], shape[LEAVES]
+    if at < 0:
+        return
+    if shape[TREE_LEVELS] == 0:
+        node = at + leaves
+        for _ in range(stands[LEVELS]):
+            _put_node(kind, node, lanes, first, windows, base, tags, values, nodes, node_window, of)
+            node >>= 1
+        return
+    _put_node(kind, at, lanes, first, windows, base, tags, values, nodes, node_window, of)
+    size = np.int64(1)
+    for level in range(1, stands[LEVELS]):
+        size *= FANOUT
+        begin = at // size * size
+        node = slots[shape[LAYOUT_AT] + level * leaves + at] + min(size, leaves - begin)
+        block = leaves + (level - 1) * 2 * leaves + 2 * begin
+        while node > 0:
+            _put_node(kind, block + node, lanes, first, windows, base, tags, values, nodes, node_window, of)
+            node >>= 1
+
+
+@inlined
+def _put_node(kind, node, lanes, first, windows, base, tags, values, nodes, node_window, of):  # type: ignore[no-untyped-def]
+    """Add a recorded event to one node."""
+    high, low, number = nodes.high, nodes.low, nodes.number
+    there = base + node * lanes
+    if windows == 0:
+        add_one(kind, there, high, low, number, of.high[values], of.low[values], of.number[values])
+        return
+    for lane in range(windows):
+        index, value = first + lane, values + lane
+        here, window = there + index % lanes, tags + node * lanes + index % lanes
+        if node_window[window] < index:
+            node_window[window] = index
+            high[here], low[here] = of.high[value], of.low[value]
+        elif node_window[window] == index:
+            add_one(kind, here, high, low, number, of.high[value], of.low[value], of.number[value])

@@ -1,0 +1,296 @@
+"""Ranks: where the events of a batch stand in the structures of a term, and what they ask of them.
+
+Events before are put in one tree per key of the partition and combination of values that must be equal. In a Fenwick
+tree they are ordered so that those that an event goes with are always the first so many; a hash table is the case
+without an order: all events of a tree have rank 0. The trees with intervals are all one, of which the events of a key
+and combination are a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparkext.planner.compiler.kernel_plan import Access, Encoding, KernelPlan, Order, Term
+from sparkext.udfs.arrow.batches import Batch
+from sparkext.udfs.comparisons.histories import coded
+from sparkext.udfs.comparisons.instructions import COLUMN, OPCODE, PREV_DIGITS, PREV_NUMBER, PREV_WHOLE
+from sparkext.udfs.comparisons.intervals import Axis, Search, holds_alone, intersect, intervals, search_for
+from sparkext.udfs.comparisons.range_tree import NO_LAYOUT, RangeLayout, laid_out
+from sparkext.udfs.state.program import Ints
+
+NODE, RANK, SIZE, ASKED_NODE, ASKED_RANKS = range(5)
+"""Columns of ``Past.ranks`` for a Fenwick tree: its first node (-1: in no tree), rank in it, its size, first node of
+the tree that is asked (-1: none), how many ranks match."""
+
+PLACE, LEVELS, ASKED, ASKED_OTHERS, ASKED_END = range(5)
+"""Columns of ``Past.ranks`` for a tree with intervals: place in it (-1: none), to how many levels of nodes an event is
+added, begin of the intervals that are asked for, of those by the second order, and their end."""
+
+
+class Ranked(NamedTuple):
+    """Where events stand in a structure, and what they ask of it.
+
+    Attributes:
+        table: Per row as in ``Past.ranks``, shape (rows, 5).
+        nodes: Number of nodes of all trees together.
+        leaves: Number of places of a tree with intervals.
+        intervals: Begins and ends of all intervals. Shape (intervals, 2).
+        layout: Of a range tree; of anything else, without levels.
+    """
+
+    table: Ints
+    nodes: int
+    leaves: int
+    intervals: Ints
+    layout: RangeLayout
+
+    @property
+    def most_asked(self) -> int:
+        """Most nodes that an event asks for, at most two on each level of a segment tree."""
+        if not self.leaves:
+            return 0
+        first = int((self.table[:, ASKED_OTHERS] - self.table[:, ASKED]).max())
+        second = int((self.table[:, ASKED_END] - self.table[:, ASKED_OTHERS]).max())
+        nodes = 2 * self.leaves.bit_length() + 2
+        return first * second * self.layout.most_blocks * nodes if self.layout.levels else first * nodes
+
+
+_NO_INTERVALS = np.zeros((0, 2), np.int64)
+
+
+class Ranker:
+    """Ranks events by one term.
+
+    Args:
+        plan: That the term is of.
+        term: Any.
+    """
+
+    def __init__(self, plan: KernelPlan, term: Term) -> None:
+        self.access = term.access
+        self._term = term
+        self._asks, self._stands = coded(term.asks), coded(term.stands)
+        self._searches = [search_for(coded(interval.program)) for interval in term.intervals]
+        self._is_number = [plan.columns[one.axis].encoding is Encoding.NUMBER for one in term.intervals]
+
+    def ranks(self, batch: Batch, keys: Ints, asks: NDArray[np.bool_], stands: NDArray[np.bool_]) -> Ranked:
+        """Ranks of all rows of a batch.
+
+        Args:
+            batch: The events; rows past ``len(batch.time)`` are events from earlier batches.
+            keys: Per row, a number of its key of the partition.
+            asks: Per row, whether events of its classes look for others before them.
+            stands: Per row, whether events of its classes can come before another.
+        """
+        term = self._term
+        if len(self._asks):
+            asks = asks & holds_alone(self._asks, batch, len(keys))
+        if len(self._stands):
+            stands = stands & holds_alone(self._stands, batch, len(keys))
+        here: list[Ints] = [keys]
+        prev: list[Ints] = [keys]
+        for here_column, prev_column in term.equal:
+            asks = asks & (batch.valid[here_column] != 0)
+            stands = stands & (batch.valid[prev_column] != 0)
+            here += [batch.key_high[here_column], batch.key_low[here_column]]
+            prev += [batch.key_high[prev_column], batch.key_low[prev_column]]
+        here_tree, prev_tree = _common_numbers(here, prev) if term.equal else (keys, keys)
+        if term.access in (Access.HASH, Access.FENWICK):
+            return _by_prefix(term.order, batch, asks, stands, here_tree, prev_tree)
+        return self._by_interval(batch, asks, stands, here_tree, prev_tree)
+
+    def _by_interval(
+        self, batch: Batch, asks: NDArray[np.bool_], stands: NDArray[np.bool_], here_tree: Ints, prev_tree: Ints
+    ) -> Ranked:
+        rows = np.flatnonzero(stands)
+        table = np.zeros((len(asks), 5), np.int64)
+        table[:, PLACE] = -1
+        if not len(rows):
+            return Ranked(table, 0, 0, _NO_INTERVALS, NO_LAYOUT)
+        orders = [
+            _Ranking(interval.axis, is_number, search, batch, rows, prev_tree)
+            for interval, is_number, search in zip(self._term.intervals, self._is_number, self._searches, strict=True)
+        ]
+        found = [order.intervals(batch, asks, here_tree) for order in orders]
+        first, (asked, until) = orders[0], found[0]
+        numbers, trees, layout = first.numbers, first.trees, NO_LAYOUT
+        if len(orders) == 2:
+            second, (others, others_until) = orders[1], found[1]
+            numbers = _numbers([first.numbers, second.numbers])
+            leaves = int(numbers.max()) + 1
+            by_first, by_second = np.empty((2, leaves), np.int64)
+            by_first[numbers], by_second[numbers] = first.numbers, second.numbers
+            trees = first.trees[by_first]
+            asked = np.searchsorted(by_first, asked)
+            if (by_second[1:] >= by_second[:-1]).all():
+                # Both orders are one, as those of x - 1 and x + 1 are.
+                both = np.empty((len(asked) + len(others), 2), np.int64)
+                both_until = np.zeros_like(until)
+                intersect(asked, until, np.searchsorted(by_second, others), others_until, both, both_until)
+                asked, until = both[: both_until[-1]], both_until
+            else:
+                layout = laid_out(by_second, int(np.diff(_begins(trees), append=leaves).max()))
+        leaves = len(trees)
+        sizes = np.diff(_begins(trees), append=leaves)
+        sizes = np.repeat(sizes, sizes)
+        table[rows, PLACE] = numbers
+        table[:, ASKED], table[:, ASKED_OTHERS] = until[:-1], until[1:]
+        table[:, ASKED_END] = until[1:]
+        if not layout.levels:
+            table[rows, LEVELS] = _bits(sizes)[numbers]
+            return Ranked(table, 2 * leaves, leaves, asked, layout)
+        table[rows, LEVELS] = layout.used(sizes)[numbers]
+        # The intervals by the one order and by the other stand one after the other.
+        table[:, ASKED] += others_until[:-1]
+        table[:, ASKED_OTHERS] = table[:, ASKED] + np.diff(until)
+        table[:, ASKED_END] = table[:, ASKED_OTHERS] + np.diff(others_until)
+        together = np.empty((len(asked) + len(others), 2), np.int64)
+        together[np.arange(len(asked)) + np.repeat(others_until[:-1], np.diff(until))] = asked
+        together[np.arange(len(others)) + np.repeat(until[1:], np.diff(others_until))] = others
+        return Ranked(table, layout.nodes, leaves, together, layout)
+
+
+class _Ranking:
+    """The events that stand in a tree, in the order of one attribute.
+
+    Attributes:
+        numbers: Per event that stands, the number of its tree and value among all.
+        trees: Per number, the tree.
+    """
+
+    def __init__(self, axis: int, is_number: bool, search: Search, batch: Batch, rows: Ints, prev_tree: Ints) -> None:
+        valid = batch.valid[axis][rows]
+        known = valid != 0
+        columns: list[NDArray[Any]] = [prev_tree[rows], valid]
+        if is_number:
+            columns.append(np.where(known, batch.numbers[axis][rows], 0.0))
+        else:
+            columns.append(np.where(known, batch.key_high[axis][rows], 0))
+            columns.append(np.where(known, batch.key_low[axis][rows], 0).view(np.uint64))
+        self.numbers = _numbers(columns)
+        first = np.empty(int(self.numbers.max()) + 1, np.int64)
+        first[self.numbers] = rows
+        self.trees = prev_tree[first]
+        self._search = search
+        self._axis = _axis(search.code, axis, batch, first)
+
+    def intervals(self, batch: Batch, asks: NDArray[np.bool_], here_tree: Ints) -> tuple[Ints, Ints]:
+        """See `sparkext.udfs.comparisons.intervals.intervals`."""
+        if self.trees[0] == self.trees[-1]:
+            mine = here_tree == self.trees[0]
+            begins, ends = np.zeros(len(mine), np.int64), np.where(mine, len(self.trees), 0)
+        else:
+            begins = np.searchsorted(self.trees, here_tree)
+            ends = np.searchsorted(self.trees, here_tree, side="right")
+        return intervals(self._search, self._axis, batch, asks, begins, ends)
+
+
+def _axis(code: Ints, column: int, batch: Batch, rows: Ints) -> Axis:
+    """The values of a column in ``rows``, as the program reads them of the event before."""
+    loads = (code[:, OPCODE] >= PREV_WHOLE) & (code[:, OPCODE] <= PREV_DIGITS) & (code[:, COLUMN] == column)
+    opcode = code[np.flatnonzero(loads)[0], OPCODE]
+    nothing = np.zeros(len(rows), np.int64)
+    if opcode == PREV_NUMBER:
+        words, lows = batch.numbers[column][rows].view(np.int64), nothing
+    elif opcode == PREV_DIGITS:
+        words, lows = batch.key_low[column][rows], nothing
+    else:
+        words, lows = batch.key_high[column][rows], batch.key_low[column][rows]
+    return Axis(words, lows, batch.valid[column][rows])
+
+
+def _begins(numbers: Ints) -> Ints:
+    """Where runs of equal numbers begin."""
+    return np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
+
+
+def _bits(sizes: Ints) -> Ints:
+    """How many levels of a segment tree an interval within so many leaves may take nodes of."""
+    return np.frexp(sizes.astype(np.float64))[1].astype(np.int64)
+
+
+def _by_prefix(
+    by: Order | None,
+    batch: Batch,
+    asks: NDArray[np.bool_],
+    stands: NDArray[np.bool_],
+    here_tree: Ints,
+    prev_tree: Ints,
+) -> Ranked:
+    """Ranks in hash tables and Fenwick trees."""
+    wanted = np.zeros(len(asks), np.int64)
+    order = np.zeros(len(asks), np.int64)
+    if by is not None:
+        wanted, order = _places(by, batch)
+        asks = asks & (wanted >= 0)
+        stands = stands & (order >= 0)
+    places = int(max(wanted.max(initial=0), order.max(initial=0))) + 1
+    trees = int(max(here_tree.max(initial=0), prev_tree.max(initial=0))) + 1
+    below, nodes = _below((prev_tree * places + order)[stands], trees * places)
+    result = np.empty((len(asks), 5), np.int64)
+    first = below(prev_tree * places)
+    result[:, NODE] = np.where(stands, first, -1)
+    result[:, RANK] = np.where(stands, below(prev_tree * places + order) - first, -1)
+    result[:, SIZE] = np.where(stands, below((prev_tree + 1) * places) - first, -1)
+    first = below(here_tree * places)
+    result[:, ASKED_NODE] = np.where(asks, first, -1)
+    result[:, ASKED_RANKS] = np.where(asks, below(here_tree * places + wanted + 1) - first, -1)
+    return Ranked(result, nodes, 0, _NO_INTERVALS, NO_LAYOUT)
+
+
+def _below(values: Ints, most: int) -> tuple[Callable[[Ints], Ints], int]:
+    """How many different ones of ``values`` are below others, and how many there are; all are from 0 up to ``most``.
+
+    Where they are dense a table tells, else a search.
+    """
+    if most <= 8 * len(values) + 1024:
+        table = np.zeros(most + 2, np.int64)
+        table[values + 1] = 1
+        np.cumsum(table, out=table)
+        return lambda wanted: table[np.maximum(wanted, 0)], int(table[-1])
+    known = np.unique(values)
+    return lambda wanted: np.searchsorted(known, wanted), len(known)
+
+
+def _places(order: Order, batch: Batch) -> tuple[Ints, Ints]:
+    """Per row, the last place that an event goes with, and the place of the event itself; -1 for none.
+
+    Places are even for values that occur and odd between them. Place 0 is for NULL.
+    """
+    here = [batch.key_high[order.here], batch.key_low[order.here].view(np.uint64)]
+    prev = [batch.key_high[order.prev], batch.key_low[order.prev].view(np.uint64)]
+    if order.here == order.prev:
+        wanted = place = _numbers(here)
+    else:
+        wanted, place = _common_numbers(here, prev)
+    if not order.before_is_less:
+        last = max(int(wanted.max(initial=0)), int(place.max(initial=0)))
+        wanted, place = last - wanted, last - place
+    wanted, place = 2 * wanted + (2 if order.or_equal else 1), 2 * place + 2
+    null = 0 if order.or_null else -1
+    wanted = np.where(batch.valid[order.here] != 0, wanted, null)
+    return wanted, np.where(batch.valid[order.prev] != 0, place, null)
+
+
+def _common_numbers(one: list[NDArray[Any]], other: list[NDArray[Any]]) -> tuple[Ints, Ints]:
+    """Numbers of the rows of two tables such that equal rows have equal numbers and order is kept."""
+    numbers = _numbers([np.concatenate(pair) for pair in zip(one, other, strict=True)])
+    return numbers[: len(one[0])], numbers[len(one[0]) :]
+
+
+def _numbers(columns: list[NDArray[Any]]) -> Ints:
+    """Numbers of the rows of a table such that equal rows have equal numbers and order is kept."""
+    columns = [column for column in columns if len(column) and (column != column[0]).any()] or columns[:1]
+    # One column is sorted much faster than several.
+    by_value = np.argsort(columns[0]) if len(columns) == 1 else np.lexsort(columns[::-1])
+    changes = np.zeros(len(by_value), np.bool_)
+    for column in columns:
+        values = column[by_value]
+        changes[1:] |= values[1:] != values[:-1]
+    numbers = np.empty(len(by_value), np.int64)
+    numbers[by_value] = np.cumsum(changes)
+    return numbers

@@ -1,0 +1,76 @@
+"""How kernels are compiled, and where they are kept, so that a machine compiles each of them once.
+
+They are kept beside the source. Where the package's directory cannot be written to, as in a system-wide
+installation, they go to a directory of the user's own below the temporary directory (`sparkext.udfs.unpacked`).
+Numba looks at the file of a function alone to see whether what it kept is still right, but a kernel also
+holds what it calls: so each state of the sources has a directory of its own.
+
+Kernels are compiled without numba's runtime, ``_nrt``: they count no references, since whoever calls one holds all
+its arrays, and each count is an atomic instruction that takes longer than most of what a kernel does in between.
+Such a kernel cannot make arrays; numba refuses to compile one that does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba import njit
+
+from sparkext.planner.compiler.kernel_plan import SOURCE
+from sparkext.udfs.unpacked import digest, lasting_directory
+
+
+def cache_directory() -> Path | None:
+    """Where kernels are kept: in the place that the user has named for numba, else in one that can be written to."""
+    package = Path(__file__).parents[1]
+    beside = not numba.config.CACHE_DIR and os.access(package, os.W_OK)
+    base = package / "__pycache__" if beside else lasting_directory()
+    return None if base is None else base / f"kernels-{SOURCES}"
+
+
+_UNCOMPILED = ("streams",)
+"""Folders of which nothing is compiled."""
+
+_FILES = sorted(file for file in Path(__file__).parents[1].rglob("*.py") if file.parent.name not in _UNCOMPILED)
+
+SOURCES = digest(file.read_bytes() for file in (*_FILES, SOURCE))
+"""What the sources of the kernels are now."""
+
+_DIRECTORY = cache_directory()
+
+
+def _kept(compiler: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator that compiles with ``compiler`` and keeps the result in the directory for it."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = str(_DIRECTORY or before)
+        try:
+            return compiler(function)
+        finally:
+            numba.config.CACHE_DIR = before
+
+    return decorate
+
+
+kernel = _kept(njit(cache=True, _nrt=False))
+"""For functions that Python calls."""
+
+inner = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True))
+"""For functions that compiled ones call: without the code by which Python would, which takes long to compile."""
+
+inlined = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True))
+"""For small functions in the innermost loops, and for those that are called often with many arrays: each array in a
+call is seven arguments. LLVM puts them into their callers; numba's own way takes much longer to compile."""
+
+arithmetic = _kept(njit(cache=True, _nrt=False, forceinline=True))
+"""For functions of single values, which Python may call too."""
+
+place = np.uint64
+"""What the innermost loops make of indices: of those that may be negative numba asks each time whether they count from
+the end, and does not use vector instructions. Sums of places and other integers are none: numba makes them floats."""

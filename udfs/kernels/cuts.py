@@ -1,0 +1,151 @@
+"""Cuts: where a trend may not leave out every event, earlier events leave the totals that later ones are added to.
+
+An event that a trend may not leave out takes the events before it out of the cells and histories that it would be left
+out from. Events of its time still find them there, so they leave when that time is over, before what its events have
+added is put in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkext.udfs.kernels.compiled import inner
+from sparkext.udfs.kernels.guards import holds
+from sparkext.udfs.state.columns import (
+    BLANK_HIGH,
+    BLANK_LOW,
+    CUT_ENDS,
+    CUT_LINK,
+    CUT_TARGET,
+    HISTORY_CELLS,
+    HISTORY_LANES,
+    IN_TURN,
+    IS_FILLED,
+    IS_MARKED,
+    IS_PENDING,
+    MARKED,
+    OPEN_LANE,
+    OPEN_LANE_END,
+    PAST_BEGIN,
+    PAST_FIRST,
+    PAST_SEEN,
+    SCAN_TARGET,
+    STORE_AT,
+    TARGET_AT,
+    TARGET_BLANK,
+    TARGET_HISTORY,
+    TARGET_STORE,
+    TARGET_TAKEN,
+    TARGET_WINDOW,
+    WINDOW_LANES,
+)
+
+_SOME, _ALL = np.int64(1), np.int64(2)
+
+
+@inner
+def mark_cuts(program, guards, matched, found):  # type: ignore[no-untyped-def]
+    """Mark what events leave when the time of an event is over."""
+    for m in range(found):
+        for c in range(program.guard_ends[matched[m], CUT_ENDS], program.guard_ends[matched[m] + 1, CUT_ENDS]):
+            target, link = program.cuts[c, CUT_TARGET], program.cuts[c, CUT_LINK]
+            if not guards.cuts[target, IS_FILLED] or guards.cuts[target, IS_MARKED] == _ALL:
+                continue
+            if link < 0:
+                _mark(guards, target, _ALL)
+                continue
+            store = program.cuts[target, TARGET_STORE]
+            for bucket in range(guards.buckets[store]):
+                if holds(program, guards, link, guards.bucket_times[store, bucket]):
+                    guards.bucket_times[len(program.stores) + store, bucket] = 1
+                    _mark(guards, target, _SOME)
+
+
+@inner
+def mark_taken(program, guards, past, scan, found):  # type: ignore[no-untyped-def]
+    """Mark the events that a scan has found, if these leave their history."""
+    target = program.scans[scan, SCAN_TARGET]
+    if target < 0:
+        return
+    for match in range(found):
+        past.taken[past.matches[scan, match]] = 1
+    if found:
+        _mark(guards, target, _SOME)
+
+
+@inner
+def _mark(guards, target, how):  # type: ignore[no-untyped-def]
+    """Note that some or all events leave a cell or history."""
+    if not guards.cuts[target, IS_MARKED]:
+        guards.cuts[guards.pending[MARKED], IN_TURN] = target
+        guards.pending[MARKED] += 1
+        guards.pending[IS_PENDING] = 1
+    guards.cuts[target, IS_MARKED] = max(guards.cuts[target, IS_MARKED], how)
+
+
+@inner
+def settle_cuts(program, state, guards, past):  # type: ignore[no-untyped-def]
+    """Let the events leave that are marked, before those of the latest time are added."""
+    for n in range(guards.pending[MARKED]):
+        target = guards.cuts[n, IN_TURN]
+        how = guards.cuts[target, IS_MARKED]
+        guards.cuts[target, IS_MARKED] = 0
+        history = program.cuts[target, TARGET_HISTORY]
+        if history < 0:
+            _empty(program, state, guards, target, how)
+        elif past is not None:
+            if program.cuts[target, TARGET_TAKEN]:
+                _leave(program, past, history)
+            else:
+                past.rows[history, PAST_BEGIN] = past.rows[history, PAST_SEEN]
+    guards.pending[MARKED] = 0
+
+
+@inner
+def _empty(program, state, guards, target, how):  # type: ignore[no-untyped-def]
+    """Empty a cell, or those of its buckets that are marked; nothing reads the total of one that has such buckets."""
+    row = program.cuts[target]
+    window, blank = row[TARGET_WINDOW], row[TARGET_BLANK]
+    begin, end = state.open[window, OPEN_LANE], state.open[window, OPEN_LANE_END]
+    _clear(program, state.totals, blank, row[TARGET_AT] + begin, row[TARGET_AT] + end)
+    if how == _ALL:
+        guards.cuts[target, IS_FILLED] = 0
+    store = row[TARGET_STORE]
+    if store < 0:
+        return
+    first, lanes = program.stores[store, STORE_AT], program.windows[window, WINDOW_LANES]
+    marks = len(program.stores) + store
+    for bucket in range(guards.buckets[store]):
+        if how == _ALL or guards.bucket_times[marks, bucket]:
+            at = first + bucket * lanes
+            _clear(program, state.totals, blank, at + begin, at + end)
+        guards.bucket_times[marks, bucket] = 0
+
+
+@inner
+def _clear(program, totals, blank, begin, end):  # type: ignore[no-untyped-def]
+    """Empty some lanes."""
+    for lane in range(begin, end):
+        totals.high[lane] = program.blanks[blank, BLANK_HIGH]
+        totals.low[lane] = program.blanks[blank, BLANK_LOW]
+
+
+@inner
+def _leave(program, past, history):  # type: ignore[no-untyped-def]
+    """Let the marked events leave a history, and put those that stay together."""
+    width = program.histories[history, HISTORY_LANES] * program.histories[history, HISTORY_CELLS]
+    values = past.value_at[history] - past.rows[history, PAST_FIRST] * width
+    to = past.rows[history, PAST_SEEN]
+    for place in range(past.rows[history, PAST_SEEN] - 1, past.rows[history, PAST_BEGIN] - 1, -1):
+        if past.taken[place]:
+            past.taken[place] = 0
+            continue
+        to -= 1
+        if to == place:
+            continue
+        past.time[to], past.source[to] = past.time[place], past.source[place]
+        past.first[to], past.windows[to] = past.first[place], past.windows[place]
+        for lane in range(width):
+            past.values.high[values + to * width + lane] = past.values.high[values + place * width + lane]
+            past.values.low[values + to * width + lane] = past.values.low[values + place * width + lane]
+    past.rows[history, PAST_BEGIN] = to

@@ -1,0 +1,415 @@
+"""The event loop: one pass over events sorted by key and time, for all queries of a pool.
+
+An event adds to every cell of its classes what it starts, the totals of the source cells, and what it
+contributes itself (GRETA's propagation, summed up per state instead of per event). Totals exclude
+events of the same time, since these are never in one trend; they wait in ``State.pending``. A cell has
+one lane per window; windows that end before an event are written out and their lanes cleared.
+
+What a plan does not need, guards, looking back or linear forms, is passed as None and compiled without. The event loop
+calls nothing for an event but what LLVM puts into it: each array in a call is seven arguments (``docs/performance.md``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
+from sparkext.udfs.kernels.anchors import add_per_anchor, settle_anchored
+from sparkext.udfs.kernels.compiled import inner, kernel, place
+from sparkext.udfs.kernels.cuts import mark_cuts, settle_cuts
+from sparkext.udfs.kernels.differences import add_part
+from sparkext.udfs.kernels.guards import (
+    add_buckets,
+    add_to_bucket,
+    advance_guards,
+    forget_guards,
+    settle_guards,
+    start_where_intact,
+)
+from sparkext.udfs.kernels.lookback import forget_past, insert_into_trees, look_back, record
+from sparkext.udfs.kernels.numbers import add_exact, add_scaled, is_before, scaled
+from sparkext.udfs.kernels.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
+from sparkext.udfs.kernels.rows import rows_at_once
+from sparkext.udfs.kernels.spans import gain, move_spans, need_room, settle_gains
+from sparkext.udfs.kernels.totals import (
+    HUGE,
+    MANY,
+    NARROW,
+    NO_HIGH,
+    NO_LOW,
+    TINY,
+    add,
+    add_lanes,
+    is_some,
+    largest,
+    sum_up,
+)
+from sparkext.udfs.kernels.windows import close_all, enter, restrict
+from sparkext.udfs.state.columns import (
+    BLANK_HIGH,
+    BLANK_LOW,
+    CURSOR_CHUNK,
+    CURSOR_DIRTY,
+    CURSOR_GROUP,
+    CURSOR_KEY,
+    CURSOR_ROWS,
+    CURSOR_SCALED,
+    CURSOR_TIME,
+    CURSOR_TURN,
+    CURSOR_WIDE,
+    IS_FILLED,
+    MARKED,
+    OF_EVALUATION,
+    OF_GAIN,
+    OPEN_LANE,
+    OPEN_LANE_END,
+    UPDATE_AT,
+    UPDATE_COLUMN,
+    UPDATE_COUNT,
+    UPDATE_COUNT_KIND,
+    UPDATE_KIND,
+    UPDATE_LINKS,
+    UPDATE_LINKS_END,
+    UPDATE_SOURCES,
+    UPDATE_SOURCES_END,
+    UPDATE_START,
+    UPDATE_START_CLASS,
+    UPDATE_START_LINK,
+    UPDATE_STORE,
+    UPDATE_TARGET,
+    UPDATE_WEIGHTED,
+    UPDATE_WINDOW,
+    WINDOW_AT,
+    WINDOW_CELLS,
+    WINDOW_LANES,
+)
+from sparkext.udfs.state.differences import ADDED_COLUMN
+from sparkext.udfs.state.program import EXACT, NUMBER
+
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+_BIT_PLACES = np.array(
+    [p for _, p in sorted(((((1 << p) * 0x03F79D71B4CB0A89) % (1 << 64)) >> 58, p) for p in range(64))], np.int64
+)
+
+
+@kernel
+def advance(  # type: ignore[no-untyped-def]
+    program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine
+):
+    """Process the events of ``batch`` from ``row`` on.
+
+    Args:
+        program: `sparkext.udfs.state.program.Program`.
+        state: `sparkext.udfs.state.program.State`; changed.
+        guards: `sparkext.udfs.state.program.Guards`; changed. None when nothing is forbidden and all events stay in
+            totals, and then compiled without.
+        past: `sparkext.udfs.state.program.Past`; changed. None when no step depends on the event before.
+        regions: `sparkext.udfs.state.regions.Regions`; changed. None when nothing is a linear form.
+        spans: `sparkext.udfs.state.spans.Spans`; changed. None when trends may be of any length.
+        differences: `sparkext.udfs.state.differences.Differences`. None when events add to no extremes.
+        panes: `sparkext.udfs.state.panes.Panes`; changed.
+        output: `sparkext.udfs.state.program.Output`; rows are added.
+        batch: `sparkext.udfs.arrow.batches.Batch`.
+        row: Where to start.
+        combine: Whether rows of the same group, bank and window are added up.
+
+    Returns:
+        The row to go on with after the output was flushed, or spans were given more room; the number of rows when all
+        were processed.
+    """
+    updates, update_ends, sources = program.updates, program.update_ends, program.sources
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
+    event_high, event_low, event_number = state.event.high, state.event.low, state.event.number
+    later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
+    opened, dirty, is_dirty, cursor = state.open, state.dirty, state.is_dirty, state.cursor
+    times, new_key, new_group, classes = batch.time, batch.new_key, batch.new_group, batch.classes
+    valid, numbers, key_high, key_low = batch.valid, batch.numbers, batch.key_high, batch.key_low
+    rows = len(times)
+    room = len(output.group) - rows_at_once(program.windows, program.bank_ends)
+    matched = state.matched
+
+    while row < rows:
+        if cursor[CURSOR_ROWS] > room:
+            return row
+        if spans is not None:
+            if need_room(spans):
+                return row
+        time = times[row]
+        first = new_key[row] != 0
+        if first or time != cursor[CURSOR_TIME]:
+            waiting = cursor[CURSOR_DIRTY] != 0
+            if guards is not None:
+                waiting |= guards.pending[0] != 0
+            if past is not None:
+                waiting |= past.unseen[0] != 0
+            if regions is not None:
+                waiting |= regions.unsettled[0] != 0
+            if waiting:
+                _settle(program, state, guards, past, regions, spans)
+            if first or time >= cursor[CURSOR_TURN]:
+                if regions is not None:
+                    rebase_all(program, state, regions)
+                if first and cursor[CURSOR_KEY]:
+                    close_all(program, state, guards, panes, output, combine)
+                if first:
+                    cursor[CURSOR_WIDE] = cursor[CURSOR_SCALED] = 0
+                    if guards is not None:
+                        forget_guards(guards)
+                    if past is not None:
+                        forget_past(past)
+                if first and cursor[CURSOR_CHUNK]:
+                    restrict(program, state, batch.chunk[row])
+                cursor[CURSOR_GROUP] += np.int64(new_group[row])
+                enter(program, state, guards, panes, output, time, combine, first)
+                if regions is not None:
+                    forget_views(regions)
+                cursor[CURSOR_KEY] = 1
+            if spans is not None:
+                move_spans(program, state, spans, time, first)
+            cursor[CURSOR_TIME] = time
+
+        found = 0
+        for word in range(classes.shape[1]):
+            bits = classes[row, word]
+            while bits:
+                bit = np.uint64(bits & -bits) * _DE_BRUIJN >> np.uint64(58)
+                matched[found] = word * CLASSES_PER_WORD + _BIT_PLACES[bit]
+                found += 1
+                bits &= bits - 1
+
+        if regions is not None:
+            if is_due(regions, matched, found):
+                make_ready(program, state, regions, matched, found)
+
+        # What the event adds to each cell of its classes, from totals of earlier events only.
+        for m in range(found):
+            for u in range(place(update_ends[matched[m]]), place(update_ends[matched[m] + 1])):
+                kind, window, at = (
+                    updates[u, UPDATE_KIND],
+                    place(updates[u, UPDATE_WINDOW]),
+                    place(updates[u, UPDATE_AT]),
+                )
+                begin, end = place(updates[u, UPDATE_SOURCES]), place(updates[u, UPDATE_SOURCES_END])
+                count, column = place(updates[u, UPDATE_COUNT]), updates[u, UPDATE_COLUMN]
+                counts = updates[u, UPDATE_COUNT] >= 0 and (column < 0 or valid[column, row] != 0)
+                lane_begin, lane_end = place(opened[window, OPEN_LANE]), place(opened[window, OPEN_LANE_END])
+                start = updates[u, UPDATE_START]
+                if updates[u, UPDATE_START_CLASS] >= 0:
+                    start &= (
+                        classes[row, updates[u, UPDATE_START_CLASS] // CLASSES_PER_WORD]
+                        >> updates[u, UPDATE_START_CLASS] % CLASSES_PER_WORD
+                    )
+                guarded_start = start and updates[u, UPDATE_START_LINK] >= 0
+                if guarded_start:
+                    start = np.int64(0)
+                many = lane_end - lane_begin >= MANY
+                if kind == EXACT and not cursor[CURSOR_WIDE] and many:
+                    event_high[at + lane_begin : at + lane_end] = 0
+                    sum_up(event_low, low, sources, at, begin, end, lane_begin, lane_end, start)
+                    if counts:
+                        add_lanes(event_low, at, event_low, count, lane_begin, lane_end, 1)
+                    cursor[CURSOR_WIDE] |= largest(event_low, at, lane_begin, lane_end) >= NARROW
+                elif kind == EXACT and not cursor[CURSOR_WIDE]:
+                    most = np.int64(0)
+                    for lane in range(lane_begin, lane_end):
+                        sum_low = start
+                        for s in range(begin, end):
+                            sum_low += low[place(sources[s]) + lane]
+                        if counts:
+                            sum_low += event_low[count + lane]
+                        event_high[at + lane] = 0
+                        event_low[at + lane] = sum_low
+                        most = max(most, sum_low)
+                    cursor[CURSOR_WIDE] |= most >= NARROW
+                elif kind == EXACT:
+                    for lane in range(lane_begin, lane_end):
+                        sum_high, sum_low = np.int64(0), start
+                        for s in range(begin, end):
+                            there = place(sources[s]) + lane
+                            sum_high, sum_low = add_exact(sum_high, sum_low, high[there], low[there])
+                        if counts:
+                            there = count + lane
+                            sum_high, sum_low = add_exact(sum_high, sum_low, event_high[there], event_low[there])
+                        event_high[at + lane] = sum_high
+                        event_low[at + lane] = sum_low
+                elif kind == NUMBER:
+                    start_number = np.float64(start)
+                    value, value_scale = 1.0, np.int64(0)
+                    if counts and updates[u, UPDATE_WEIGHTED]:
+                        value = numbers[column, row]
+                        cursor[CURSOR_SCALED] |= not (value == 0.0 or TINY <= abs(value) < HUGE)
+                    if not cursor[CURSOR_SCALED] and many:
+                        event_low[at + lane_begin : at + lane_end] = 0
+                        sum_up(event_number, number, sources, at, begin, end, lane_begin, lane_end, start_number)
+                        if counts:
+                            add_lanes(event_number, at, event_number, count, lane_begin, lane_end, value)
+                        cursor[CURSOR_SCALED] |= largest(event_number, at, lane_begin, lane_end) >= HUGE
+                    elif not cursor[CURSOR_SCALED]:
+                        most_number = 0.0
+                        for lane in range(lane_begin, lane_end):
+                            total = start_number
+                            for s in range(begin, end):
+                                total += number[place(sources[s]) + lane]
+                            if counts:
+                                total += value * event_number[count + lane]
+                            event_number[at + lane] = total
+                            event_low[at + lane] = 0
+                            most_number = max(most_number, abs(total))
+                        cursor[CURSOR_SCALED] |= most_number >= HUGE
+                    else:
+                        if counts and updates[u, UPDATE_WEIGHTED]:
+                            value, value_scale = scaled(value, np.int64(0))
+                        for lane in range(lane_begin, lane_end):
+                            total, scale = start_number, np.int64(0)
+                            for s in range(begin, end):
+                                there = place(sources[s]) + lane
+                                total, scale = add_scaled(total, scale, number[there], low[there])
+                            there = count + lane
+                            if counts and event_number[there] != 0.0:
+                                more, more_scale = scaled(value * event_number[there], value_scale + event_low[there])
+                                total, scale = add_scaled(total, scale, more, more_scale)
+                            event_number[at + lane] = total
+                            event_low[at + lane] = scale
+                else:
+                    for lane in range(lane_begin, lane_end):
+                        least_high, least_low = NO_HIGH, NO_LOW
+                        for s in range(begin, end):
+                            there = place(sources[s]) + lane
+                            if is_before(high[there], low[there], least_high, least_low):
+                                least_high, least_low = high[there], low[there]
+                        there = count + lane
+                        if (
+                            counts
+                            and is_before(key_high[column, row], key_low[column, row], least_high, least_low)
+                            and is_some(
+                                updates[u, UPDATE_COUNT_KIND], event_high[there], event_low[there], event_number[there]
+                            )
+                        ):
+                            least_high, least_low = key_high[column, row], key_low[column, row]
+                        event_high[at + lane] = least_high
+                        event_low[at + lane] = least_low
+                if guards is not None:
+                    if guarded_start:
+                        start_where_intact(program, state, guards, u)
+                    if updates[u, UPDATE_LINKS] < updates[u, UPDATE_LINKS_END]:
+                        add_buckets(program, state, guards, u)
+                if past is not None:
+                    if updates[u, UPDATE_LINKS] < updates[u, UPDATE_LINKS_END]:
+                        look_back(program, state, guards, past, batch, row, u)
+                if differences is not None:
+                    if differences.of[u, ADDED_COLUMN] >= 0:
+                        begin, end = at + lane_begin, at + lane_end
+                        add_part(differences.of[u], batch, row, begin, end, event_high, event_low)
+
+        if past is not None:
+            if len(program.anchored):
+                add_per_anchor(program, state, guards, past, differences, batch, row, matched, found)
+            record(program, state, past, matched, found, row, time)
+        if guards is not None:
+            advance_guards(program, guards, matched, found, time)
+            if len(guards.cuts):
+                mark_cuts(program, guards, matched, found)
+        alone = cursor[CURSOR_DIRTY] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
+        if regions is not None:
+            alone = feed(regions, matched, found, alone)
+        if guards is not None:
+            if alone and guards.pending[0]:
+                settle_guards(program, guards)
+                if guards.pending[MARKED]:
+                    settle_cuts(program, state, guards, past)
+        if past is not None:
+            if alone and past.unseen[0]:
+                settle_anchored(program, state, past)
+                insert_into_trees(program, past)
+        for m in range(found):
+            for u in range(place(update_ends[matched[m]]), place(update_ends[matched[m] + 1])):
+                kind, window, at = updates[u, UPDATE_KIND], place(updates[u, UPDATE_WINDOW]), updates[u, UPDATE_AT]
+                begin, end = at + opened[window, OPEN_LANE], at + opened[window, OPEN_LANE_END]
+                if spans is not None:
+                    if spans.of[u, OF_EVALUATION] >= 0:
+                        spans.changed[spans.of[u, OF_EVALUATION]] = 1
+                if alone:
+                    add(kind, begin, end, cursor, high, low, number, event_high, event_low, event_number)
+                    if spans is not None:
+                        if spans.of[u, OF_GAIN] >= 0:
+                            gain(state, spans, spans.of[u, OF_GAIN], kind, event_high, event_low, event_number)
+                    if guards is not None:
+                        if updates[u, UPDATE_STORE] >= 0:
+                            add_to_bucket(program, state, guards, u, event_high, event_low, event_number)
+                        if updates[u, UPDATE_TARGET] >= 0:
+                            guards.cuts[updates[u, UPDATE_TARGET], IS_FILLED] = 1
+                else:
+                    if not is_dirty[u]:
+                        is_dirty[u] = 1
+                        dirty[cursor[CURSOR_DIRTY]] = u
+                        cursor[CURSOR_DIRTY] += 1
+                    add(
+                        kind,
+                        begin,
+                        end,
+                        cursor,
+                        later_high,
+                        later_low,
+                        later_number,
+                        event_high,
+                        event_low,
+                        event_number,
+                    )
+        row += 1
+    return row
+
+
+@kernel
+def end_key(program, state, guards, past, regions, spans, panes, output, combine):  # type: ignore[no-untyped-def]
+    """Write out and clear all windows of the key under way."""
+    _settle(program, state, guards, past, regions, spans)
+    if regions is not None:
+        rebase_all(program, state, regions)
+    close_all(program, state, guards, panes, output, combine)
+    state.cursor[CURSOR_KEY] = 0
+
+
+@kernel
+def pause(program, state, guards, past, regions, spans):  # type: ignore[no-untyped-def]
+    """Bring all totals up to the latest time, which no further event has."""
+    _settle(program, state, guards, past, regions, spans)
+    if regions is not None:
+        rebase_all(program, state, regions)
+
+
+@inner
+def _settle(program, state, guards, past, regions, spans):  # type: ignore[no-untyped-def]
+    """Move what is pending into the totals."""
+    updates, windows, blanks = program.updates, program.windows, program.blanks
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
+    later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
+    if guards is not None:
+        if guards.pending[0]:
+            settle_guards(program, guards)
+            if guards.pending[MARKED]:
+                settle_cuts(program, state, guards, past)
+    if past is not None:
+        if past.unseen[0]:
+            settle_anchored(program, state, past)
+            insert_into_trees(program, past)
+    if regions is not None:
+        if regions.unsettled[0]:
+            settle_forms(program, state, regions)
+    if spans is not None:
+        settle_gains(program, state, spans)
+    for d in range(state.cursor[CURSOR_DIRTY]):
+        u = state.dirty[d]
+        state.is_dirty[u] = 0
+        window, at = updates[u, UPDATE_WINDOW], updates[u, UPDATE_AT]
+        begin, end = at + state.open[window, OPEN_LANE], at + state.open[window, OPEN_LANE_END]
+        add(updates[u, UPDATE_KIND], begin, end, state.cursor, high, low, number, later_high, later_low, later_number)
+        if guards is not None:
+            if updates[u, UPDATE_STORE] >= 0:
+                add_to_bucket(program, state, guards, u, later_high, later_low, later_number)
+            if updates[u, UPDATE_TARGET] >= 0:
+                guards.cuts[updates[u, UPDATE_TARGET], IS_FILLED] = 1
+        cell = windows[window, WINDOW_CELLS] + (at - windows[window, WINDOW_AT]) // windows[window, WINDOW_LANES]
+        for there in range(begin, end):
+            later_high[there] = blanks[cell, BLANK_HIGH]
+            later_low[there] = blanks[cell, BLANK_LOW]
+    state.cursor[CURSOR_DIRTY] = 0

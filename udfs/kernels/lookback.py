@@ -1,0 +1,377 @@
+"""Looking back: what an event adds when its step depends on the event before.
+
+What events added is recorded; then it is found again by rank in Fenwick trees, by intervals of ranks in segment and
+range trees, or event by event.
+"""
+
+from __future__ import annotations
+
+from sparkext.udfs.comparisons.interval_trees import add_intervals, put_in_intervals
+from sparkext.udfs.comparisons.ranks import ASKED, ASKED_NODE, ASKED_OTHERS, ASKED_RANKS, NODE, PLACE, RANK, SIZE
+from sparkext.udfs.comparisons.scan import find_matches
+from sparkext.udfs.kernels.compiled import inlined, inner, kernel
+from sparkext.udfs.kernels.cuts import mark_taken
+from sparkext.udfs.kernels.guards import holds
+from sparkext.udfs.kernels.numbers import add_exact, add_scaled, is_before
+from sparkext.udfs.kernels.totals import HUGE, NARROW, add_from, add_one, blank_lanes, is_some
+from sparkext.udfs.state.columns import (
+    CURSOR_SCALED,
+    CURSOR_WIDE,
+    FEED_LANES,
+    FEED_TREE,
+    HISTORY_BEGIN,
+    HISTORY_CELLS,
+    HISTORY_LANES,
+    HISTORY_WINDOW,
+    LEAVES,
+    LINK_HISTORY,
+    LINK_LANES,
+    LINK_SCAN,
+    LINK_TREE,
+    OPEN_LANE,
+    OPEN_LANE_END,
+    OPEN_ORIGIN,
+    PAST_BEGIN,
+    PAST_END,
+    PAST_FIRST,
+    PAST_SEEN,
+    SCAN_BEGIN,
+    SCAN_END,
+    SCAN_HISTORY,
+    SCAN_LINK,
+    SCAN_TERM,
+    SCAN_TERM_END,
+    TREE_INTERVALS,
+    TREE_KIND,
+    TREE_LANES,
+    TREE_TERM,
+    UPDATE_AT,
+    UPDATE_KIND,
+    UPDATE_LINKS,
+    UPDATE_LINKS_END,
+    UPDATE_WINDOW,
+    WINDOW_WITHIN,
+)
+from sparkext.udfs.state.program import EXACT, EXTREME, NEVER_YET, NUMBER
+
+
+@inner
+def forget_past(past):  # type: ignore[no-untyped-def]
+    """Start with a new key, of which there are no events to look back to."""
+    for history in range(len(past.rows)):
+        past.rows[history, PAST_BEGIN] = past.rows[history, PAST_SEEN] = past.rows[history, PAST_END]
+
+
+@inlined
+def look_back(program, state, guards, past, batch, row, u):  # type: ignore[no-untyped-def]
+    """Add to an event's value what the events before hold that go with it."""
+    for link in range(program.updates[u, UPDATE_LINKS], program.updates[u, UPDATE_LINKS_END]):
+        tree = program.links[link, LINK_TREE]
+        if tree >= 0 and program.trees[tree, TREE_INTERVALS]:
+            add_intervals(program, state, past, row, u, tree)
+        elif tree >= 0:
+            _add_tree(program, state, past, row, u, tree)
+        elif program.links[link, LINK_SCAN] >= 0:
+            _add_matches(program, state, guards, past, batch, row, u, link)
+
+
+@inlined
+def _add_tree(program, state, past, row, u, tree):  # type: ignore[no-untyped-def]
+    """Add the events before of the first so many ranks of a Fenwick tree."""
+    kind, window, at = program.updates[u, UPDATE_KIND], program.updates[u, UPDATE_WINDOW], program.updates[u, UPDATE_AT]
+    opened = state.open[window]
+    high, low, number = state.event.high, state.event.low, state.event.number
+    node_high, node_low, node_number = past.nodes.high, past.nodes.low, past.nodes.number
+    node_window = past.node_window
+    term, lanes = program.trees[tree, TREE_TERM], program.trees[tree, TREE_LANES]
+    # The number of a window is where its lane is, from another begin on.
+    tags = past.window_at[tree] - past.node_at[tree]
+    base = past.node_at[tree] + (past.ranks[term, row, ASKED_NODE] - 1) * lanes
+    last = past.ranks[term, row, ASKED_RANKS]
+    if program.windows[window, WINDOW_WITHIN] == 0 and kind != EXTREME:
+        _add_nodes(kind, at, base, last, state.cursor, high, low, number, node_high, node_low, node_number)
+        return
+    for lane in range(opened[OPEN_LANE], opened[OPEN_LANE_END]):
+        index = opened[OPEN_ORIGIN] + lane
+        first, node = base + index % lanes, last
+        if kind == EXACT:
+            sum_high, sum_low = high[at + lane], low[at + lane]
+            while node > 0:
+                there = first + node * lanes
+                if node_window[tags + there] == index:
+                    sum_high, sum_low = add_exact(sum_high, sum_low, node_high[there], node_low[there])
+                node &= node - 1
+            high[at + lane], low[at + lane] = sum_high, sum_low
+            state.cursor[CURSOR_WIDE] |= sum_high != 0 or sum_low < 0 or sum_low >= NARROW
+        elif kind == NUMBER:
+            total, scale = number[at + lane], low[at + lane]
+            while node > 0:
+                there = first + node * lanes
+                if node_window[tags + there] == index:
+                    total, scale = add_scaled(total, scale, node_number[there], node_low[there])
+                node &= node - 1
+            number[at + lane], low[at + lane] = total, scale
+            state.cursor[CURSOR_SCALED] |= scale != 0 or not abs(total) < HUGE
+        else:
+            while node > 0:
+                there = first + node * lanes
+                if node_window[tags + there] == index and is_before(
+                    node_high[there], node_low[there], high[at + lane], low[at + lane]
+                ):
+                    high[at + lane], low[at + lane] = node_high[there], node_low[there]
+                node &= node - 1
+
+
+@inlined
+def _add_nodes(kind, at, base, node, cursor, high, low, number, node_high, node_low, node_number):  # type: ignore[no-untyped-def]
+    """Add nodes of the only window there is; those that nothing was added to hold nothing."""
+    if kind == EXACT:
+        sum_high, sum_low = high[at], low[at]
+        if cursor[CURSOR_WIDE]:
+            while node > 0:
+                sum_high, sum_low = add_exact(sum_high, sum_low, node_high[base + node], node_low[base + node])
+                node &= node - 1
+        else:
+            while node > 0:
+                sum_low += node_low[base + node]
+                node &= node - 1
+        high[at], low[at] = sum_high, sum_low
+        cursor[CURSOR_WIDE] |= sum_high != 0 or sum_low < 0 or sum_low >= NARROW
+    else:
+        total, scale = number[at], low[at]
+        while node > 0:
+            total, scale = add_scaled(total, scale, node_number[base + node], node_low[base + node])
+            node &= node - 1
+        number[at], low[at] = total, scale
+        cursor[CURSOR_SCALED] |= scale != 0 or not abs(total) < HUGE
+
+
+@inner
+def _add_matches(program, state, guards, past, batch, row, u, link):  # type: ignore[no-untyped-def]
+    """Add the events before that the comparison of a link lets through, one by one."""
+    kind, window, at = program.updates[u, UPDATE_KIND], program.updates[u, UPDATE_WINDOW], program.updates[u, UPDATE_AT]
+    opened, event = state.open[window], state.event
+    scan, history = program.links[link, LINK_SCAN], program.links[link, LINK_HISTORY]
+    found = match(program, state, guards, past, batch, row, scan)
+    width = program.histories[history, HISTORY_LANES] * program.histories[history, HISTORY_CELLS]
+    oldest, newest = opened[OPEN_ORIGIN] + opened[OPEN_LANE], opened[OPEN_ORIGIN] + opened[OPEN_LANE_END] - 1
+    for n in range(found):
+        place = past.matches[scan, n]
+        first = past.first[place]
+        begin, end = max(oldest, first), min(newest, first + past.windows[place] - 1) + 1
+        row_at = past.value_at[history] + (place - past.rows[history, PAST_FIRST]) * width
+        there = row_at + program.links[link, LINK_LANES] - first
+        to = at - opened[OPEN_ORIGIN]
+        add_from(
+            kind,
+            to + begin,
+            to + end,
+            there - to,
+            state.cursor,
+            event.high,
+            event.low,
+            event.number,
+            past.values.high,
+            past.values.low,
+            past.values.number,
+        )
+
+
+@inner
+def match(program, state, guards, past, batch, row, scan):  # type: ignore[no-untyped-def]
+    """Find the events before that match the event at hand, unless that has been done; returns how many there are."""
+    if past.matched[scan, 0] != row:
+        past.matched[scan, 0] = row
+        past.matched[scan, 1] = _find(program, state, guards, past, batch, row, scan)
+    return past.matched[scan, 1]
+
+
+@inner
+def _find(program, state, guards, past, batch, row, scan):  # type: ignore[no-untyped-def]
+    """Find the events before that match the event at hand; returns how many there are."""
+    link, history = program.scans[scan, SCAN_LINK], program.scans[scan, SCAN_HISTORY]
+    opened = state.open[program.histories[history, HISTORY_WINDOW]]
+    begin, end = past.rows[history, PAST_BEGIN], past.rows[history, PAST_SEEN]
+    while begin < end and past.first[begin] + past.windows[begin] <= opened[OPEN_ORIGIN] + opened[OPEN_LANE]:
+        begin += 1
+    past.rows[history, PAST_BEGIN] = begin
+    if program.scans[scan, SCAN_TERM] < program.scans[scan, SCAN_TERM_END]:
+        return _find_ranked(program, past, row, scan, begin, end)
+    code = program.code[program.scans[scan, SCAN_BEGIN] : program.scans[scan, SCAN_END]]
+    found = find_matches(code, batch, row, past.source, begin, end, past.matches[scan], past.registers)
+    if guards is not None:
+        kept = 0
+        for match in range(found):
+            place = past.matches[scan, match]
+            if holds(program, guards, link, past.time[place]):
+                past.matches[scan, kept] = place
+                kept += 1
+        found = kept
+        mark_taken(program, guards, past, scan, found)
+    return found
+
+
+@inner
+def _find_ranked(program, past, row, scan, begin, end):  # type: ignore[no-untyped-def]
+    """Find the events at some places whose ranks match, by one of the terms; these are disjoint."""
+    found, matches, source = 0, past.matches[scan], past.source
+    for term in range(program.scans[scan, SCAN_TERM], program.scans[scan, SCAN_TERM_END]):
+        ranks = past.ranks[term]
+        if past.shapes[term, LEAVES]:
+            for n in range(ranks[row, ASKED], ranks[row, ASKED_OTHERS]):
+                first, last = past.intervals[n, 0], past.intervals[n, 1]
+                for at in range(begin, end):
+                    if first <= ranks[source[at], PLACE] < last:
+                        matches[found] = at
+                        found += 1
+        elif ranks[row, ASKED_NODE] >= 0:
+            node, below = ranks[row, ASKED_NODE], ranks[row, ASKED_RANKS]
+            for at in range(begin, end):
+                if ranks[source[at], NODE] == node and ranks[source[at], RANK] < below:
+                    matches[found] = at
+                    found += 1
+    return found
+
+
+@inlined
+def record(program, state, past, matched, found, row, time):  # type: ignore[no-untyped-def]
+    """Note what an event added to cells that comparisons reach back to, unless it is nothing."""
+    updates, event = program.updates, state.event
+    for m in range(found):
+        for h in range(program.history_ends[matched[m]], program.history_ends[matched[m] + 1]):
+            lanes, cells = program.histories[h, HISTORY_LANES], program.histories[h, HISTORY_CELLS]
+            begin, opened = program.histories[h, HISTORY_BEGIN], state.open[program.histories[h, HISTORY_WINDOW]]
+            windows = opened[OPEN_LANE_END] - opened[OPEN_LANE]
+            place = past.rows[h, PAST_END]
+            at = past.value_at[h] + (place - past.rows[h, PAST_FIRST]) * cells * lanes
+            some = False
+            for c in range(cells):
+                u = program.history_cells[begin + c]
+                if u < 0:
+                    blank_lanes(-1 - u, at + c * lanes, at + c * lanes + windows, past.values.high, past.values.low)
+                    continue
+                for lane in range(windows):
+                    here, there = updates[u, UPDATE_AT] + opened[OPEN_LANE] + lane, at + c * lanes + lane
+                    past.values.high[there] = event.high[here]
+                    past.values.low[there] = event.low[here]
+                    some |= updates[u, UPDATE_KIND] != EXTREME and is_some(
+                        updates[u, UPDATE_KIND], event.high[here], event.low[here], event.number[here]
+                    )
+            if some:
+                past.time[place], past.source[place] = time, row
+                past.first[place], past.windows[place] = opened[OPEN_ORIGIN] + opened[OPEN_LANE], windows
+                past.rows[h, PAST_END] = place + 1
+                past.unseen[0] = 1
+
+
+@kernel
+def refill_trees(program, past):  # type: ignore[no-untyped-def]
+    """Insert what is known into trees that were made again.
+
+    Where a node holds one total, events are added to the node of their rank alone, and nodes to those they are
+    under at last: as many steps as there are events and nodes, where one event at a time takes a logarithm more.
+    """
+    for h in range(len(program.histories)):
+        for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
+            for place in range(past.rows[h, PAST_BEGIN], past.rows[h, PAST_SEEN]):
+                _insert(program, past, h, feed, place, True)
+    for h in range(len(program.histories)):
+        for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
+            if _one_total(program, h, feed):
+                for place in range(past.rows[h, PAST_BEGIN], past.rows[h, PAST_SEEN]):
+                    _add_up(program, past, feed, past.source[place])
+
+
+@inlined
+def insert_into_trees(program, past):  # type: ignore[no-untyped-def]
+    """Make recorded events seen that are at the latest time."""
+    for h in range(len(program.histories)):
+        for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
+            for place in range(past.rows[h, PAST_SEEN], past.rows[h, PAST_END]):
+                _insert(program, past, h, feed, place, False)
+        past.rows[h, PAST_SEEN] = past.rows[h, PAST_END]
+    past.unseen[0] = 0
+
+
+@inlined
+def _one_total(program, h, feed):  # type: ignore[no-untyped-def]
+    """Whether a node of the Fenwick tree of a feed holds one total, that of the only window there is."""
+    tree = program.trees[program.feeds[feed, FEED_TREE]]
+    only = program.windows[program.histories[h, HISTORY_WINDOW], 0] == 0
+    return only and tree[TREE_KIND] != EXTREME and not tree[TREE_INTERVALS]
+
+
+@inlined
+def _add_up(program, past, feed, source):  # type: ignore[no-untyped-def]
+    """Add each node of the tree that an event is in to the next above it, unless that has been done."""
+    tree = program.feeds[feed, FEED_TREE]
+    term, kind = program.trees[tree, TREE_TERM], program.trees[tree, TREE_KIND]
+    base, size = past.ranks[term, source, NODE], past.ranks[term, source, SIZE]
+    if base < 0:
+        return
+    first = past.node_at[tree] + base - 1
+    # A node of one total has no other use for the number of a window.
+    if past.node_window[past.window_at[tree] + base] != NEVER_YET:
+        return
+    past.node_window[past.window_at[tree] + base] = 0
+    high, low, number = past.nodes.high, past.nodes.low, past.nodes.number
+    for node in range(1, size + 1):
+        here, above = first + node, node + (node & -node)
+        if above <= size:
+            there = first + above
+            if kind == EXACT:
+                high[there], low[there] = add_exact(high[there], low[there], high[here], low[here])
+            else:
+                number[there], low[there] = add_scaled(number[there], low[there], number[here], low[here])
+
+
+@inlined
+def _insert(program, past, h, feed, place, alone):  # type: ignore[no-untyped-def]
+    """Add a recorded event to the nodes of a tree that its rank is under.
+
+    ``alone``: only to the node of its rank, where nodes of a Fenwick tree hold one total.
+    """
+    tree = program.feeds[feed, FEED_TREE]
+    term, lanes, kind = program.trees[tree, TREE_TERM], program.trees[tree, TREE_LANES], program.trees[tree, TREE_KIND]
+    high, low, number = past.nodes.high, past.nodes.low, past.nodes.number
+    node_window, source = past.node_window, past.source[place]
+    width = lanes * program.histories[h, HISTORY_CELLS]
+    values = past.value_at[h] + (place - past.rows[h, PAST_FIRST]) * width + program.feeds[feed, FEED_LANES]
+    if program.trees[tree, TREE_INTERVALS]:
+        put_in_intervals(program, past, tree, place, values)
+        return
+    base, size = past.ranks[term, source, NODE], past.ranks[term, source, SIZE]
+    if base < 0:
+        return
+    tags = past.window_at[tree] - past.node_at[tree]
+    if _one_total(program, h, feed):
+        first = past.node_at[tree] + base - 1
+        more_high, more_low, more_number = past.values.high[values], past.values.low[values], past.values.number[values]
+        node = past.ranks[term, source, RANK] + 1
+        while node <= size:
+            there = first + node
+            if kind == EXACT:
+                high[there], low[there] = add_exact(high[there], low[there], more_high, more_low)
+            elif alone and number[there] == 0.0:
+                # Foreseen by the processor, which goes on to the next event while it waits for this node.
+                number[there], low[there] = more_number, more_low
+            else:
+                number[there], low[there] = add_scaled(number[there], low[there], more_number, more_low)
+            node = size + 1 if alone else node + (node & -node)
+        return
+    for lane in range(past.windows[place]):
+        index = past.first[place] + lane
+        first = past.node_at[tree] + (base - 1) * lanes + index % lanes
+        more_high, more_low = past.values.high[values + lane], past.values.low[values + lane]
+        more_number = past.values.number[values + lane]
+        node = past.ranks[term, source, RANK] + 1
+        while node <= size:
+            there = first + node * lanes
+            if node_window[tags + there] < index:
+                node_window[tags + there] = index
+                high[there], low[there] = more_high, more_low
+            elif node_window[tags + there] > index:
+                pass  # trees made again are fed history by history, so not by time: the window has ended
+            else:
+                add_one(kind, there, high, low, number, more_high, more_low, more_number)
+            node += node & -node

@@ -1,0 +1,299 @@
+"""Evaluation of linear forms, and rebasing of regions.
+
+A form is over the totals that its base held when the region was last rebased. So a region is rebased before
+its base is changed by events, and before windows open or close. Events of one time are not before each other:
+what they add to forms while their base is changed by others of that time is evaluated over the base as it was.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkext.udfs.kernels.compiled import inlined, inner, place
+from sparkext.udfs.kernels.numbers import is_before
+from sparkext.udfs.kernels.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_product, is_some
+from sparkext.udfs.state.columns import (
+    BLANK_HIGH,
+    BLANK_LOW,
+    CURSOR_SCALED,
+    CURSOR_WIDE,
+    EVALUATED_AT,
+    EVALUATED_KIND,
+    EVALUATED_PRODUCTS,
+    EVALUATED_PRODUCTS_END,
+    EVALUATED_REGION,
+    EVALUATED_VIEW,
+    EVALUATED_WINDOW,
+    OPEN_LANE,
+    OPEN_LANE_END,
+    PRODUCT_BASE,
+    PRODUCT_COUNT,
+    PRODUCT_FORM,
+    PRODUCT_OF_TOTAL,
+    UNIT_AT,
+    UNIT_KIND,
+)
+from sparkext.udfs.state.program import EXACT, EXTREME, NUMBER
+
+_DIRTY, _WAITING, _MOVED, _LATER, _CHANGES = 0, 1, 2, 3, 4
+# Numba would compile for each of them by itself if they were Python's.
+_TOTALS, _PENDING, _VIEWS = np.int64(0), np.int64(1), np.int64(2)
+
+
+@inlined
+def is_due(regions, matched, found):  # type: ignore[no-untyped-def]
+    """Whether an event changes a base or reads what is evaluated."""
+    due = False
+    for m in range(found):
+        due |= regions.due[matched[m]] != 0
+    return due
+
+
+@inlined
+def make_ready(program, state, regions, matched, found):  # type: ignore[no-untyped-def]
+    """Rebase regions whose base an event is about to change, and make the views that it reads."""
+    now = regions.now
+    for m in range(found):
+        for n in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
+            region = regions.moves[n]
+            if now[region, _DIRTY]:
+                _rebase(program, state, regions, region)
+            now[region, _MOVED] = 1
+            regions.unsettled[0] = 1
+    for m in range(found):
+        begin, end = regions.view_ends[matched[m]], regions.view_ends[matched[m] + 1]
+        _evaluate(state, regions, regions.views, begin, end, _VIEWS)
+
+
+@inlined
+def feed(regions, matched, found, alone):  # type: ignore[no-untyped-def]
+    """Note that an event adds to forms; returns whether it may add to totals at once."""
+    now = regions.now
+    for m in range(found):
+        for n in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
+            alone &= now[regions.feeds[n], _MOVED] == 0
+    if alone and regions.unsettled[0]:
+        for m in range(found):
+            for n in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
+                now[regions.moves[n], _MOVED] = 0
+                now[regions.moves[n], _CHANGES] += 1
+        regions.unsettled[0] = 0
+    for m in range(found):
+        for n in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
+            region = regions.feeds[n]
+            if alone:
+                now[region, _DIRTY] = 1
+                now[region, _CHANGES] += 1
+            else:
+                now[region, _WAITING] = 1
+                regions.unsettled[0] = 1
+    return alone
+
+
+@inner
+def settle_forms(program, state, regions):  # type: ignore[no-untyped-def]
+    """Evaluate what is pending in forms whose base is about to change; called before that is moved into totals."""
+    now = regions.now
+    for region in range(len(now)):
+        if now[region, _WAITING] and now[region, _MOVED]:
+            _evaluate_pending(program, state, regions, region)
+        now[region, _CHANGES] += now[region, _WAITING] | now[region, _MOVED]
+        now[region, _DIRTY] |= now[region, _WAITING]
+        now[region, _WAITING] = 0
+        now[region, _MOVED] = 0
+    for region in range(len(now)):
+        if now[region, _LATER]:
+            _add_pending(state, regions, region)
+            now[region, _LATER] = 0
+    regions.unsettled[0] = 0
+
+
+@inner
+def rebase_all(program, state, regions):  # type: ignore[no-untyped-def]
+    """Rebase all regions, between two times."""
+    for region in range(len(regions.now)):
+        if regions.now[region, _DIRTY]:
+            _rebase(program, state, regions, region)
+
+
+@inlined
+def forget_views(regions):  # type: ignore[no-untyped-def]
+    """Let all views be made anew: windows by panes have started over."""
+    regions.seen[:] = -1
+
+
+@inlined
+def reset_forms(program, totals, regions, region):  # type: ignore[no-untyped-def]
+    """Let the forms of a region start over."""
+    _clear(program, region, totals)
+    for unit in range(regions.unit_ends[region], regions.unit_ends[region + 1]):
+        if regions.units[unit, UNIT_KIND] == EXACT:
+            totals.low[regions.units[unit, UNIT_AT]] = 1
+        else:
+            totals.number[regions.units[unit, UNIT_AT]] = 1.0
+
+
+@inlined
+def _clear(program, region, totals):  # type: ignore[no-untyped-def]
+    """Empty all forms of a region."""
+    window = program.windows[len(program.bank_ends) - 1 + region]
+    at, columns = place(window[5]), place(window[2])
+    for cell in range(place(window[3]), place(window[4])):
+        for lane in range(at, at + columns):
+            totals.high[lane] = program.blanks[cell, BLANK_HIGH]
+            totals.low[lane] = program.blanks[cell, BLANK_LOW]
+        at += columns
+
+
+@inlined
+def _rebase(program, state, regions, region):  # type: ignore[no-untyped-def]
+    """Evaluate all totals of a region, and let its forms start over."""
+    if regions.now[region, _WAITING]:
+        _evaluate_pending(program, state, regions, region)
+    _evaluate(state, regions, regions.all, regions.ends[region], regions.ends[region + 1], _TOTALS)
+    reset_forms(program, state.totals, regions, region)
+    regions.now[region, _DIRTY] = 0
+
+
+@inner
+def _evaluate_pending(program, state, regions, region):  # type: ignore[no-untyped-def]
+    """Turn what is pending in the forms of a region into pending totals."""
+    _evaluate(state, regions, regions.all, regions.ends[region], regions.ends[region + 1], _PENDING)
+    _clear(program, region, state.pending)
+    regions.now[region, _WAITING] = 0
+    regions.now[region, _LATER] = 1
+
+
+@inner
+def _add_pending(state, regions, region):  # type: ignore[no-untyped-def]
+    """Move the pending totals of a region into its totals."""
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
+    later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
+    for e in range(regions.ends[region], regions.ends[region + 1]):
+        kind, window, at = (
+            regions.evaluations[e, EVALUATED_KIND],
+            regions.evaluations[e, EVALUATED_WINDOW],
+            regions.evaluations[e, EVALUATED_AT],
+        )
+        begin, end = at + state.open[window, OPEN_LANE], at + state.open[window, OPEN_LANE_END]
+        add(kind, begin, end, state.cursor, high, low, number, later_high, later_low, later_number)
+        for there in range(begin, end):
+            later_high[there] = NO_HIGH if kind == EXTREME else 0
+            later_low[there] = NO_LOW if kind == EXTREME else 0
+
+
+@inner
+def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-untyped-def]
+    """Evaluate forms in all open windows.
+
+    Args:
+        state: Its event totals are scratch.
+        regions: `sparkext.udfs.state.regions.Regions`.
+        numbers: Evaluations, of which those from ``first`` to ``last`` are made.
+        first, last: A range.
+        mode: ``_TOTALS``: forms into the totals they are of; ``_VIEWS``: into views, where these are not
+            up to date; ``_PENDING``: what is pending in forms into pending totals.
+    """
+    evaluations, products, opened, cursor = regions.evaluations, regions.products, state.open, state.cursor
+    high, low, number = state.totals.high, state.totals.low, state.totals.number
+    event_high, event_low, event_number = state.event.high, state.event.low, state.event.number
+    later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
+    of_high, of_low, of_number = high, low, number
+    if mode == _PENDING:
+        of_high, of_low, of_number = later_high, later_low, later_number
+    for n in range(place(first), place(last)):
+        e = place(numbers[n])
+        kind, window, at = (
+            evaluations[e, EVALUATED_KIND],
+            place(evaluations[e, EVALUATED_WINDOW]),
+            place(evaluations[e, EVALUATED_AT]),
+        )
+        if mode == _VIEWS:
+            changes = regions.now[evaluations[e, EVALUATED_REGION], _CHANGES]
+            if regions.seen[e] == changes:
+                continue
+            regions.seen[e] = changes
+        lane_begin, lane_end = place(opened[window, OPEN_LANE]), place(opened[window, OPEN_LANE_END])
+        begin, end = at + lane_begin, at + lane_end
+        while True:
+            for there in range(begin, end):
+                event_high[there] = NO_HIGH if kind == EXTREME else 0
+                event_low[there] = NO_LOW if kind == EXTREME else 0
+            for p in range(place(evaluations[e, EVALUATED_PRODUCTS]), place(evaluations[e, EVALUATED_PRODUCTS_END])):
+                form, base, constant = (
+                    place(products[p, PRODUCT_FORM]),
+                    place(products[p, PRODUCT_BASE]),
+                    products[p, PRODUCT_BASE] < 0,
+                )
+                if kind == EXACT and not cursor[CURSOR_WIDE]:
+                    # The sums as doubles, which wait where the high words will be, tell whether one word holds them.
+                    count = of_low[form]
+                    if constant:
+                        for there in range(begin, end):
+                            event_number[there] += np.float64(count)
+                            event_low[there] += count
+                    elif count != 0:
+                        for lane in range(lane_begin, lane_end):
+                            event_number[at + lane] += np.float64(count) * np.float64(low[base + lane])
+                            event_low[at + lane] += count * low[base + lane]
+                elif kind == NUMBER and not cursor[CURSOR_SCALED]:
+                    factor = of_number[form]
+                    if constant:
+                        for there in range(begin, end):
+                            event_number[there] += factor
+                    elif factor != 0.0:
+                        for lane in range(lane_begin, lane_end):
+                            event_number[at + lane] += factor * number[base + lane]
+                elif kind != EXTREME:
+                    add_product(
+                        kind,
+                        lane_begin,
+                        lane_end,
+                        at,
+                        products[p, PRODUCT_BASE],
+                        event_high,
+                        event_low,
+                        event_number,
+                        of_high[form],
+                        of_low[form],
+                        of_number[form],
+                        high,
+                        low,
+                        number,
+                    )
+                elif products[p, PRODUCT_OF_TOTAL]:
+                    for lane in range(lane_begin, lane_end):
+                        to, of = at + lane, base + lane
+                        if is_before(of_high[form], of_low[form], event_high[to], event_low[to]) and (
+                            constant or is_some(products[p, PRODUCT_COUNT], high[of], low[of], number[of])
+                        ):
+                            event_high[to], event_low[to] = of_high[form], of_low[form]
+                elif is_some(products[p, PRODUCT_COUNT], of_high[form], of_low[form], of_number[form]):
+                    for lane in range(lane_begin, lane_end):
+                        to, of = at + lane, base + lane
+                        if is_before(high[of], low[of], event_high[to], event_low[to]):
+                            event_high[to], event_low[to] = high[of], low[of]
+            wide = cursor[CURSOR_WIDE] if kind == EXACT else cursor[CURSOR_SCALED]
+            if kind == EXTREME or wide:
+                break
+            largest = 0.0
+            for there in range(begin, end):
+                largest = max(largest, abs(event_number[there]))
+            if kind == NUMBER:
+                cursor[CURSOR_SCALED] |= largest >= HUGE
+                break
+            event_high[begin:end] = 0
+            if largest < NARROW:
+                break
+            cursor[CURSOR_WIDE] = 1
+        if mode == _PENDING:
+            add(kind, begin, end, cursor, later_high, later_low, later_number, event_high, event_low, event_number)
+        elif mode == _VIEWS:
+            by = place(evaluations[e, EVALUATED_VIEW]) - at
+            for there in range(begin, end):
+                high[there + by], low[there + by] = event_high[there], event_low[there]
+    # A total may be in the base of others: all are evaluated before any changes.
+    for n in range(place(first), place(last if mode == _TOTALS else first)):
+        at, window = evaluations[numbers[n], 2], evaluations[numbers[n], 1]
+        for there in range(place(at + opened[window, OPEN_LANE]), place(at + opened[window, OPEN_LANE_END])):
+            high[there], low[there] = event_high[there], event_low[there]

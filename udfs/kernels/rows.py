@@ -1,0 +1,42 @@
+"""Rows of results."""
+
+from __future__ import annotations
+
+from sparkext.udfs.kernels.compiled import inner
+from sparkext.udfs.state.columns import CURSOR_GROUP, CURSOR_ROWS, WINDOW_LIVE
+
+
+@inner
+def rows_at_once(windows, bank_ends):  # type: ignore[no-untyped-def]
+    """The most rows that one event can cause to be written."""
+    total = 0
+    for window in range(len(bank_ends) - 1):
+        total += windows[window, WINDOW_LIVE] * (bank_ends[window + 1] - bank_ends[window])
+    return total
+
+
+@inner
+def new_row(blank_row, cursor, output, bank, index, combine):  # type: ignore[no-untyped-def]
+    """The output row of a group, bank and window: the one there is when combining, else a new one."""
+    group = cursor[CURSOR_GROUP]
+    row = cursor[CURSOR_ROWS]
+    if combine:
+        # Eight windows in a row are side by side in the table.
+        mask = len(output.table) - 1
+        slot = ((index >> 3) * 7046029254386353131 + (group * 64 + bank) * 1442695040888963407) << 3
+        slot = (slot | (index & 7)) & mask
+        while output.table[slot] >= 0:
+            other = output.table[slot]
+            if output.window[other] == index and output.group[other] == group and output.bank[other] == bank:
+                return other
+            slot = (slot + 1) & mask
+        output.table[slot] = row
+    output.group[row] = group
+    output.bank[row] = bank
+    output.window[row] = index
+    for word in range(len(blank_row)):
+        output.words[row, word] = blank_row[word]
+    for place in range(output.floats.shape[1]):
+        output.floats[row, place] = 0.0
+    cursor[CURSOR_ROWS] = row + 1
+    return row

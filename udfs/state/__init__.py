@@ -1,0 +1,1 @@
+"""The arrays that a kernel works with, from event to event."""

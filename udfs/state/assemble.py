@@ -1,0 +1,364 @@
+"""A kernel plan laid out in flat arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sparkext.planner.automata.guards import ALWAYS, Condition
+from sparkext.planner.compiler.kernel_plan import NO_EVENT, Arithmetic, Cell, Field, KernelPlan, Link, Product
+from sparkext.planner.patterns.query import Window
+from sparkext.udfs.comparisons.histories import NO_HISTORY, Histories, is_in_tree, tree_links
+from sparkext.udfs.state.columns import SCAN_HISTORY
+from sparkext.udfs.state.program import NO_KEY, Ints, Program
+
+
+class FieldPlace(NamedTuple):
+    """Where a field is in a row: its first word, and its float (-1: none)."""
+
+    word: int
+    float: int
+
+
+def field_places(fields: Sequence[Field]) -> tuple[list[FieldPlace], int, int]:
+    """Places of all fields, the number of words and the number of floats of a row."""
+    places: list[FieldPlace] = []
+    words = floats = 0
+    for field in fields:
+        if field.arithmetic is Arithmetic.NUMBER:
+            places.append(FieldPlace(words, floats))
+            words, floats = words + 1, floats + 1
+        else:
+            places.append(FieldPlace(words, -1))
+            words += 2
+    return places, words, floats
+
+
+def assemble(plan: KernelPlan) -> Program:
+    """Lay a kernel plan out in flat arrays."""
+    stores = _stores(plan)
+    offsets, windows, blanks = _blocks(plan, stores)
+    links = _Links(plan, {store.cell: number for number, store in enumerate(stores)})
+    cuts = _Cuts(plan, stores, offsets, links)
+
+    updates: list[list[int]] = []
+    sources: list[int] = []
+    by_class = updated_cells(plan)
+    for number in by_class:
+        updates.append([*_update(plan.cells, number, offsets, len(sources), links), cuts.target(number)])
+        sources += (offsets[source] for source in plan.cells[number].sources)
+    update_ends = [sum(plan.cells[n].event < event for n in by_class) for event in range(len(plan.classes) + 1)]
+
+    places, words, _ = field_places(plan.fields)
+    banks: list[list[int]] = []
+    bank_ends = [0]
+    slots: list[list[int]] = []
+    slot_sources: list[int] = []
+    for number in range(len(plan.windows)):
+        for bank_number, bank in enumerate(plan.banks):
+            if bank.window == number:
+                banks.append([bank_number, len(slots), len(slots) + len(bank.slots)])
+                for slot in bank.slots:
+                    begin = len(slot_sources)
+                    slot_sources += (offsets[cell] for cell in slot.cells)
+                    kind = plan.fields[slot.field].arithmetic.value
+                    slots.append([kind, begin, len(slot_sources), *places[slot.field], *links.add(slot.links)])
+        bank_ends.append(len(banks))
+
+    blank_row = np.zeros(words, np.int64)
+    for field, there in zip(plan.fields, places, strict=True):
+        if field.arithmetic is Arithmetic.EXTREME:
+            blank_row[there.word : there.word + 2] = NO_KEY
+    guard_states, guard_ends, guard_sources = _guard_states(plan)
+    at_update = {offset: place for place, (_, _, offset, *_) in enumerate(updates)}
+    histories = links.histories
+    feeds, feed_ends = histories.feeds()
+    cut_rows, cut_ends = cuts.rows(len(plan.classes))
+    anchored, anchored_ends = _anchored(plan, links)
+    ends_of_classes = np.stack([np.array(ends, np.int64) for ends in (guard_ends, cut_ends, anchored_ends)], axis=1)
+    return Program(
+        windows=_table(windows, 7),
+        blanks=_table(blanks, 2),
+        updates=_table(updates, 16),
+        update_ends=np.array(update_ends, np.int64),
+        sources=np.array(sources, np.int64),
+        bank_ends=np.array(bank_ends, np.int64),
+        banks=_table(banks, 3),
+        slots=_table(slots, 7),
+        slot_sources=np.array(slot_sources, np.int64),
+        blank_row=blank_row,
+        links=_table(links.rows, 9),
+        link_guards=np.array(links.guards, np.int64),
+        link_tables=np.array(links.tables, np.int64),
+        stores=_table(([offsets[store.first_block], store.buckets, *store.states_at] for store in stores), 4),
+        store_states=np.array([state for store in stores for state in store.states], np.int64),
+        guard_states=_table(guard_states, 5),
+        guard_ends=ends_of_classes,
+        guard_sources=np.array(guard_sources, np.int64),
+        guards=np.array([plan.guards], np.int64),
+        histories=_table(histories.rows(), 5),
+        history_ends=np.array(histories.ends(len(plan.classes)), np.int64),
+        history_cells=np.array(
+            [
+                at_update[offsets[cell]] if plan.cells[cell].anchor is None else -1 - plan.cells[cell].arithmetic.value
+                for cell in histories.cells()
+            ],
+            np.int64,
+        ),
+        trees=_table(histories.trees(), 5),
+        feeds=_table(([*row, at_update[offsets[cell]]] for row, cell in feeds), 3),
+        feed_ends=np.array(feed_ends, np.int64),
+        scans=_table(([*scan, cuts.taken(scan[SCAN_HISTORY])] for scan in histories.scans), 7),
+        code=_table(histories.code, 7),
+        cuts=_table(cut_rows, 6),
+        anchored=_table(anchored, 12),
+    )
+
+
+def updated_cells(plan: KernelPlan) -> list[int]:
+    """Numbers of the cells of which ``Program.updates`` has a row, in their order."""
+    mine = (number for number, cell in enumerate(plan.cells) if cell.event != NO_EVENT and cell.anchor is None)
+    return sorted(mine, key=lambda number: plan.cells[number].event)
+
+
+def anchored_cells(plan: KernelPlan) -> list[int]:
+    """Numbers of the cells of which ``Program.anchored`` has a row, in their order."""
+    mine = (number for number, cell in enumerate(plan.cells) if cell.anchor is not None)
+    return sorted(mine, key=lambda number: plan.cells[number].event)
+
+
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """Buckets for a cell whose events count only while some guards are intact.
+
+    Attributes:
+        cell: The cell.
+        first_block: Number of the first bucket's block; blocks are numbered on from the cells.
+        buckets: How many there are: one more than there are states, and one that is being made.
+        states: Guard states at whose latest starts buckets are split.
+        states_at: Begin and end of ``states`` in those of all stores.
+    """
+
+    cell: int
+    first_block: int
+    buckets: int
+    states: tuple[int, ...]
+    states_at: tuple[int, int]
+
+
+def _stores(plan: KernelPlan) -> list[_Store]:
+    plain = (cell for cell in plan.cells if cell.anchor is None)
+    links = [link for cell in plain for link in cell.links if link.comparison is None]
+    links += [link for bank in plan.banks for slot in bank.slots for link in slot.links]
+    guards: dict[int, set[int]] = {}
+    for link in links:
+        guards.setdefault(link.cell, set()).update(link.condition.guards)
+    stores: list[_Store] = []
+    # Where cells are cut in parts, what is left of each part is known by its buckets.
+    for cell in guards:
+        guards[cell].update(guard for cut in plan.cells[cell].cuts for guard in cut.condition.guards)
+    block, at = len(plan.cells), 0
+    for cell, needed in sorted(guards.items()):
+        states = tuple(number for number, state in enumerate(plan.guard_states) if state.guard in needed)
+        stores.append(_Store(cell, block, len(states) + 2, states, (at, at + len(states))))
+        block += len(states) + 2
+        at += len(states)
+    return stores
+
+
+def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list[list[int]], list[tuple[int, int]]]:
+    """Offsets of the lanes of cells and then of buckets, rows of ``Program.windows`` and ``Program.blanks``."""
+    cells = [*plan.cells, *(plan.cells[store.cell] for store in stores for _ in range(store.buckets))]
+    offsets = [0] * len(cells)
+    windows: list[list[int]] = []
+    blanks: list[tuple[int, int]] = []
+    size = 0
+    rows = {panes.window: panes.rows for panes in plan.panes}
+    kept_for = [_lanes(window, rows.get(number, 0)) for number, window in enumerate(plan.windows)]
+    kept_for += ((0, 1, region.columns, 1) for region in plan.regions)
+    kept_for += ((span.length, 1, 2 * span.panes.rows, 1) for span in plan.spans)
+    for number, (within, slide, lanes, live) in enumerate(kept_for):
+        mine = [place for place, cell in enumerate(cells) if cell.window == number]
+        windows.append([within, slide, lanes, len(blanks), len(blanks) + len(mine), size, live])
+        for place in mine:
+            offsets[place] = size
+            size += lanes
+            blanks.append(NO_KEY if cells[place].arithmetic is Arithmetic.EXTREME else (0, 0))
+    return offsets, windows, blanks
+
+
+def cell_offsets(plan: KernelPlan) -> list[int]:
+    """Per cell, the offset of its lane 0."""
+    return _blocks(plan, _stores(plan))[0]
+
+
+def _lanes(window: Window | None, rows: int) -> tuple[int, int, int, int]:
+    """The first columns of ``Program.windows``, and the last; with ``rows`` of pane matrices, if it has any."""
+    if window is None:
+        return 0, 1, 2 * rows if rows else 1, 1
+    return window.within, window.slide, 2 * rows if rows else 2 * window.live, window.live
+
+
+class _Links:
+    """Collects the rows of ``Program.links``."""
+
+    def __init__(self, plan: KernelPlan, stores: dict[int, int]) -> None:
+        self.rows: list[list[int]] = []
+        self.guards: list[int] = []
+        self.tables: list[int] = []
+        self.histories = Histories(plan)
+        self._plan = plan
+        self._stores = stores
+
+    def add(self, links: Sequence[Link]) -> tuple[int, int]:
+        """Begin and end of the rows of ``links``."""
+        begin = len(self.rows)
+        for source, link in tree_links(self._plan, links):
+            self.rows[self._add(-1, link.condition)] += self.histories.place_tree(source)
+        for link in links:
+            if not is_in_tree(self._plan, link):
+                row = self._add(self._stores.get(link.cell, -1) if link.comparison is None else -1, link.condition)
+                self.rows[row] += self.histories.place(link, row)
+        return begin, len(self.rows)
+
+    def add_anchored(self, links: Sequence[Link]) -> tuple[int, int]:
+        """Begin and end of the rows of ``links`` of a cell with anchors."""
+        begin = len(self.rows)
+        for link in links:
+            row = self._add(-1, link.condition)
+            self.rows[row] += self.histories.place_anchored(link, row)
+        return begin, len(self.rows)
+
+    def store(self, cell: int) -> int:
+        """The store of a cell; -1 when it has none."""
+        return self._stores.get(cell, -1)
+
+    def condition(self, condition: Condition) -> int:
+        """The row of a condition by itself; -1 for `ALWAYS`."""
+        if condition == ALWAYS:
+            return -1
+        row = self._add(-1, condition)
+        self.rows[row] += NO_HISTORY
+        return row
+
+    def _add(self, store: int, condition: Condition) -> int:
+        guards = condition.guards
+        self.rows.append([store, len(self.guards), len(self.guards) + len(guards), len(self.tables)])
+        self.guards += guards
+        for bits in range(1 << len(guards)):
+            intact = frozenset(guard for place, guard in enumerate(guards) if bits >> place & 1)
+            self.tables.append(int(condition.holds(intact)))
+        return len(self.rows) - 1
+
+
+class _Cuts:
+    """Collects the rows of ``Program.cuts``; targets are cells in order, then histories."""
+
+    def __init__(self, plan: KernelPlan, stores: Sequence[_Store], offsets: Sequence[int], links: _Links) -> None:
+        self.targets: list[list[int]] = []
+        self._cuts: list[tuple[int, int, int]] = []
+        self._target_of: dict[int, int] = {}
+        self._taken: dict[int, int] = {}
+        blanks = {offset: row for row, offset in enumerate(sorted(offsets))}
+        store_of = {store.cell: number for number, store in enumerate(stores)}
+        for number, cell in enumerate(plan.cells):
+            if cell.cuts:
+                self._target_of[number] = len(self.targets)
+                for cut in cell.cuts:
+                    self._cuts.append((cut.event, len(self.targets), links.condition(cut.condition)))
+                at = offsets[number]
+                self.targets.append([cell.window, at, blanks[at], store_of.get(number, -1), -1, 0])
+        for history, taken, cuts in links.histories.leaving():
+            if taken is not None:
+                self._taken[history] = len(self.targets)
+            self._cuts += ((cut.event, len(self.targets), -1) for cut in cuts)
+            self.targets.append([-1, -1, -1, -1, history, int(taken is not None)])
+
+    def target(self, cell: int) -> int:
+        """The row of a cell; -1 when it has none."""
+        return self._target_of.get(cell, -1)
+
+    def taken(self, history: int) -> int:
+        """The row of a history that events leave which a scan has found; -1 when they do not."""
+        return self._taken.get(history, -1)
+
+    def rows(self, classes: int) -> tuple[list[list[int]], list[int]]:
+        """Rows of ``Program.cuts``, and where each class begins and ends there."""
+        ordered = sorted(self._cuts)
+        first = len(self.targets)
+        ends = [first + sum(event < number for event, _, _ in ordered) for number in range(classes + 1)]
+        return [*self.targets, *([target, link, 0, 0, 0, 0] for _, target, link in ordered)], ends
+
+
+def _guard_states(plan: KernelPlan) -> tuple[list[list[int]], list[int], list[int]]:
+    """Rows of ``Program.guard_states``, ``Program.guard_ends`` and ``Program.guard_sources``."""
+    rows: list[list[int]] = []
+    ends = [0]
+    sources: list[int] = []
+    for event in range(len(plan.classes)):
+        for number, state in enumerate(plan.guard_states):
+            if state.event == event:
+                guard = state.guard if state.end else -1
+                rows.append([number, int(state.start), guard, len(sources), len(sources) + len(state.sources)])
+                sources += state.sources
+        ends.append(len(rows))
+    return rows, ends, sources
+
+
+def _anchored(plan: KernelPlan, links: _Links) -> tuple[list[list[int]], list[int]]:
+    """Rows of ``Program.anchored``, and where each class begins and ends there."""
+    mine = anchored_cells(plan)
+    linked = {number: links.add_anchored(plan.cells[number].links) for number in sorted(mine)}
+    rows: list[list[int]] = []
+    for number in mine:
+        cell = plan.cells[number]
+        count = (-1, 0, 0)
+        if cell.count is not None:
+            count = (plan.cells[cell.count].arithmetic.value, *linked[cell.count])
+        rows.append(
+            [
+                cell.arithmetic.value,
+                cell.window,
+                *links.histories.anchored(number),
+                *linked[number],
+                *count,
+                -1 if cell.count is None or cell.column is None else cell.column,
+                int(cell.weighted),
+            ]
+        )
+    return rows, [sum(plan.cells[number].event < event for number in mine) for event in range(len(plan.classes) + 1)]
+
+
+def counted(plan: KernelPlan, product: Product) -> tuple[int, int]:
+    """Of a product with an extreme, the arithmetic of the factor that is a count, and whether that is the total."""
+    of_total = plan.cells[product.form].arithmetic is Arithmetic.EXTREME
+    count = product.base if of_total else product.form
+    kind = Arithmetic.EXACT if count is None else plan.cells[count].arithmetic
+    return kind.value, int(of_total)
+
+
+def _update(cells: Sequence[Cell], number: int, offsets: list[int], begin: int, links: _Links) -> list[int]:
+    cell = cells[number]
+    return [
+        cell.arithmetic.value,
+        cell.window,
+        offsets[number],
+        int(cell.start),
+        begin,
+        begin + len(cell.sources),
+        offsets[cell.count] if cell.count is not None else -1,
+        cells[cell.count].arithmetic.value if cell.count is not None else -1,
+        cell.column if cell.count is not None and cell.column is not None else -1,
+        int(cell.weighted),
+        links.store(number),
+        cell.start_event if cell.start_event is not None else -1,
+        links.condition(cell.start_condition),
+        *links.add(cell.links),
+    ]
+
+
+def _table(rows: Iterable[Sequence[int]], width: int) -> Ints:
+    return np.array(list(rows), np.int64).reshape(-1, width)

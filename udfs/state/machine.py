@@ -1,0 +1,230 @@
+"""A machine: the arrays that one kernel plan works with, from event to event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.udfs.arrow.batches import Batch
+from sparkext.udfs.kernels.event_loop import advance, end_key, pause
+from sparkext.udfs.state.assemble import assemble, cell_offsets
+from sparkext.udfs.state.columns import (
+    CURSOR_GROUP,
+    CURSOR_KEY,
+    CURSOR_ROWS,
+    CURSOR_SCALED,
+    CURSOR_TIME,
+    CURSOR_WIDE,
+    IS_FILLED,
+    OPEN_EARLIEST,
+    OPEN_FIRST,
+    OPEN_LANE,
+    OPEN_LAST,
+)
+from sparkext.udfs.state.differences import new_differences
+from sparkext.udfs.state.fresh import new_guards, new_state, set_units
+from sparkext.udfs.state.panes import Matrix, new_panes, put_stretches, stretch_matrix
+from sparkext.udfs.state.past import PastRoom
+from sparkext.udfs.state.program import Output
+from sparkext.udfs.state.regions import new_regions
+from sparkext.udfs.state.spans import is_full, kept_of, new_spans, restored, with_room
+
+_Nested = TypeVar("_Nested", bound="tuple[Any, ...]")
+
+
+class Machine:
+    """What a plan's kernel knows and remembers; it writes to an output that others may write to in turn.
+
+    Args:
+        plan: The plan.
+        chunk: See `sparkext.planner.compiler.kernel_plan.Layout`.
+        combine: Whether rows of the same group, bank and window are added up.
+        regions: Whether to have regions although the plan has none, so that no other kernel is compiled for it.
+        stretches: Most matrices that `multiply` will be given.
+    """
+
+    def __init__(
+        self, plan: KernelPlan, chunk: int | None, combine: bool, regions: bool = False, stretches: int = 1
+    ) -> None:
+        self._plan = plan
+        self._combine = combine
+        self._program = assemble(plan)
+        self._offsets = cell_offsets(plan)
+        self._state = new_state(self._program, chunk)
+        self._guards = new_guards(self._program) if plan.guard_states or plan.is_cut else None
+        self._room = PastRoom(plan, self._program) if plan.comparisons else None
+        self._regions = new_regions(plan, self._state) if plan.regions or regions else None
+        self._spans = new_spans(plan, self._program) if plan.spans else None
+        self._differences = new_differences(plan)
+        self._panes = new_panes(plan, self._program, stretches)
+        if plan.is_stretched:
+            self._state.open[0, OPEN_LANE] = plan.panes[0].rows  # only the matrix of the stretch is asked for
+
+    @property
+    def rows(self) -> int:
+        """Rows written since the last flush."""
+        return int(self._state.cursor[CURSOR_ROWS])
+
+    @property
+    def group(self) -> int:
+        """Number of the group under way, among those begun since the last flush."""
+        return int(self._state.cursor[CURSOR_GROUP])
+
+    @property
+    def time(self) -> int:
+        """Time of the latest event."""
+        return int(self._state.cursor[CURSOR_TIME])
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a key is under way."""
+        return bool(self._state.cursor[CURSOR_KEY])
+
+    def flushed(self) -> None:
+        """Take note that what was written has been handed on."""
+        self._state.cursor[CURSOR_ROWS] = self._state.cursor[CURSOR_GROUP] = 0
+
+    def follow(self, other: Machine) -> None:
+        """Write where another has stopped to, which has no key under way."""
+        self._state.cursor[CURSOR_ROWS : CURSOR_GROUP + 1] = other._state.cursor[CURSOR_ROWS : CURSOR_GROUP + 1]
+
+    def pause(self) -> None:
+        """Bring all totals up to the latest time, so that another machine can take over before an event of a later."""
+        pause(*self._parts())
+
+    def take_over(self, other: Machine, handover: Iterable[tuple[int, int]]) -> None:
+        """Go on where another has paused, with what it has of the key under way.
+
+        Args:
+            other: Of a plan with the same windows, neither of which has guards, comparisons or panes.
+            handover: Own cells, each with a cell of the other that holds the same total.
+        """
+        mine, others = self._state, other._state
+        windows = len(self._plan.windows)
+        mine.cursor[:], mine.open[:windows] = others.cursor, others.open[:windows]
+        for to, of in handover:
+            lanes = self._program.windows[self._plan.cells[to].window, 2]
+            there, here = (slice(at, at + lanes) for at in (other._offsets[of], self._offsets[to]))
+            mine.totals.high[here], mine.totals.low[here] = others.totals.high[there], others.totals.low[there]
+        if self._regions is not None:
+            self._regions.seen[:] = -1
+        if self._guards is not None:
+            self._guards.cuts[:, IS_FILLED] = 1
+
+    def restrict(self, windows: Sequence[tuple[int, int]]) -> None:
+        """Let only some windows open of each kind: from a first number to a last."""
+        for kind, (first, last) in enumerate(windows):
+            self._state.open[kind, OPEN_EARLIEST:] = first, last
+
+    def extend(self, batch: Batch) -> Batch:
+        """A batch with what conditions on the event before may have to look at."""
+        return batch if self._room is None else self._room.extend(batch, self._state)
+
+    def would_wait(self, rows: int) -> bool:
+        """Whether so few rows had better wait for more."""
+        return self._room is not None and self._room.worth_waiting(rows)
+
+    def at_once(self, rows: int) -> int:
+        """How many of the next rows there is room for at once."""
+        return rows if self._room is None else min(rows, self._room.at_once())
+
+    def advance(self, batch: Batch, row: int, output: Output) -> int:
+        """Process the events of a batch from ``row`` on; returns where to go on when the output has been flushed."""
+        row = int(advance(*self._parts(), self._differences, self._panes, output, batch, row, self._combine))
+        while self._spans is not None and row < len(batch.time) and is_full(self._spans):
+            self._spans = with_room(self._spans, self._plan, self._program)
+            row = int(advance(*self._parts(), self._differences, self._panes, output, batch, row, self._combine))
+        return row
+
+    def end_key(self, output: Output) -> None:
+        """Write out and clear all windows of the key under way, if any."""
+        if self.has_begun:
+            end_key(*self._parts(), self._panes, output, self._combine)
+
+    def end_stretch(self, scratch: Output) -> Matrix | None:
+        """What all events of the key under way do to totals, which is over then; None when they do nothing.
+
+        Args:
+            scratch: An output for the rows that the stretch would be by itself.
+        """
+        cursor = self._state.cursor
+        rows, cursor[CURSOR_ROWS] = self.rows, 0
+        self.end_key(scratch)
+        cursor[CURSOR_ROWS] = rows
+        scratch.table.fill(-1)
+        return stretch_matrix(self._panes)
+
+    def multiply(self, matrices: Sequence[Matrix], group: int, output: Output) -> None:
+        """Write out a key by what its stretches do, in the order of time.
+
+        Args:
+            matrices: As `end_stretch` gives them.
+            group: Number of the key's group.
+            output: What it is written to.
+        """
+        state = self._state
+        state.cursor[[CURSOR_KEY, CURSOR_GROUP, CURSOR_WIDE, CURSOR_SCALED]] = 1, group, 1, 1
+        state.open[0, OPEN_FIRST : OPEN_LAST + 1] = 0
+        set_units(state.totals, self._panes.units)
+        put_stretches(self._panes, matrices)
+        self.end_key(output)
+
+    def saved(self) -> list[NDArray[Any]]:
+        """All that a machine remembers, as flat arrays: the totals of the key under way, and where it is.
+
+        Rows that have been written and not flushed are not part of it.
+        """
+        kept = [*_arrays(self._kept()), *(() if self._room is None else _arrays(self._room.kept()))]
+        kept += [] if self._spans is None else kept_of(self._spans)
+        return [array.copy() for array in kept]
+
+    def restore(self, saved: Sequence[NDArray[Any]]) -> None:
+        """Go on where a machine of the same plan was when it was saved.
+
+        Args:
+            saved: What it had saved.
+
+        Raises:
+            ValueError: They are not the arrays of this plan.
+        """
+        mine = list(_arrays(self._kept()))
+        fixed, more = saved[: len(mine)], saved[len(mine) :]
+        wanted = 0 if self._room is None else len(list(_arrays(self._room.kept())))
+        if self._spans is not None:
+            self._spans, more = restored(self._spans, more[wanted:]), more[:wanted]
+        if [array.shape for array in mine] != [array.shape for array in fixed] or len(more) != wanted:
+            raise ValueError("these are not the arrays of this plan")
+        for array, other in zip(mine, fixed, strict=True):
+            array[...] = other
+        if self._room is not None:
+            self._room.restore(_rebuilt(self._room.kept(), iter(more)))
+
+    def _kept(self) -> tuple[object, ...]:
+        """What changes from event to event, always in arrays of the same shapes."""
+        regions, panes = self._regions, self._panes
+        forms = () if regions is None else (regions.now, regions.seen, regions.unsettled)
+        return self._state, self._guards or (), forms, (panes.memory, panes.newest, panes.touched, panes.now)
+
+    def _parts(self) -> tuple[object, ...]:
+        past = None if self._room is None else self._room.past
+        return self._program, self._state, self._guards, past, self._regions, self._spans
+
+
+def _arrays(nested: Iterable[object]) -> Iterator[NDArray[Any]]:
+    """The arrays in tuples of tuples."""
+    for item in nested:
+        if isinstance(item, np.ndarray):
+            yield item
+        else:
+            assert isinstance(item, tuple)
+            yield from _arrays(item)
+
+
+def _rebuilt(like: _Nested, arrays: Iterator[NDArray[Any]]) -> _Nested:
+    """Tuples of the same kinds with these arrays, one after the other, in place of their own."""
+    items = [next(arrays) if isinstance(item, np.ndarray) else _rebuilt(item, arrays) for item in like]
+    return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)

@@ -1,0 +1,275 @@
+"""The past of a run: room for what comparisons reach back to, made anew for each batch.
+
+Before a batch, events of the key under way that may still be reached are carried over, trees are sized
+for the values that occur in the batch and among them, and filled again with what was in them.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, Access, KernelPlan
+from sparkext.udfs.arrow.batches import Batch, no_batch
+from sparkext.udfs.comparisons.histories import terms_of
+from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, Ranked, Ranker
+from sparkext.udfs.kernels.lookback import refill_trees
+from sparkext.udfs.state.columns import (
+    CURSOR_KEY,
+    HISTORY_CELLS,
+    HISTORY_LANES,
+    OPEN_LANE,
+    OPEN_ORIGIN,
+    PAST_BEGIN,
+    PAST_END,
+    PAST_FIRST,
+    PAST_SEEN,
+    SCAN_HISTORY,
+    SCAN_TERM,
+    SCAN_TERM_END,
+    TREE_INTERVALS,
+    TREE_KIND,
+    TREE_LANES,
+    TREE_TERM,
+    TREE_WINDOW,
+)
+from sparkext.udfs.state.fresh import no_past, registers_for, totals_of
+from sparkext.udfs.state.program import EXTREME, NEVER_YET, NO_KEY, SCAN_CHUNK, Flags, Ints, Past, Program, State
+
+_Value = TypeVar("_Value", bound=np.generic)
+
+PAST_BYTES = 128 << 20
+"""Room for the past of a batch, from which on batches are not put together, and are cut."""
+
+_NODES = {Access.HASH: 1, Access.FENWICK: 1, Access.SEGMENT: 2, Access.RANGE: 7}
+"""Nodes of a tree for each event."""
+
+
+class PastRoom:
+    """Makes the past of each batch out of that of the batch before."""
+
+    def __init__(self, plan: KernelPlan, program: Program) -> None:
+        self._plan = plan
+        self._program = program
+        self._last = no_batch(plan)
+        self._classes = _ordinals(program.history_ends, len(program.histories))
+        terms = terms_of(plan)
+        self._rankers = [Ranker(plan, term) for _, term in terms]
+        self._reached = [self._tree_classes(number) for number in range(len(terms))]
+        self._asking = [_asking_classes(plan, comparison) for comparison, _ in terms]
+        self._registers = registers_for(program.code, SCAN_CHUNK)
+        self._bytes = self._bytes_per_row()
+        self.past = no_past(program, len(terms))
+
+    def carried(self) -> int:
+        """How many events the next batch may reach back to."""
+        return int((self.past.rows[:, PAST_END] - self.past.rows[:, PAST_BEGIN]).max(initial=0))
+
+    def at_once(self) -> int:
+        """Most rows that there is room for at once.
+
+        At least as many as are carried over, so that the work of carrying them over is not more than that of rows.
+        """
+        return max(PAST_BYTES // self._bytes, self.carried(), 1)
+
+    def worth_waiting(self, rows: int) -> bool:
+        """Whether a batch of so many rows had better be put together with the next one.
+
+        Making the past takes time in proportion to the events carried over, so batches should be as many.
+        """
+        return rows < self.carried() and rows * self._bytes < PAST_BYTES
+
+    def _bytes_per_row(self) -> int:
+        """About as many bytes as the past of an event takes."""
+        histories, trees = self._program.histories, self._program.trees
+        values = int((histories[:, HISTORY_LANES] * histories[:, HISTORY_CELLS]).sum())
+        accesses = [ranker.access for ranker in self._rankers]
+        nodes = sum(_NODES[accesses[int(tree[TREE_TERM])]] * int(tree[TREE_LANES]) for tree in trees)
+        return 64 + 16 * values + 24 * nodes + 64 * len(accesses)
+
+    def kept(self) -> tuple[Past, Batch]:
+        """What is remembered from batch to batch."""
+        return self.past, self._last
+
+    def restore(self, kept: tuple[Past, Batch]) -> None:
+        """Go on with what another has kept."""
+        self.past, self._last = kept
+
+    def extend(self, batch: Batch, state: State) -> Batch:
+        """The batch with the events that it may reach back to after its own; ``past`` is made for it."""
+        live = self._live(batch, state)
+        old = self.past = self._values_alone()
+        carried = np.zeros(self._last.valid.shape[1], np.bool_)
+        for places in live:
+            carried[old.source[places]] = True
+        batch = self._extended(batch, np.flatnonzero(carried))
+        # Where the rows carried over are now.
+        moved = len(batch.time) - 1 + np.cumsum(carried)
+        past = self._room(batch, live)
+        for history, places in enumerate(live):
+            self._copy(history, places, moved[old.source[places]], old, past)
+        refill_trees(self._program, past)
+        self._last, self.past = batch, past
+        return batch
+
+    def _values_alone(self) -> Past:
+        """The past without what is made anew, which there need not be twice."""
+        empty = no_past(self._program, len(self._rankers))
+        made = ("nodes", "node_window", "ranks", "intervals", "order", "slots", "found", "matches")
+        return self.past._replace(**{name: getattr(empty, name) for name in made})
+
+    def _live(self, batch: Batch, state: State) -> list[Ints]:
+        """Per history, the places of events that are in a window still open."""
+        past, live = self.past, []
+        for history, (window, *_) in enumerate(self._program.histories):
+            begin, end = past.rows[history, PAST_BEGIN : PAST_END + 1]
+            if batch.new_key[0] or not state.cursor[CURSOR_KEY]:
+                begin = end
+            places = np.arange(begin, end)
+            oldest = state.open[window, OPEN_ORIGIN] + state.open[window, OPEN_LANE]
+            live.append(places[past.first[places] + past.windows[places] > oldest])
+        return live
+
+    def _extended(self, batch: Batch, sources: Ints) -> Batch:
+        if not len(sources):
+            return batch
+        last = self._last
+
+        def with_last(own: NDArray[_Value], before: NDArray[_Value]) -> NDArray[_Value]:
+            return np.concatenate((own, before.take(sources, axis=1)), axis=1) if len(own) else own
+
+        return batch._replace(
+            valid=with_last(batch.valid, last.valid),
+            numbers=with_last(batch.numbers, last.numbers),
+            key_high=with_last(batch.key_high, last.key_high),
+            key_low=with_last(batch.key_low, last.key_low),
+        )
+
+    def _room(self, batch: Batch, live: list[Ints]) -> Past:
+        """An empty past that the events of the batch and those carried over fit into."""
+        program, histories = self._program, self._program.histories
+        events = [int(np.count_nonzero(_is_of(batch, event))) for event in self._classes]
+        sizes = np.array([count + len(places) for count, places in zip(events, live, strict=True)], np.int64)
+        begins = np.concatenate(([0], np.cumsum(sizes)))
+        values = sizes * histories[:, HISTORY_LANES] * histories[:, HISTORY_CELLS]
+        value_at = np.concatenate(([0], np.cumsum(values)))
+        seen = [int((p < e).sum()) for p, e in zip(live, self.past.rows[:, PAST_SEEN], strict=True)]
+        rows = np.array(
+            [
+                [begin, size, begin, begin + len(places), begin + visible]
+                for begin, size, places, visible in zip(begins, sizes, live, seen, strict=False)
+            ],
+            np.int64,
+        ).reshape(-1, 5)
+        ranked = self._ranked(batch)
+        nodes = np.array([ranked[term].nodes for term in program.trees[:, TREE_TERM]], np.int64)
+        lanes = nodes * program.trees[:, TREE_LANES]
+        node_at = np.concatenate(([0], np.cumsum(lanes)))
+        intervals = program.trees[:, TREE_INTERVALS] != 0
+        without = intervals & (program.windows[program.trees[:, TREE_WINDOW], 0] == 0)
+        window_at = np.concatenate(([0], np.cumsum(np.where(without, 0, lanes))))
+        high, low = np.zeros((2, int(node_at[-1])), np.int64)
+        for tree in np.flatnonzero(intervals & (program.trees[:, TREE_KIND] == EXTREME)):
+            there = slice(int(node_at[tree]), int(node_at[tree + 1]))
+            high[there], low[there] = NO_KEY
+        places = int(begins[-1])
+        asked_at = np.concatenate(([0], np.cumsum([len(one.intervals) for one in ranked])))
+        layout_at = np.concatenate(([0], np.cumsum([one.layout.order.size for one in ranked])))
+        for one, at in zip(ranked, asked_at, strict=False):
+            if one.leaves:
+                one.table[:, ASKED : ASKED_END + 1] += int(at)
+        layouts = [one.layout for one in ranked]
+        return Past(
+            rows=rows,
+            time=np.zeros(places, np.int64),
+            first=np.zeros(places, np.int64),
+            windows=np.zeros(places, np.int64),
+            source=np.zeros(places, np.int64),
+            taken=np.zeros(places, np.uint8),
+            values=totals_of(*np.zeros((2, int(value_at[-1])), np.int64)),
+            value_at=value_at[:-1],
+            nodes=totals_of(high, low),
+            node_window=np.full(int(window_at[-1]), NEVER_YET, np.int64),
+            node_at=node_at[:-1],
+            window_at=window_at[:-1],
+            ranks=_stacked([one.table for one in ranked], batch.valid.shape[1]),
+            intervals=np.concatenate([np.zeros((0, 2), np.int64), *(one.intervals for one in ranked)]),
+            shapes=np.array(
+                [(one.leaves, one.layout.levels, at) for one, at in zip(ranked, layout_at, strict=False)], np.int64
+            ).reshape(-1, 3),
+            order=np.concatenate([np.zeros(0, np.int32), *(layout.order.ravel() for layout in layouts)]),
+            slots=np.concatenate([np.zeros(0, np.int32), *(layout.slots.ravel() for layout in layouts)]),
+            asking=np.full((len(ranked), 2), -1, np.int64),
+            found=np.zeros((len(ranked), max((one.most_asked for one in ranked), default=0)), np.int64),
+            matches=np.zeros((len(program.scans), int(sizes.max(initial=0))), np.int64),
+            unseen=self.past.unseen,
+            matched=np.full((len(program.scans), 2), -1, np.int64),
+            registers=self._registers,
+        )
+
+    def _ranked(self, batch: Batch) -> list[Ranked]:
+        """Per term, where events stand and what they ask for."""
+        rows = len(batch.time)
+        carried = batch.valid.shape[1] - rows
+        keys = np.concatenate((np.cumsum(batch.new_key, dtype=np.int64), np.zeros(carried, np.int64)))
+        found: list[Ranked] = []
+        for ranker, reached, asking in zip(self._rankers, self._reached, self._asking, strict=True):
+            stands, asks = np.ones(len(keys), np.bool_), np.zeros(len(keys), np.bool_)
+            stands[:rows] = np.any([_is_of(batch, event) for event in reached], axis=0)
+            asks[:rows] = np.any([_is_of(batch, event) for event in asking], axis=0)
+            found.append(ranker.ranks(batch, keys, asks, stands))
+        return found
+
+    def _tree_classes(self, term: int) -> set[int]:
+        """Classes of the events that are in trees of a term, or whose ranks are compared."""
+        program = self._program
+        history = _ordinals(program.feed_ends, len(program.feeds))
+        ranked = (scan[SCAN_HISTORY] for scan in program.scans if scan[SCAN_TERM] <= term < scan[SCAN_TERM_END])
+        return {int(self._classes[h]) for h in ranked} | {
+            int(self._classes[h])
+            for h, (tree, _, _) in zip(history, program.feeds, strict=True)
+            if program.trees[tree, TREE_TERM] == term
+        }
+
+    def _copy(self, history: int, places: Ints, sources: Ints, old: Past, new: Past) -> None:
+        begin = int(new.rows[history, PAST_FIRST])
+        there = slice(begin, begin + len(places))
+        new.time[there], new.first[there], new.windows[there] = old.time[places], old.first[places], old.windows[places]
+        new.source[there], new.taken[there] = sources, old.taken[places]
+        width = int(self._program.histories[history, HISTORY_LANES] * self._program.histories[history, HISTORY_CELLS])
+        value_begin = int(new.value_at[history])
+        if len(places) and places[-1] - places[0] + 1 == len(places):
+            first, size = (
+                int(old.value_at[history] + (places[0] - old.rows[history, PAST_FIRST]) * width),
+                width * len(places),
+            )
+            for word in (0, 1):
+                new.values[word][value_begin : value_begin + size] = old.values[word][first : first + size]
+            return
+        first = old.value_at[history] + (places - old.rows[history, PAST_FIRST]) * width
+        lanes = (first[:, None] + np.arange(width)).ravel()
+        for word in (0, 1):
+            new.values[word][value_begin : value_begin + len(lanes)] = old.values[word][lanes]
+
+
+def _asking_classes(plan: KernelPlan, comparison: int) -> set[int]:
+    """Classes of the events that look for others before them by a comparison."""
+    return {cell.event for cell in plan.cells if any(link.comparison == comparison for link in cell.links)}
+
+
+def _stacked(tables: list[Ints], rows: int) -> Ints:
+    """Tables as one; it is never without rows, so that its rows are always where they are."""
+    return np.stack(tables) if tables else np.zeros((0, rows, 5), np.int64)
+
+
+def _is_of(batch: Batch, event: int) -> Flags:
+    """Whether events are of a class."""
+    flags: Flags = (batch.classes[:, event // CLASSES_PER_WORD] >> event % CLASSES_PER_WORD & 1).astype(np.bool_)
+    return flags
+
+
+def _ordinals(ends: Ints, count: int) -> Ints:
+    """Per row of a table that is ordered by something, its number; ``ends`` are where each begins, and the end."""
+    return np.searchsorted(ends, np.arange(count), side="right") - 1

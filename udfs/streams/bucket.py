@@ -1,0 +1,246 @@
+"""A bucket: some keys of a stream, the events of their windows that are open, and what becomes final.
+
+Only events are kept, and not the totals of windows under way: events may come in any order before the watermark, and
+the windows that end at it are computed from all of their events, by the very pass that a batch has. So whatever a
+query may ask for is right on a stream if it is in a batch. An event is computed once for each window that it is in, or
+for each micro-batch in which one of them ends, if these are fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.patterns.query import Window
+from sparkext.udfs.arrow.arrays import as_arrow
+from sparkext.udfs.arrow.order_keys import as_int64
+from sparkext.udfs.state.program import Ints
+from sparkext.udfs.streams.packs import from_bytes
+from sparkext.udfs.streams.stored import NEVER, Header, Page, Store, page_bytes, page_events
+from sparkext.udfs.streams.windows_of_events import in_order, window_rows
+
+SMALL_PAGE = 64 << 10
+"""Size in bytes below which a page is put together with what comes next."""
+
+MOST_ROWS = 1 << 18
+"""Most events of a page."""
+
+_LEAST, _GREATEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPlan:
+    """What is computed of a stream.
+
+    Attributes:
+        plan: By which kernel.
+        layout: Of the events, behind a hash of their keys.
+        buckets: Among how many buckets keys are divided.
+        meaning: What is computed, by parts that people have names for: states of another one are of no use.
+    """
+
+    plan: KernelPlan
+    layout: Layout
+    buckets: int
+    meaning: dict[str, str]
+
+    @property
+    def windows(self) -> tuple[Window, ...]:
+        """All kinds of windows, none of which is unbounded."""
+        return tuple(window for window in self.plan.windows if window is not None)
+
+
+@dataclass(slots=True)
+class Counts:
+    """What has been done.
+
+    Attributes:
+        events: That have come, late ones too.
+        late: That came too late.
+        kept: That are in the state now.
+        size: Of the state now, in bytes.
+    """
+
+    events: int = 0
+    late: int = 0
+    kept: int = 0
+    size: int = 0
+
+
+@dataclass(slots=True)
+class _Step:
+    """One micro-batch of a bucket.
+
+    Attributes:
+        closing: The first and the last window of each kind that end in it.
+        keep_from: The start of the first window that stays open.
+        new: Events that have come in time.
+        loaded: Events of pages that have been read.
+        gone: Pages that are not needed any more as they are.
+    """
+
+    closing: list[tuple[int, int]]
+    keep_from: int
+    new: list[pa.RecordBatch] = field(default_factory=list)
+    loaded: dict[int, pa.RecordBatch] = field(default_factory=dict)
+    gone: list[Page] = field(default_factory=list)
+
+
+class Bucket:
+    """A bucket as it has been stored.
+
+    Attributes:
+        header: What is known of it.
+        counts: Of the last micro-batch.
+
+    Args:
+        of: What is computed.
+        store: Where it is stored.
+
+    Raises:
+        ValueError: What is stored is of no use for that; the text says why.
+    """
+
+    def __init__(self, of: StreamPlan, store: Store) -> None:
+        self._of = of
+        self._store = store
+        data = store.header()
+        self.header = Header(of.buckets, of.meaning) if data is None else Header.read(data)
+        self.counts = Counts()
+        if data is not None:
+            _check(self.header, of)
+
+    def step(self, packs: Sequence[bytes], watermark: int) -> Iterator[pa.RecordBatch]:
+        """The rows of the windows that end at the watermark; the state is stored when all have been taken.
+
+        Args:
+            packs: Events that have come, as `sparkext.udfs.streams.packs.packed` has packed them.
+            watermark: In units of the event time; `NEVER` when there is none yet.
+        """
+        self.counts = Counts()
+        header = self.header
+        watermark = max(watermark, header.until)
+        step = self._begun(packs, watermark)
+        if any(last >= first for first, last in step.closing):
+            yield from self._close(step)
+        self._drop(step)
+        self._keep(step, watermark)
+        header.until = watermark
+        data = header.write()
+        self._store.put_header(data)
+        self.counts.kept = sum(page.rows for page in header.pages)
+        self.counts.size = len(data) + sum(page.size for page in header.pages)
+
+    def _begun(self, packs: Sequence[bytes], watermark: int) -> _Step:
+        until, windows = self.header.until, self._of.windows
+        closing: list[tuple[int, int]] = []
+        for window in windows:
+            first = _LEAST if until == NEVER else _last_ended(window, until) + 1
+            closing.append((first, first - 1 if watermark == until else _last_ended(window, watermark)))
+        is_open = watermark == NEVER
+        keep_from = _LEAST if is_open else min((_last_ended(one, watermark) + 1) * one.slide for one in windows)
+        step = _Step([] if is_open else closing, keep_from)
+        for pack in packs:
+            events = from_bytes(pack)
+            self.counts.events += events.num_rows
+            in_time = _where(events, self._times(events) >= until)
+            self.counts.late += events.num_rows - in_time.num_rows
+            if in_time.num_rows:
+                step.new.append(in_time)
+        return step
+
+    def _close(self, step: _Step) -> Iterator[pa.RecordBatch]:
+        """The rows of the windows that end."""
+        ending = [(one, *pair) for one, pair in zip(self._of.windows, step.closing, strict=True) if pair[0] <= pair[1]]
+        begin = max(_LEAST, min(first * window.slide for window, first, _ in ending))
+        end = min(_GREATEST, max(last * window.slide + window.within for window, _, last in ending))
+        for page in self.header.pages:
+            if page.first < end and page.last >= begin:
+                step.loaded[page.number] = page_events(self._store.page(page.number))
+        parts = []
+        for events in [*step.loaded.values(), *step.new]:
+            times = self._times(events)
+            parts.append(_where(events, (times >= begin) & (times < end)))
+        parts = [part for part in parts if part.num_rows]
+        if parts:
+            windows = [(max(first, _LEAST), last) for first, last in step.closing]
+            yield from window_rows(self._of.plan, self._of.layout, _together(parts), windows)
+
+    def _drop(self, step: _Step) -> None:
+        """Forget pages of which no event is needed; those that are small, or mostly of no use, are put together."""
+        step.gone = [page for page in self.header.pages if page.last < step.keep_from]
+        worn = [page for page in self.header.pages if page.last >= step.keep_from and self._is_worn(page, step)]
+        if len(worn) + len(step.new) > 1 or any(page.first < step.keep_from for page in worn):
+            for page in worn:
+                step.new.append(step.loaded.get(page.number) or page_events(self._store.page(page.number)))
+            step.gone += worn
+        for page in step.gone:
+            self._store.drop_page(page.number)
+            self.header.pages.remove(page)
+
+    def _is_worn(self, page: Page, step: _Step) -> bool:
+        """Whether a page is small, or most of it is of no use, unless that has to be read to be known."""
+        known = step.loaded.get(page.number)
+        if page.size < SMALL_PAGE:
+            return bool(step.new) or known is not None
+        return known is not None and bool(2 * np.count_nonzero(self._times(known) >= step.keep_from) < page.rows)
+
+    def _keep(self, step: _Step, watermark: int) -> None:
+        """Store the events of windows that stay open."""
+        open_ones = [_where(events, self._is_in_open(self._times(events), watermark)) for events in step.new]
+        open_ones = [events for events in open_ones if events.num_rows]
+        if not open_ones:
+            return
+        events = in_order(_together(open_ones), self._of.layout.keys)
+        for begin in range(0, events.num_rows, MOST_ROWS):
+            part = events.slice(begin, MOST_ROWS)
+            times, data, number = self._times(part), page_bytes(part), self.header.next_page
+            self._store.put_page(number, data)
+            self.header.next_page += 1
+            self.header.pages.append(Page(number, part.num_rows, len(data), int(times.min()), int(times.max())))
+
+    def _is_in_open(self, times: Ints, watermark: int) -> NDArray[np.bool_]:
+        """Whether times are in windows that have not ended at the watermark."""
+        found = np.zeros(len(times), np.bool_)
+        for window in self._of.windows:
+            starts = times // window.slide * window.slide
+            found |= (times - starts < window.within) & (starts > max(_LEAST, watermark - window.within))
+        return found
+
+    def _times(self, events: pa.RecordBatch) -> Ints:
+        return as_int64(events.column(self._of.layout.keys + 1))
+
+
+def _check(header: Header, of: StreamPlan) -> None:
+    if header.buckets != of.buckets:
+        raise ValueError(
+            f"it has {header.buckets} buckets, and spark.sparkext.stream.buckets is {of.buckets}. "
+            f"Set it to {header.buckets}, or start with a new checkpoint"
+        )
+    if header.meaning != of.meaning:
+        parts = [part for part in of.meaning if header.meaning.get(part) != of.meaning[part]]
+        was = "; ".join(f"{part} was {header.meaning.get(part)} and is {of.meaning[part]}" for part in parts)
+        raise ValueError(
+            f"it is that of another query: {was}. Start with a new checkpoint, or with the query as it was"
+        )
+
+
+def _last_ended(window: Window, watermark: int) -> int:
+    """Number of the last window that ends at the watermark or before."""
+    return (watermark - window.within) // window.slide
+
+
+def _where(events: pa.RecordBatch, wanted: NDArray[np.bool_]) -> pa.RecordBatch:
+    return events if wanted.all() else events.take(as_arrow(np.flatnonzero(wanted)))
+
+
+def _together(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
+    """Events of several batches, in types that may have other names within: a session may be in another time zone."""
+    schema = parts[-1].schema
+    same = [part if part.schema.equals(schema) else part.cast(schema) for part in parts]
+    return same[0] if len(same) == 1 else pa.concat_batches(same)

@@ -1,0 +1,124 @@
+"""What Spark calls with the events of a bucket, and when its timer is due."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from sparkext.udfs.streams.bucket import Bucket, StreamPlan
+from sparkext.udfs.streams.packs import as_bytes, from_bytes
+from sparkext.udfs.streams.stored import NEVER
+
+UNITS_PER_MILLISECOND = 1000
+"""Watermarks are in milliseconds, event times in microseconds."""
+
+OUTPUT = (
+    "bucket INT, results BINARY, events BIGINT, late BIGINT, kept BIGINT, size BIGINT, micros BIGINT, problem STRING"
+)
+"""Columns of what a bucket writes, as Spark writes a schema."""
+
+
+class Written(NamedTuple):
+    """A row of `OUTPUT`: some results, or at the end what has been counted, or what is wrong."""
+
+    bucket: int
+    results: bytes | None = None
+    events: int | None = None
+    late: int | None = None
+    kept: int | None = None
+    size: int | None = None
+    micros: int | None = None
+    problem: str | None = None
+
+    def asDict(self, recursive: bool = False) -> dict[str, Any]:  # noqa: N802
+        """By column: Spark asks for it, as of a Row of its own."""
+        del recursive
+        return self._asdict()
+
+
+class _SparkStore:
+    """Keeps the bytes of a bucket in Spark's state store."""
+
+    def __init__(self, handle: Any) -> None:
+        self._header = handle.getValueState("bucket", "data BINARY")
+        self._pages = handle.getMapState("pages", "page INT", "data BINARY")
+
+    def header(self) -> bytes | None:
+        found = self._header.get()
+        return None if found is None else bytes(found[0])
+
+    def put_header(self, data: bytes) -> None:
+        self._header.update((data,))
+
+    def page(self, number: int) -> bytes:
+        return bytes(self._pages.getValue((number,))[0])
+
+    def put_page(self, number: int, data: bytes) -> None:
+        self._pages.updateValue((number,), (data,))
+
+    def drop_page(self, number: int) -> None:
+        self._pages.removeKey((number,))
+
+
+class TrendProcessor:
+    """A stateful processor of Spark's, whose groups are buckets. Spark asks for methods, and not for a base class.
+
+    Args:
+        of: What is computed.
+    """
+
+    def __init__(self, of: StreamPlan) -> None:
+        self._of = of
+
+    def init(self, handle: Any) -> None:
+        """Take what keeps the state."""
+        self._handle = handle
+        self._store = _SparkStore(handle)
+
+    def handleInputRows(self, key: Any, rows: Iterable[Any], timerValues: Any) -> Iterator[Written]:  # noqa: N802, N803
+        """Events of a bucket, or a call without any, which each bucket gets in each micro-batch."""
+        packs = [bytes(row[1]) for row in rows if row[1] is not None]
+        return self._stepped(int(key[0]), packs, timerValues.getCurrentWatermarkInMs(), is_due=False)
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Written]:  # noqa: N802, N803
+        """The watermark has moved without rows."""
+        del expiredTimerInfo
+        return self._stepped(int(key[0]), [], timerValues.getCurrentWatermarkInMs(), is_due=True)
+
+    def handleInitialState(self, key: Any, initialState: Any, timerValues: Any) -> None:  # noqa: N802, N803
+        """There is none."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+    def _stepped(self, number: int, packs: list[bytes], watermark: int, is_due: bool) -> Iterator[Written]:
+        began = time.perf_counter()
+        try:
+            bucket = Bucket(self._of, self._store)
+        except ValueError as error:
+            yield Written(number, problem=str(error))
+            return
+        # A timer at the watermark itself would fire in this micro-batch, and be gone.
+        tick, was = watermark + 1, bucket.header.tick
+        if is_due and was > watermark:
+            return  # rows have called it in this micro-batch
+        if was != tick:
+            if was >= 0 and not is_due:
+                self._handle.deleteTimer(was)
+            self._handle.registerTimer(tick)
+            bucket.header.tick = tick
+        for rows in bucket.step(packs, UNITS_PER_MILLISECOND * watermark if watermark > 0 else NEVER):
+            yield Written(number, as_bytes(rows))
+        counts, micros = bucket.counts, int(1e6 * (time.perf_counter() - began))
+        yield Written(number, None, counts.events, counts.late, counts.kept, counts.size, micros)
+
+
+def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What `mapInArrow` is given: results of buckets in, their rows out."""
+    for batch in batches:
+        for results in batch.column(0):
+            if results.is_valid:
+                yield from_bytes(results.as_buffer())

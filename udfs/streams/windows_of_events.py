@@ -1,0 +1,78 @@
+"""The rows of some windows, out of all of their events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.udfs.arrow.arrays import as_arrow
+from sparkext.udfs.arrow.key_changes import changes
+from sparkext.udfs.arrow.order_keys import as_int64
+from sparkext.udfs.state.machine import Machine
+from sparkext.udfs.state.program import Ints
+from sparkext.udfs.workers.run import PoolRun
+
+_OUTPUT_BYTES = 1 << 20
+"""Room for result rows of a bucket; most have few."""
+
+
+class WindowRun(PoolRun):
+    """One pass over sorted events, for some of the windows that they are in.
+
+    Args:
+        plan: The plan.
+        layout: Of the events.
+        windows: Numbers of the first and the last window, for each kind of window of the plan.
+    """
+
+    def __init__(self, plan: KernelPlan, layout: Layout, windows: Sequence[tuple[int, int]]) -> None:
+        self._windows = windows
+        super().__init__(plan, layout, _OUTPUT_BYTES)
+
+    def _machine(self, plan: KernelPlan) -> Machine:
+        machine = super()._machine(plan)
+        machine.restrict(self._windows)
+        return machine
+
+
+def window_rows(
+    plan: KernelPlan, layout: Layout, events: pa.RecordBatch, windows: Sequence[tuple[int, int]]
+) -> Iterator[pa.RecordBatch]:
+    """The rows of windows, as `sparkext.udfs.workers.run.pool_kernel` gives them.
+
+    Args:
+        plan: What to compute.
+        layout: Of the events, without their first column.
+        events: A hash of their keys, then what the layout says; in any order.
+        windows: See `WindowRun`.
+    """
+    ordered = in_order(events, layout.keys)
+    yield from WindowRun(plan, layout, windows).results(iter([ordered.select(range(1, ordered.num_columns))]))
+
+
+def in_order(events: pa.RecordBatch, keys: int) -> pa.RecordBatch:
+    """Events sorted by key and time, keys by the hash that is in the first column.
+
+    Where different keys have one hash, they are told apart by their values.
+    """
+    hashes, times = as_int64(events.column(0)), as_int64(events.column(keys + 1))
+    ordered = _taken(events, np.lexsort((times, hashes)))
+    if not keys:
+        return ordered
+    is_other = np.zeros(ordered.num_rows, np.bool_)
+    for place in range(1, keys + 1):
+        is_other |= changes(ordered.column(place))
+    hashes = as_int64(ordered.column(0))
+    if not (is_other[1:] & (np.diff(hashes) == 0)).any():
+        return ordered
+    known: dict[str, int] = {}
+    values = zip(*(column.to_pylist() for column in ordered.columns[1 : keys + 1]), strict=True)
+    numbers = np.array([known.setdefault(repr(key), len(known)) for key in values], np.int64)
+    return _taken(ordered, np.lexsort((as_int64(ordered.column(keys + 1)), numbers)))
+
+
+def _taken(events: pa.RecordBatch, order: Ints) -> pa.RecordBatch:
+    return events.take(as_arrow(order.astype(np.int64, copy=False)))

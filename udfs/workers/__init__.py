@@ -1,0 +1,1 @@
+"""What a Python worker runs for a task."""

@@ -1,0 +1,72 @@
+"""Counters: what a pass sees of its events, for statistics."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, KernelPlan
+from sparkext.udfs.arrow.batches import Batch
+from sparkext.udfs.state.program import Floats
+
+
+class Counters:
+    """Counts the events of each class, the keys, and the time from first to last event of the keys.
+
+    Attributes:
+        by_fallback: How many events were processed by the plan's fallback.
+    """
+
+    def __init__(self, plan: KernelPlan) -> None:
+        self._classes = np.zeros(len(plan.classes), np.int64)
+        self._keys = 0
+        self._span = 0
+        self._last: int | None = None
+        self.by_fallback = 0
+
+    def add(self, batch: Batch, rows: int) -> None:
+        """Count the first ``rows`` events of a batch."""
+        words = batch.classes[:rows]
+        for place in range(len(self._classes)):
+            word, bit = divmod(place, CLASSES_PER_WORD)
+            self._classes[place] += np.count_nonzero(words[:, word] & (1 << bit))
+        time, new_key = batch.time[:rows].astype(np.float64), batch.new_key[:rows]
+        self._keys += int(np.count_nonzero(new_key))
+        if self._last is not None and not new_key[0]:
+            self._span += int(batch.time[0]) - self._last
+        self._span += int(np.diff(time)[new_key[1:] == 0].sum())
+        self._last = int(batch.time[rows - 1])
+
+    def totals(self) -> Floats:
+        """Events of each class, keys, time in units of the time column, events by fallback. Shape (classes + 3,)."""
+        return np.array([*self._classes, self._keys, self._span, self.by_fallback], np.float64)
+
+
+Reports: TypeAlias = "dict[int, Floats]"
+"""What tasks have counted, by the number of what they report to."""
+
+
+class Reported:
+    """How Spark is to add up the reports of a task: a `pyspark.AccumulatorParam` in all but name."""
+
+    def zero(self, value: Reports) -> Reports:  # noqa: ARG002 - Spark calls it so
+        """No report."""
+        return {}
+
+    def addInPlace(self, value1: Reports, value2: Reports) -> Reports:  # noqa: N802 - Spark calls it so
+        """The sums."""
+        return value1 | {n: value1[n] + totals if n in value1 else totals for n, totals in value2.items()}
+
+
+class Report:
+    """What a task calls with what it has counted."""
+
+    def __init__(self, accumulator: Any, number: int) -> None:
+        """Report to ``number`` by an accumulator of `Reports`."""
+        self._accumulator = accumulator
+        self._number = number
+
+    def __call__(self, totals: Floats) -> None:
+        """Say what has been counted."""
+        self._accumulator.add({self._number: totals})
