@@ -14,10 +14,10 @@ demo: $(VENV)/.demo ## Trend queries over the flights that left New York in 2013
 	@$(BIN)/python -m examples.flights
 
 check: kernels ## Tests that need no Spark
-	@SPARKEXT_TEST_SECONDS=300 $(BIN)/python -m pytest --numprocesses $(JOBS) -m "not spark and not long and not cluster" $(ARGS)
+	@SPARKEXT_TEST_SECONDS=120 $(BIN)/python -m pytest --numprocesses $(JOBS) -m "not spark and not long and not cluster" $(ARGS)
 
 test: kernels ## Those, and what SQL means on a Spark session; `make test ARGS="-k windows"` for some of them
-	@$(WITH_JAVA) SPARKEXT_TEST_SECONDS=1200 $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
+	@$(WITH_JAVA) SPARKEXT_TEST_SECONDS=480 $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
 test-all: kernels ## All tests but `cluster-test`: also those of programs, pages in Chromium, and benchmarks
 	@$(WITH_JAVA) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m "not cluster" $(ARGS)

