@@ -2,7 +2,7 @@
 # processes run tests.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all cluster-test versions bench lint format wheel notebook clean kernels
+.PHONY: help demo check test test-all cluster-test versions constraints bench lint format wheel notebook clean kernels browser
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -19,8 +19,10 @@ check: kernels ## Tests that need no Spark
 test: kernels ## Those, and what SQL means on a Spark session; `make test ARGS="-k windows"` for some of them
 	@$(WITH_JAVA) SPARKEXT_TEST_SECONDS=480 $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
-test-all: kernels ## All tests but `cluster-test`: also those of programs, pages in Chromium, and benchmarks
+test-all: kernels browser ## Those, and programs, pages in Chromium, benchmarks in toy size, a cluster, other versions
 	@$(WITH_JAVA) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m "not cluster" $(ARGS)
+	@$(MAKE) --no-print-directory cluster-test
+	@$(BIN)/python -m tests.support.versions --brief
 
 cluster-test: $(VENV)/.dev ## Programs on a Spark cluster of this machine, of which executors are killed
 	@$(WITH_JAVA) $(BIN)/python -m pytest -m cluster tests/cluster $(ARGS)
@@ -28,8 +30,24 @@ cluster-test: $(VENV)/.dev ## Programs on a Spark cluster of this machine, of wh
 versions: $(VENV)/.dev ## Tests that depend on Spark, under each PySpark and Python that is supported and here
 	@$(BIN)/python -m tests.support.versions $(ARGS)
 
+constraints: ## Write constraints.txt anew: the newest packages that pyproject.toml allows
+	@rm -rf $(VENV)-newest
+	@$(MAKE) --no-print-directory VENV=$(VENV)-newest CONSTRAINED= $(VENV)-newest/.dev
+	@head -n 1 constraints.txt >constraints.new
+	@$(VENV)-newest/bin/python -m pip freeze --exclude-editable | grep == >>constraints.new
+	@mv constraints.new constraints.txt
+	@rm -rf $(VENV)-newest
+
 bench: $(VENV)/.dev ## Benchmarks in their quick form; `make bench ARGS="--full --page"` for docs/performance.md
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks $(ARGS)
+
+browser:
+	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then \
+	  apt-get update -q && apt-get install -q -y --no-install-recommends chromium chromium-driver || { \
+	    echo "Tests look at pages in Chromium: install it and its driver, such as Debian's chromium and chromium-driver." >&2; \
+	    exit 1; \
+	  }; \
+	fi
 
 # Before tests run in several processes, each of which would compile them.
 kernels: $(VENV)/.dev
@@ -59,12 +77,14 @@ help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # One file per set of packages says that it is installed and newer than pyproject.toml.
+# Some of the packages in constraints.txt need Python 3.11.
+CONSTRAINED = $$($(BIN)/python -c 'import sys; print("--constraint constraints.txt" * (sys.version_info >= (3, 11)))')
 $(VENV)/.demo: EXTRAS = demo
 $(VENV)/.dev: EXTRAS = dev
 $(VENV)/.notebook: EXTRAS = demo,notebook
-$(VENV)/.demo $(VENV)/.dev $(VENV)/.notebook: pyproject.toml | $(BIN)/python
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.notebook: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing sparkext[$(EXTRAS)] in $(VENV); the first time this takes a minute or two."
-	@$(PIP) --editable ".[$(EXTRAS)]"
+	@$(PIP) --editable ".[$(EXTRAS)]" $(CONSTRAINED)
 	@touch $@
 
 $(BIN)/python:

