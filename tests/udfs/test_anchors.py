@@ -13,6 +13,7 @@ from tests.support.by_hand import both, event
 from tests.support.enumerator import Adjacent, Event
 from tests.support.kernel_harness import pool_results
 from tests.support.pools import COUNT, V, W, query
+from tests.support.tiers import many_events
 
 EVENTS = [event("A", 1, v=5), event("B", 2), event("A", 3, v=1), event("B", 4), event("C", 5, v=3), event("C", 6, v=7)]
 
@@ -99,6 +100,7 @@ def test_counts_that_need_more_than_a_word(how: str) -> None:
     assert found[(1,), 0] == [expected]
 
 
+@many_events
 def test_sums_that_need_scales() -> None:
     """Counts beyond a double's range still have an average."""
     events = long_stream(4500, 2)

@@ -15,6 +15,7 @@ from sparkext.udfs.workers.fallback import FIRST, GAIN, PROBE, REST, Fallback
 from sparkext.udfs.workers.run import PoolRun
 from tests.support.kernel_harness import combined, cut, kernel_rows, query_results, sorted_rows, source_batch
 from tests.support.pools import query
+from tests.support.tiers import first
 from tests.udfs.test_snapshots import event, over
 
 BATCH = 10_000
@@ -139,7 +140,7 @@ def test_there_is_none_without_forms() -> None:
     assert guarded.fallback.guard_states
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", first(10, range(10), interpreted=3))
 def test_a_long_stream_has_the_same_results(seed: int) -> None:
     """The machines take turns by what they take, in a stream that is long enough for trials."""
     random = Random(seed)

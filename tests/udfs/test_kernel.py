@@ -41,7 +41,7 @@ from tests.support.kernel_harness import Partials, combined, pool_partials, sort
 from tests.support.kernel_plans import random_plan, random_rows
 from tests.support.kernel_twin import KernelRow, Total, TwinResults, twin_results
 from tests.support.pools import V
-from tests.support.tiers import first
+from tests.support.tiers import first, many_events
 
 MOST = (1 << 63) - 1
 EXAMPLES = int(os.environ.get("SPARKEXT_POOLS", "300"))
@@ -135,7 +135,15 @@ def stream(times: list[int], random: Random) -> list[KernelRow]:
 
 @pytest.mark.parametrize(
     "window",
-    [Window(310, 1), Window(301, 7), Window(64, 9), Window(10, 3), Window(3, 10), Window(1, 1), Window(2, 5)],
+    [
+        pytest.param(Window(310, 1), marks=many_events),
+        Window(301, 7),
+        Window(64, 9),
+        Window(10, 3),
+        Window(3, 10),
+        Window(1, 1),
+        Window(2, 5),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("sparse", [False, True])
@@ -186,6 +194,7 @@ def test_partial_rows_with_counts_that_stuck_add_up_to_an_overflow() -> None:
     assert pool_partials(plan, rows)[(1,), 0, 0][0] >= 10**38
 
 
+@many_events
 @pytest.mark.parametrize(("events", "times"), [(5200, 1), (3000, 5)])
 def test_scaled_numbers_far_beyond_a_double(events: int, times: int) -> None:
     """Counts above 2^5000, sums weighted with them, and their quotient."""

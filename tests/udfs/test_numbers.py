@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,9 @@ from sparkext.udfs.kernels.numbers import (
     multiply_exact,
     scaled,
 )
+
+pytestmark = pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+"""Words are meant to wrap; NumPy says so of single numbers, which these are when they are not compiled."""
 
 LIMIT = int(LIMIT_HIGH) << 64
 WORD = (1 << 64) - 1

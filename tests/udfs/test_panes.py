@@ -15,7 +15,7 @@ from tests.support.enumerator import Event
 from tests.support.kernel_harness import kernel_rows, pool_partials, sorted_rows
 from tests.support.kernel_twin import twin_results
 from tests.support.pools import V, query
-from tests.support.tiers import first
+from tests.support.tiers import first, many_events
 from tests.udfs.test_kernel import mismatch
 
 AGGREGATES = (
@@ -86,7 +86,7 @@ def test_windows_hold_what_they_hold(window: Window, sparse: bool) -> None:
         assert mismatch(plan, expected, pool_partials(plan, rows, cuts)) is None
 
 
-@pytest.mark.parametrize("events", [60, 130, 400])
+@pytest.mark.parametrize("events", [60, 130, pytest.param(400, marks=many_events)])
 def test_counts_that_need_more_words_or_do_not_fit(events: int) -> None:
     """Beyond 2^52, 2^64, and 38 digits; in the windows that are full, and not in those that begin late."""
     random = Random(events)

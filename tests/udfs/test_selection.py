@@ -31,7 +31,7 @@ from tests.support.kernel_twin import twin_results
 from tests.support.pools import COUNT, V, query
 from tests.support.prev_conditions import ADJACENT_BY_SQL
 from tests.support.soak import problems
-from tests.support.tiers import first
+from tests.support.tiers import first, many_events
 from tests.support.workloads import Workload, typed_class, workload
 from tests.udfs.test_kernel import mismatch
 
@@ -202,6 +202,7 @@ def plan_of(*queries: Query) -> KernelPlan:
     return compile_plan(machine, share_equal_prefixes(machine), fallback=True)
 
 
+@many_events
 @pytest.mark.parametrize("selection", [NEXT, CONTIGUOUS])
 def test_falling_runs_at_size(selection: Selection) -> None:
     """As many falling runs as a loop over the events finds, of which but a few are remembered at a time."""

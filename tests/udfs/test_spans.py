@@ -25,7 +25,7 @@ from tests.support.kernel_harness import (
 from tests.support.kernel_twin import twin_results
 from tests.support.pools import query
 from tests.support.sharing_plans import draw_plan
-from tests.support.tiers import first
+from tests.support.tiers import first, many_events
 from tests.udfs.test_kernel import mismatch
 from tests.udfs.test_panes import AGGREGATES, PATTERNS, stream
 
@@ -83,7 +83,7 @@ def test_equal_spans_are_computed_together_wherever_they_are_reported() -> None:
     assert plan.regions == ()
 
 
-@pytest.mark.parametrize("seed", first(6, range(40)))
+@pytest.mark.parametrize("seed", first(6, range(40), interpreted=2))
 @pytest.mark.parametrize("sparse", [False, True])
 def test_spans_hold_what_they_hold(seed: int, sparse: bool) -> None:
     """Against the twin; most streams are longer than there is room for at first."""
@@ -105,7 +105,7 @@ def test_spans_hold_what_they_hold(seed: int, sparse: bool) -> None:
         assert mismatch(plan, expected, pool_partials(plan, rows, cuts)) is None
 
 
-@pytest.mark.parametrize("events", [60, 130, 400])
+@pytest.mark.parametrize("events", [60, 130, pytest.param(400, marks=many_events)])
 def test_counts_that_need_more_words_or_do_not_fit(events: int) -> None:
     """Beyond 2^52, 2^64, and 38 digits."""
     random = Random(events)
@@ -116,7 +116,7 @@ def test_counts_that_need_more_words_or_do_not_fit(events: int) -> None:
     assert mismatch(plan, expected, pool_partials(plan, rows, random)) is None
 
 
-@pytest.mark.parametrize("events", [2 * FEW, 20 * FEW])
+@pytest.mark.parametrize("events", [2 * FEW, pytest.param(20 * FEW, marks=many_events)])
 def test_room_for_as_many_times_as_are_in_a_span(events: int) -> None:
     asked = query("A B+ C", span=events)
     kinds = [("A", "B", "C")[time % 3] for time in range(3 * events)]

@@ -25,6 +25,7 @@ from tests.support.kernel_harness import (
 )
 from tests.support.kernel_twin import twin_results
 from tests.support.pools import query
+from tests.support.tiers import many_events
 from tests.support.workloads import workload
 from tests.udfs.test_kernel import mismatch
 from tests.udfs.test_panes import AGGREGATES, PATTERNS, stream
@@ -47,7 +48,7 @@ def test_which_pools_may_be_stretched() -> None:
     assert compiled(query("A+ B")).is_stretched
 
 
-@pytest.mark.parametrize("events", [3, 30, 200])
+@pytest.mark.parametrize("events", [3, 30, pytest.param(200, marks=many_events)])
 def test_stretches_hold_what_keys_hold(events: int) -> None:
     """Of two keys, cut into one to five stretches; counts go beyond 64 bits and 38 digits."""
     random = Random(events)

@@ -20,7 +20,7 @@ from tests.support.enumerator import Event, Value, enumerate_results, minus
 from tests.support.kernel_harness import PLANNERS, difference, pool_results
 from tests.support.pools import DURATION, TIME, query
 from tests.support.prev_conditions import MEANINGS
-from tests.support.tiers import first
+from tests.support.tiers import first, many_events
 from tests.support.workloads import workload
 
 MINUTE = 60_000_000
@@ -88,6 +88,7 @@ def test_durations_of_more_trends_than_a_double_counts() -> None:
     assert digits == pytest.approx(602.06, abs=0.01)
 
 
+@many_events
 @pytest.mark.parametrize("kind", ["int", "bigint", "double", "decimal(12,3)", "timestamp"])
 def test_extremes_of_differences_of_very_many_trends(kind: str) -> None:
     """Of A+ over hundreds of events, any two are the ends of some of the 2^300 trends, too many to count.

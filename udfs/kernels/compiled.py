@@ -58,8 +58,18 @@ def _kept(compiler: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Any]
     return decorate
 
 
-kernel = _kept(njit(cache=True, _nrt=False))
-"""For functions that Python calls."""
+_compiled_kernel = _kept(njit(cache=True, _nrt=False))
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """For functions that Python calls.
+
+    With ``NUMBA_DISABLE_JIT=1`` they run as they are written, and so does what they call. NumPy says of single numbers,
+    and never of those in arrays, that they do not fit; the words of counts and hashes are meant to wrap.
+    """
+    made = _compiled_kernel(function)
+    return np.errstate(all="ignore")(made) if numba.config.DISABLE_JIT else made
+
 
 inner = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True))
 """For functions that compiled ones call: without the code by which Python would, which takes long to compile."""

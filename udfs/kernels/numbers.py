@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import lower_builtin, type_callable
 
 from sparkext.planner.compiler.kernel_plan import SCALE_BITS, STUCK_HIGH
 from sparkext.udfs.kernels.compiled import arithmetic, kernel
@@ -26,17 +27,24 @@ NOT_FINITE = np.int64(1 << 40)
 """Scale of NaN and infinities, so that they outweigh every finite number."""
 
 
-@intrinsic
-def _high_word(_typing: Any, _one: types.Type, _other: types.Type) -> Any:
+def _high_word(one: Any, other: Any) -> Any:
     """High word of the product of two uint64, which is one instruction of the machine and has no name in numba."""
+    return np.uint64(int(one) * int(other) >> 64)
 
-    def generate(_context: Any, builder: Any, _signature: Any, words: tuple[Any, Any]) -> Any:
-        word = words[0].type
-        wide = type(word)(2 * word.width)
-        product = builder.mul(*(builder.zext(value, wide) for value in words))
-        return builder.trunc(builder.lshr(product, wide(word.width)), word)
 
-    return types.uint64(types.uint64, types.uint64), generate
+@type_callable(_high_word)
+def _type_of_high_word(_context: Any) -> Callable[[types.Type, types.Type], types.Type]:
+    """What compiled code gets from `_high_word`."""
+    return lambda one, other: types.uint64 if one == other == types.uint64 else None
+
+
+@lower_builtin(_high_word, types.uint64, types.uint64)
+def _lower_high_word(_context: Any, builder: Any, _signature: Any, words: tuple[Any, Any]) -> Any:
+    """What compiled code does in place of `_high_word`."""
+    word = words[0].type
+    wide = type(word)(2 * word.width)
+    product = builder.mul(*(builder.zext(value, wide) for value in words))
+    return builder.trunc(builder.lshr(product, wide(word.width)), word)
 
 
 @arithmetic

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from sparkext.udfs.kernels.compiled import inner
+import numpy as np
+
+from sparkext.udfs.kernels.compiled import inner, place
 from sparkext.udfs.state.columns import CURSOR_GROUP, CURSOR_ROWS, WINDOW_LIVE
+
+_FACTORS = (place(7046029254386353131), place(1442695040888963407))
+"""Of the hash of a row: odd, and without a pattern in their bits."""
 
 
 @inner
@@ -22,21 +27,22 @@ def new_row(blank_row, cursor, output, bank, index, combine):  # type: ignore[no
     row = cursor[CURSOR_ROWS]
     if combine:
         # Eight windows in a row are side by side in the table.
-        mask = len(output.table) - 1
-        slot = ((index >> 3) * 7046029254386353131 + (group * 64 + bank) * 1442695040888963407) << 3
-        slot = (slot | (index & 7)) & mask
+        mask = place(len(output.table) - 1)
+        eight, nth = place(np.int64(index) >> 3), place(np.int64(index) & 7)
+        slot = (eight * _FACTORS[0] + place(group * 64 + bank) * _FACTORS[1]) << place(3)
+        slot = (slot | nth) & mask
         while output.table[slot] >= 0:
             other = output.table[slot]
             if output.window[other] == index and output.group[other] == group and output.bank[other] == bank:
                 return other
-            slot = (slot + 1) & mask
+            slot = (slot + place(1)) & mask
         output.table[slot] = row
     output.group[row] = group
     output.bank[row] = bank
     output.window[row] = index
     for word in range(len(blank_row)):
         output.words[row, word] = blank_row[word]
-    for place in range(output.floats.shape[1]):
-        output.floats[row, place] = 0.0
+    for number in range(output.floats.shape[1]):
+        output.floats[row, number] = 0.0
     cursor[CURSOR_ROWS] = row + 1
     return row
