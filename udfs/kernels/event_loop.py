@@ -5,7 +5,8 @@ contributes itself (GRETA's propagation, summed up per state instead of per even
 events of the same time, since these are never in one trend; they wait in ``State.pending``. A cell has
 one lane per window; windows that end before an event are written out and their lanes cleared.
 
-What a plan does not need, guards, looking back or linear forms, is passed as None and compiled without. The event loop
+What a lean plan does not need, guards, looking back, spans and differences, is passed as None and compiled without: there
+are two kernels, one with all of these and one with none. The event loop
 calls nothing for an event but what LLVM puts into it: each array in a call is seven arguments (``docs/performance.md``).
 """
 
@@ -101,12 +102,11 @@ def advance(  # type: ignore[no-untyped-def]
     Args:
         program: `sparkext.udfs.state.program.Program`.
         state: `sparkext.udfs.state.program.State`; changed.
-        guards: `sparkext.udfs.state.program.Guards`; changed. None when nothing is forbidden and all events stay in
-            totals, and then compiled without.
-        past: `sparkext.udfs.state.program.Past`; changed. None when no step depends on the event before.
-        regions: `sparkext.udfs.state.regions.Regions`; changed. None when nothing is a linear form.
-        spans: `sparkext.udfs.state.spans.Spans`; changed. None when trends may be of any length.
-        differences: `sparkext.udfs.state.differences.Differences`. None when events add to no extremes.
+        guards: `sparkext.udfs.state.program.Guards`; changed. None in the lean kernel, like what follows.
+        past: `sparkext.udfs.state.program.Past`; changed.
+        regions: `sparkext.udfs.state.regions.Regions`; changed. Never None.
+        spans: `sparkext.udfs.state.spans.Spans`; changed.
+        differences: `sparkext.udfs.state.differences.Differences`.
         panes: `sparkext.udfs.state.panes.Panes`; changed.
         output: `sparkext.udfs.state.program.Output`; rows are added.
         batch: `sparkext.udfs.arrow.batches.Batch`.
@@ -142,13 +142,11 @@ def advance(  # type: ignore[no-untyped-def]
                 waiting |= guards.pending[0] != 0
             if past is not None:
                 waiting |= past.unseen[0] != 0
-            if regions is not None:
-                waiting |= regions.unsettled[0] != 0
+            waiting |= regions.unsettled[0] != 0
             if waiting:
                 _settle(program, state, guards, past, regions, spans)
             if first or time >= cursor[CURSOR_TURN]:
-                if regions is not None:
-                    rebase_all(program, state, regions)
+                rebase_all(program, state, regions)
                 if first and cursor[CURSOR_KEY]:
                     close_all(program, state, guards, panes, output, combine)
                 if first:
@@ -161,8 +159,7 @@ def advance(  # type: ignore[no-untyped-def]
                     restrict(program, state, batch.chunk[row])
                 cursor[CURSOR_GROUP] += np.int64(new_group[row])
                 enter(program, state, guards, panes, output, time, combine, first)
-                if regions is not None:
-                    forget_views(regions)
+                forget_views(regions)
                 cursor[CURSOR_KEY] = 1
             if spans is not None:
                 move_spans(program, state, spans, time, first)
@@ -177,9 +174,8 @@ def advance(  # type: ignore[no-untyped-def]
                 found += 1
                 bits &= bits - 1
 
-        if regions is not None:
-            if is_due(regions, matched, found):
-                make_ready(program, state, regions, matched, found)
+        if is_due(regions, matched, found):
+            make_ready(program, state, regions, matched, found)
 
         # What the event adds to each cell of its classes, from totals of earlier events only.
         for m in range(found):
@@ -310,8 +306,7 @@ def advance(  # type: ignore[no-untyped-def]
             if len(guards.cuts):
                 mark_cuts(program, guards, matched, found)
         alone = cursor[CURSOR_DIRTY] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
-        if regions is not None:
-            alone = feed(regions, matched, found, alone)
+        alone = feed(regions, matched, found, alone)
         if guards is not None:
             if alone and guards.pending[0]:
                 settle_guards(program, guards)
@@ -363,8 +358,7 @@ def advance(  # type: ignore[no-untyped-def]
 def end_key(program, state, guards, past, regions, spans, panes, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all windows of the key under way."""
     _settle(program, state, guards, past, regions, spans)
-    if regions is not None:
-        rebase_all(program, state, regions)
+    rebase_all(program, state, regions)
     close_all(program, state, guards, panes, output, combine)
     state.cursor[CURSOR_KEY] = 0
 
@@ -373,8 +367,7 @@ def end_key(program, state, guards, past, regions, spans, panes, output, combine
 def pause(program, state, guards, past, regions, spans):  # type: ignore[no-untyped-def]
     """Bring all totals up to the latest time, which no further event has."""
     _settle(program, state, guards, past, regions, spans)
-    if regions is not None:
-        rebase_all(program, state, regions)
+    rebase_all(program, state, regions)
 
 
 @inner
@@ -392,9 +385,8 @@ def _settle(program, state, guards, past, regions, spans):  # type: ignore[no-un
         if past.unseen[0]:
             settle_anchored(program, state, past)
             insert_into_trees(program, past)
-    if regions is not None:
-        if regions.unsettled[0]:
-            settle_forms(program, state, regions)
+    if regions.unsettled[0]:
+        settle_forms(program, state, regions)
     if spans is not None:
         settle_gains(program, state, spans)
     for d in range(state.cursor[CURSOR_DIRTY]):

@@ -30,10 +30,8 @@ class Differences(NamedTuple):
     anchored: Ints
 
 
-def new_differences(plan: KernelPlan) -> Differences | None:
-    """The differences of a plan; None when it has none."""
-    if not plan.has_addends:
-        return None
+def new_differences(plan: KernelPlan) -> Differences:
+    """The differences of a plan."""
     cells = updated_cells(plan), anchored_cells(plan)
     rows = ([_row(plan, plan.cells[number]) for number in mine] for mine in cells)
     return Differences(*(np.array(mine, np.int64).reshape(-1, 3) for mine in rows))

@@ -26,7 +26,7 @@ from sparkext.udfs.state.columns import (
     OPEN_LAST,
 )
 from sparkext.udfs.state.differences import new_differences
-from sparkext.udfs.state.fresh import new_guards, new_state, set_units
+from sparkext.udfs.state.fresh import new_guards, new_state, no_past, set_units
 from sparkext.udfs.state.panes import Matrix, new_panes, put_stretches, stretch_matrix
 from sparkext.udfs.state.past import PastRoom
 from sparkext.udfs.state.program import Output
@@ -36,6 +36,15 @@ from sparkext.udfs.state.spans import is_full, kept_of, new_spans, restored, wit
 _Nested = TypeVar("_Nested", bound="tuple[Any, ...]")
 
 
+def is_lean(plan: KernelPlan) -> bool:
+    """Whether the plan does with the lean kernel: nothing is forbidden, looks back, or spans windows.
+
+    There are two kernels and not one of each combination, since compiling each takes half a minute, and what a plan
+    does not have costs the full one a comparison an event.
+    """
+    return not (plan.guard_states or plan.is_cut or plan.comparisons or plan.spans or plan.has_addends)
+
+
 class Machine:
     """What a plan's kernel knows and remembers; it writes to an output that others may write to in turn.
 
@@ -43,23 +52,22 @@ class Machine:
         plan: The plan.
         chunk: See `sparkext.planner.compiler.kernel_plan.Layout`.
         combine: Whether rows of the same group, bank and window are added up.
-        regions: Whether to have regions although the plan has none, so that no other kernel is compiled for it.
         stretches: Most matrices that `multiply` will be given.
     """
 
-    def __init__(
-        self, plan: KernelPlan, chunk: int | None, combine: bool, regions: bool = False, stretches: int = 1
-    ) -> None:
+    def __init__(self, plan: KernelPlan, chunk: int | None, combine: bool, stretches: int = 1) -> None:
         self._plan = plan
         self._combine = combine
         self._program = assemble(plan)
         self._offsets = cell_offsets(plan)
         self._state = new_state(self._program, chunk)
-        self._guards = new_guards(self._program) if plan.guard_states or plan.is_cut else None
         self._room = PastRoom(plan, self._program) if plan.comparisons else None
-        self._regions = new_regions(plan, self._state) if plan.regions or regions else None
-        self._spans = new_spans(plan, self._program) if plan.spans else None
-        self._differences = new_differences(plan)
+        self._regions = new_regions(plan, self._state)
+        lean = is_lean(plan)
+        self._guards = None if lean else new_guards(self._program)
+        self._past = None if lean else no_past(self._program, 0)
+        self._spans = None if lean else new_spans(plan, self._program)
+        self._differences = None if lean else new_differences(plan)
         self._panes = new_panes(plan, self._program, stretches)
         if plan.is_stretched:
             self._state.open[0, OPEN_LANE] = plan.panes[0].rows  # only the matrix of the stretch is asked for
@@ -110,8 +118,7 @@ class Machine:
             lanes = self._program.windows[self._plan.cells[to].window, 2]
             there, here = (slice(at, at + lanes) for at in (other._offsets[of], self._offsets[to]))
             mine.totals.high[here], mine.totals.low[here] = others.totals.high[there], others.totals.low[there]
-        if self._regions is not None:
-            self._regions.seen[:] = -1
+        self._regions.seen[:] = -1
         if self._guards is not None:
             self._guards.cuts[:, IS_FILLED] = 1
 
@@ -206,11 +213,11 @@ class Machine:
     def _kept(self) -> tuple[object, ...]:
         """What changes from event to event, always in arrays of the same shapes."""
         regions, panes = self._regions, self._panes
-        forms = () if regions is None else (regions.now, regions.seen, regions.unsettled)
+        forms = regions.now, regions.seen, regions.unsettled
         return self._state, self._guards or (), forms, (panes.memory, panes.newest, panes.touched, panes.now)
 
     def _parts(self) -> tuple[object, ...]:
-        past = None if self._room is None else self._room.past
+        past = self._past if self._room is None else self._room.past
         return self._program, self._state, self._guards, past, self._regions, self._spans
 
 
