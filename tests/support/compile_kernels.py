@@ -2,14 +2,13 @@
 
     python -m tests.support.compile_kernels
 
-A kernel is compiled for each kind of plan. Those that have been compiled before are only loaded.
+There are two, of which each is compiled by a process of its own. Those that have been compiled before are only loaded.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from random import Random
 
 from sparkext.planner.compiler.compile import compile_plan
@@ -17,55 +16,35 @@ from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.planner.compiler.panes import may_be_stretched
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template
-from tests.support.kernel_harness import (
-    kernel_rows,
-    pool_partials,
-    sorted_rows,
-    split_randomly,
-    stretched_partials,
-)
-from tests.support.kernel_twin import KernelRow
-from tests.support.sharing_plans import draw_plan
+from sparkext.udfs.state.machine import is_lean
+from tests.support.kernel_harness import kernel_rows, pool_partials, sorted_rows, stretched_partials
 from tests.support.workloads import workload
 
-PROCESSES = 2
-POOLS = 60
-"""Random pools among which there are plans of all kinds."""
-
-Kind = tuple[bool, ...]
+POOLS = 20
+"""Random pools, among which there are plans of both kernels, with and without comparisons and stretches."""
 
 
-def kinds() -> Iterator[tuple[Kind, KernelPlan, list[KernelRow]]]:
-    """For each kind of plan one that is of it, with rows."""
-    known: set[Kind] = set()
+def plans(lean: bool) -> Iterator[tuple[int, KernelPlan]]:
+    """Plans of one of the kernels, each with the seed of its workload."""
     for seed in range(POOLS):
-        drawn = workload(Random(seed))
-        machine = template(drawn.queries)
-        for planner in (share_equal_prefixes, split_randomly(Random(seed)), partial(draw_plan, Random(seed))):
-            stretched = may_be_stretched(machine)
-            plan = compile_plan(machine, planner(machine), stretched=stretched)
-            guarded = bool(plan.guard_states) or plan.is_cut
-            kind = guarded, bool(plan.comparisons), bool(plan.regions), bool(plan.spans), bool(plan.panes), stretched
-            if kind not in known:
-                known.add(kind)
-                yield kind, plan, sorted_rows(kernel_rows(plan, drawn.events()))
+        machine = template(workload(Random(seed)).queries)
+        plan = compile_plan(machine, share_equal_prefixes(machine), stretched=may_be_stretched(machine))
+        if is_lean(plan) == lean:
+            yield seed, plan
 
 
-def compile_each(plans: Sequence[tuple[KernelPlan, list[KernelRow]]]) -> None:
-    """Run plans, for which their kernels are compiled."""
-    for seed, (plan, rows) in enumerate(plans):
+def compile_kernel(lean: bool) -> None:
+    """Run plans, for which what they need is compiled."""
+    for seed, plan in plans(lean):
+        rows = sorted_rows(kernel_rows(plan, workload(Random(seed)).events()))
         pool_partials(plan, rows)
         if plan.is_stretched:
             stretched_partials(plan, rows, Random(seed))
 
 
 def main() -> None:
-    """Compile what the plans of each process need, those with the same kernel in the same process."""
-    parts: list[list[tuple[KernelPlan, list[KernelRow]]]] = [[] for _ in range(PROCESSES)]
-    place: dict[Kind, int] = {}
-    for kind, plan, rows in sorted(kinds(), key=lambda one: one[0], reverse=True):
-        parts[place.setdefault(kind[:5], len(place) % PROCESSES)].append((plan, rows))
-    started = [multiprocessing.Process(target=compile_each, args=(part,)) for part in parts]
+    """Compile both kernels."""
+    started = [multiprocessing.Process(target=compile_kernel, args=(lean,)) for lean in (False, True)]
     for process in started:
         process.start()
     for process in started:
