@@ -2,13 +2,15 @@
 
     python -m tests.support.compile_kernels
 
-There are two, of which each is compiled by a process of its own. Those that have been compiled before are only loaded.
+There are three, of which the full one is compiled by a process of its own, the lean ones by another. Those that have
+been compiled before are only loaded.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Iterator
+from functools import partial
 from random import Random
 
 from sparkext.planner.compiler.compile import compile_plan
@@ -18,22 +20,24 @@ from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template
 from sparkext.udfs.state.machine import is_lean
 from tests.support.kernel_harness import kernel_rows, pool_partials, sorted_rows, stretched_partials
+from tests.support.sharing_plans import draw_plan
 from tests.support.workloads import workload
 
 POOLS = 20
-"""Random pools, among which there are plans of both kernels, with and without comparisons and stretches."""
+"""Random pools, among which there are plans of all kernels, with and without comparisons and stretches."""
 
 
 def plans(lean: bool) -> Iterator[tuple[int, KernelPlan]]:
-    """Plans of one of the kernels, each with the seed of its workload."""
+    """Plans of lean kernels or of the full one, each with the seed of its workload."""
     for seed in range(POOLS):
         machine = template(workload(Random(seed)).queries)
-        plan = compile_plan(machine, share_equal_prefixes(machine), stretched=may_be_stretched(machine))
-        if is_lean(plan) == lean:
-            yield seed, plan
+        for planner in (share_equal_prefixes, partial(draw_plan, Random(seed))):
+            plan = compile_plan(machine, planner(machine), stretched=may_be_stretched(machine))
+            if is_lean(plan) == lean:
+                yield seed, plan
 
 
-def compile_kernel(lean: bool) -> None:
+def compile_kernels(lean: bool) -> None:
     """Run plans, for which what they need is compiled."""
     for seed, plan in plans(lean):
         rows = sorted_rows(kernel_rows(plan, workload(Random(seed)).events()))
@@ -43,8 +47,8 @@ def compile_kernel(lean: bool) -> None:
 
 
 def main() -> None:
-    """Compile both kernels."""
-    started = [multiprocessing.Process(target=compile_kernel, args=(lean,)) for lean in (False, True)]
+    """Compile all kernels."""
+    started = [multiprocessing.Process(target=compile_kernels, args=(lean,)) for lean in (False, True)]
     for process in started:
         process.start()
     for process in started:

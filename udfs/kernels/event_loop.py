@@ -5,8 +5,8 @@ contributes itself (GRETA's propagation, summed up per state instead of per even
 events of the same time, since these are never in one trend; they wait in ``State.pending``. A cell has
 one lane per window; windows that end before an event are written out and their lanes cleared.
 
-What a lean plan does not need, guards, looking back, spans and differences, is passed as None and compiled without: there
-are two kernels, one with all of these and one with none. The event loop
+What a plan does not need is passed as None and compiled without: linear forms, or all of guards, looking back, spans and
+differences. Of these the full kernel has what the plan does not need as empty tables, and asks once a batch. The event loop
 calls nothing for an event but what LLVM puts into it: each array in a call is seven arguments (``docs/performance.md``).
 """
 
@@ -102,9 +102,10 @@ def advance(  # type: ignore[no-untyped-def]
     Args:
         program: `sparkext.udfs.state.program.Program`.
         state: `sparkext.udfs.state.program.State`; changed.
-        guards: `sparkext.udfs.state.program.Guards`; changed. None in the lean kernel, like what follows.
+        guards: `sparkext.udfs.state.program.Guards`; changed. None in the lean kernels, as are the past, spans and
+            differences.
         past: `sparkext.udfs.state.program.Past`; changed.
-        regions: `sparkext.udfs.state.regions.Regions`; changed. Never None.
+        regions: `sparkext.udfs.state.regions.Regions`; changed. None in the lean kernel of plans without linear forms.
         spans: `sparkext.udfs.state.spans.Spans`; changed.
         differences: `sparkext.udfs.state.differences.Differences`.
         panes: `sparkext.udfs.state.panes.Panes`; changed.
@@ -127,13 +128,27 @@ def advance(  # type: ignore[no-untyped-def]
     rows = len(times)
     room = len(output.group) - rows_at_once(program.windows, program.bank_ends)
     matched = state.matched
+    # What the full kernel has although the plan does without costs a comparison.
+    forms = forbids = reaches_back = is_spanned = adds_parts = False
+    if regions is not None:
+        forms = len(regions.ends) > 1
+    if guards is not None:
+        forbids = len(program.guard_states) + len(guards.cuts) > 0
+    if past is not None:
+        reaches_back = len(program.histories) > 0
+    if spans is not None:
+        is_spanned = len(spans.table) > 0
+    if differences is not None:
+        for u in range(len(differences.of)):
+            adds_parts |= differences.of[u, ADDED_COLUMN] >= 0
 
     while row < rows:
         if cursor[CURSOR_ROWS] > room:
             return row
         if spans is not None:
-            if need_room(spans):
-                return row
+            if is_spanned:
+                if need_room(spans):
+                    return row
         time = times[row]
         first = new_key[row] != 0
         if first or time != cursor[CURSOR_TIME]:
@@ -142,11 +157,13 @@ def advance(  # type: ignore[no-untyped-def]
                 waiting |= guards.pending[0] != 0
             if past is not None:
                 waiting |= past.unseen[0] != 0
-            waiting |= regions.unsettled[0] != 0
+            if regions is not None:
+                waiting |= regions.unsettled[0] != 0
             if waiting:
                 _settle(program, state, guards, past, regions, spans)
             if first or time >= cursor[CURSOR_TURN]:
-                rebase_all(program, state, regions)
+                if regions is not None:
+                    rebase_all(program, state, regions)
                 if first and cursor[CURSOR_KEY]:
                     close_all(program, state, guards, panes, output, combine)
                 if first:
@@ -159,10 +176,12 @@ def advance(  # type: ignore[no-untyped-def]
                     restrict(program, state, batch.chunk[row])
                 cursor[CURSOR_GROUP] += np.int64(new_group[row])
                 enter(program, state, guards, panes, output, time, combine, first)
-                forget_views(regions)
+                if regions is not None:
+                    forget_views(regions)
                 cursor[CURSOR_KEY] = 1
             if spans is not None:
-                move_spans(program, state, spans, time, first)
+                if is_spanned:
+                    move_spans(program, state, spans, time, first)
             cursor[CURSOR_TIME] = time
 
         found = 0
@@ -174,8 +193,10 @@ def advance(  # type: ignore[no-untyped-def]
                 found += 1
                 bits &= bits - 1
 
-        if is_due(regions, matched, found):
-            make_ready(program, state, regions, matched, found)
+        if regions is not None:
+            if forms:
+                if is_due(regions, matched, found):
+                    make_ready(program, state, regions, matched, found)
 
         # What the event adds to each cell of its classes, from totals of earlier events only.
         for m in range(found):
@@ -285,54 +306,66 @@ def advance(  # type: ignore[no-untyped-def]
                         event_high[at + lane] = least_high
                         event_low[at + lane] = least_low
                 if guards is not None:
-                    if guarded_start:
-                        start_where_intact(program, state, guards, u)
-                    if updates[u, UPDATE_LINKS] < updates[u, UPDATE_LINKS_END]:
-                        add_buckets(program, state, guards, u)
+                    if forbids:
+                        if guarded_start:
+                            start_where_intact(program, state, guards, u)
+                        if updates[u, UPDATE_LINKS] < updates[u, UPDATE_LINKS_END]:
+                            add_buckets(program, state, guards, u)
                 if past is not None:
-                    if updates[u, UPDATE_LINKS] < updates[u, UPDATE_LINKS_END]:
-                        look_back(program, state, guards, past, batch, row, u)
+                    if reaches_back:
+                        if updates[u, UPDATE_LINKS] < updates[u, UPDATE_LINKS_END]:
+                            look_back(program, state, guards, past, batch, row, u)
                 if differences is not None:
-                    if differences.of[u, ADDED_COLUMN] >= 0:
-                        begin, end = at + lane_begin, at + lane_end
-                        add_part(differences.of[u], batch, row, begin, end, event_high, event_low)
+                    if adds_parts:
+                        if differences.of[u, ADDED_COLUMN] >= 0:
+                            begin, end = at + lane_begin, at + lane_end
+                            add_part(differences.of[u], batch, row, begin, end, event_high, event_low)
 
         if past is not None:
-            if len(program.anchored):
-                add_per_anchor(program, state, guards, past, differences, batch, row, matched, found)
-            record(program, state, past, matched, found, row, time)
+            if reaches_back:
+                if len(program.anchored):
+                    add_per_anchor(program, state, guards, past, differences, batch, row, matched, found)
+                record(program, state, past, matched, found, row, time)
         if guards is not None:
-            advance_guards(program, guards, matched, found, time)
-            if len(guards.cuts):
-                mark_cuts(program, guards, matched, found)
+            if forbids:
+                advance_guards(program, guards, matched, found, time)
+                if len(guards.cuts):
+                    mark_cuts(program, guards, matched, found)
         alone = cursor[CURSOR_DIRTY] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
-        alone = feed(regions, matched, found, alone)
+        if regions is not None:
+            if forms:
+                alone = feed(regions, matched, found, alone)
         if guards is not None:
-            if alone and guards.pending[0]:
-                settle_guards(program, guards)
-                if guards.pending[MARKED]:
-                    settle_cuts(program, state, guards, past)
+            if forbids:
+                if alone and guards.pending[0]:
+                    settle_guards(program, guards)
+                    if guards.pending[MARKED]:
+                        settle_cuts(program, state, guards, past)
         if past is not None:
-            if alone and past.unseen[0]:
-                settle_anchored(program, state, past)
-                insert_into_trees(program, past)
+            if reaches_back:
+                if alone and past.unseen[0]:
+                    settle_anchored(program, state, past)
+                    insert_into_trees(program, past)
         for m in range(found):
             for u in range(place(update_ends[matched[m]]), place(update_ends[matched[m] + 1])):
                 kind, window, at = updates[u, UPDATE_KIND], place(updates[u, UPDATE_WINDOW]), updates[u, UPDATE_AT]
                 begin, end = at + opened[window, OPEN_LANE], at + opened[window, OPEN_LANE_END]
                 if spans is not None:
-                    if spans.of[u, OF_EVALUATION] >= 0:
-                        spans.changed[spans.of[u, OF_EVALUATION]] = 1
+                    if is_spanned:
+                        if spans.of[u, OF_EVALUATION] >= 0:
+                            spans.changed[spans.of[u, OF_EVALUATION]] = 1
                 if alone:
                     add(kind, begin, end, cursor, high, low, number, event_high, event_low, event_number)
                     if spans is not None:
-                        if spans.of[u, OF_GAIN] >= 0:
-                            gain(state, spans, spans.of[u, OF_GAIN], kind, event_high, event_low, event_number)
+                        if is_spanned:
+                            if spans.of[u, OF_GAIN] >= 0:
+                                gain(state, spans, spans.of[u, OF_GAIN], kind, event_high, event_low, event_number)
                     if guards is not None:
-                        if updates[u, UPDATE_STORE] >= 0:
-                            add_to_bucket(program, state, guards, u, event_high, event_low, event_number)
-                        if updates[u, UPDATE_TARGET] >= 0:
-                            guards.cuts[updates[u, UPDATE_TARGET], IS_FILLED] = 1
+                        if forbids:
+                            if updates[u, UPDATE_STORE] >= 0:
+                                add_to_bucket(program, state, guards, u, event_high, event_low, event_number)
+                            if updates[u, UPDATE_TARGET] >= 0:
+                                guards.cuts[updates[u, UPDATE_TARGET], IS_FILLED] = 1
                 else:
                     if not is_dirty[u]:
                         is_dirty[u] = 1
@@ -358,7 +391,8 @@ def advance(  # type: ignore[no-untyped-def]
 def end_key(program, state, guards, past, regions, spans, panes, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all windows of the key under way."""
     _settle(program, state, guards, past, regions, spans)
-    rebase_all(program, state, regions)
+    if regions is not None:
+        rebase_all(program, state, regions)
     close_all(program, state, guards, panes, output, combine)
     state.cursor[CURSOR_KEY] = 0
 
@@ -367,7 +401,8 @@ def end_key(program, state, guards, past, regions, spans, panes, output, combine
 def pause(program, state, guards, past, regions, spans):  # type: ignore[no-untyped-def]
     """Bring all totals up to the latest time, which no further event has."""
     _settle(program, state, guards, past, regions, spans)
-    rebase_all(program, state, regions)
+    if regions is not None:
+        rebase_all(program, state, regions)
 
 
 @inner
@@ -385,8 +420,9 @@ def _settle(program, state, guards, past, regions, spans):  # type: ignore[no-un
         if past.unseen[0]:
             settle_anchored(program, state, past)
             insert_into_trees(program, past)
-    if regions.unsettled[0]:
-        settle_forms(program, state, regions)
+    if regions is not None:
+        if regions.unsettled[0]:
+            settle_forms(program, state, regions)
     if spans is not None:
         settle_gains(program, state, spans)
     for d in range(state.cursor[CURSOR_DIRTY]):

@@ -37,10 +37,10 @@ _Nested = TypeVar("_Nested", bound="tuple[Any, ...]")
 
 
 def is_lean(plan: KernelPlan) -> bool:
-    """Whether the plan does with the lean kernel: nothing is forbidden, looks back, or spans windows.
+    """Whether the plan does with a lean kernel: nothing is forbidden, looks back, spans windows, or adds to extremes.
 
-    There are two kernels and not one of each combination, since compiling each takes half a minute, and what a plan
-    does not have costs the full one a comparison an event.
+    There are two lean kernels, with linear forms and without, and a full one, and not one of each combination, since
+    compiling each takes as long as many passes do.
     """
     return not (plan.guard_states or plan.is_cut or plan.comparisons or plan.spans or plan.has_addends)
 
@@ -52,18 +52,21 @@ class Machine:
         plan: The plan.
         chunk: See `sparkext.planner.compiler.kernel_plan.Layout`.
         combine: Whether rows of the same group, bank and window are added up.
+        regions: Whether to have regions although the plan has none, so that no other kernel is compiled for it.
         stretches: Most matrices that `multiply` will be given.
     """
 
-    def __init__(self, plan: KernelPlan, chunk: int | None, combine: bool, stretches: int = 1) -> None:
+    def __init__(
+        self, plan: KernelPlan, chunk: int | None, combine: bool, regions: bool = False, stretches: int = 1
+    ) -> None:
         self._plan = plan
         self._combine = combine
         self._program = assemble(plan)
         self._offsets = cell_offsets(plan)
         self._state = new_state(self._program, chunk)
         self._room = PastRoom(plan, self._program) if plan.comparisons else None
-        self._regions = new_regions(plan, self._state)
         lean = is_lean(plan)
+        self._regions = None if lean and not (plan.regions or regions) else new_regions(plan, self._state)
         self._guards = None if lean else new_guards(self._program)
         self._past = None if lean else no_past(self._program, 0)
         self._spans = None if lean else new_spans(plan, self._program)
@@ -118,7 +121,8 @@ class Machine:
             lanes = self._program.windows[self._plan.cells[to].window, 2]
             there, here = (slice(at, at + lanes) for at in (other._offsets[of], self._offsets[to]))
             mine.totals.high[here], mine.totals.low[here] = others.totals.high[there], others.totals.low[there]
-        self._regions.seen[:] = -1
+        if self._regions is not None:
+            self._regions.seen[:] = -1
         if self._guards is not None:
             self._guards.cuts[:, IS_FILLED] = 1
 
@@ -213,7 +217,7 @@ class Machine:
     def _kept(self) -> tuple[object, ...]:
         """What changes from event to event, always in arrays of the same shapes."""
         regions, panes = self._regions, self._panes
-        forms = regions.now, regions.seen, regions.unsettled
+        forms = () if regions is None else (regions.now, regions.seen, regions.unsettled)
         return self._state, self._guards or (), forms, (panes.memory, panes.newest, panes.touched, panes.now)
 
     def _parts(self) -> tuple[object, ...]:

@@ -169,7 +169,7 @@ class PoolRun:
 
     def _machine(self, plan: KernelPlan) -> Machine:
         combine = self._layout.other_keys > 0
-        return Machine(plan, self._layout.chunk, combine)
+        return Machine(plan, self._layout.chunk, combine, regions=plan is self._plan.fallback)
 
     def _sized(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches that are not empty, put together where that saves work."""
