@@ -146,10 +146,11 @@ def _totals(one: PassReport) -> Iterator[str]:
     run, optimized = one.run, one.run.optimized
     shared = sum(len(t.qsets) for t in run.sharing.transitions)
     all_links = sum(len(t.queries) for t in run.template.transitions)
-    yield (
-        f"  Sharing: {all_links} transitions of queries are propagated as {shared}; "
-        f"{len(run.plan.cells)} running totals"
-    )
+    if len(one.shown) < len(run.queries):
+        yield f"  All {len(run.queries)} queries of the pass"
+    links = count(all_links, "transition of queries is", "transitions of queries are")
+    totals = count(len(run.plan.cells), "running total", "running totals")
+    yield f"  Sharing: {links} propagated as {shared:,}; {totals}"
     found, model = optimized.found, optimized.model.name
     none = run.cost_by("none")
     yield (

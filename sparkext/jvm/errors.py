@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 from importlib.resources import as_file, files
 from typing import Any
 
-from pyspark.errors.exceptions.captured import CapturedException
+from pyspark.errors import ParseException
+from pyspark.errors.exceptions import captured
+from pyspark.errors.exceptions.captured import AnalysisException, CapturedException
 
 from sparkext.jvm.gateway import (
     JavaError,
@@ -44,8 +47,12 @@ _NO_CONDITION = "INTERNAL_ERROR"
 _SQLSTATE = re.compile(r" SQLSTATE: \w{5}$")
 MAX_MARKED = 120
 """Most characters of a statement that an error marks: an excerpt is there to find the place."""
+MAX_SHOWN = 2000
+"""Most characters of a message."""
 MAX_VALUE = 400
 """Most characters of a name, type or reason that a message repeats."""
+_PASS = re.compile(r"\bMatchTrend\[|sparkext_")
+"""What shows that a message has the plan of a pass in it."""
 _WHOLE = frozenset(("script",))
 """Values that are of use only as a whole."""
 
@@ -61,6 +68,32 @@ def install_conditions() -> None:
     conditions = class_object(_READER).getDeclaredField("errorInfoMap")
     conditions.setAccessible(True)
     conditions.set(reader, conditions.get(reader).concat(conditions.get(ours)))
+
+
+def shorten_errors_of_frames() -> None:
+    """Let errors of data frames of trend queries, such as of ``select("no_such_column")``, be without a plan.
+
+    Spark shows the plan of a frame whose method fails in its analysis, and that of a trend view is the plan of a pass.
+    Errors that have none in them stay as they are.
+    """
+    convert = captured.convert_exception
+    if not isinstance(convert, _WithoutPlan):
+        captured.convert_exception = _WithoutPlan(convert)  # type: ignore[assignment]
+
+
+class _WithoutPlan:
+    """PySpark's making of its own exceptions, with the plans of passes taken out of their messages."""
+
+    def __init__(self, convert: Callable[[Any], CapturedException]) -> None:
+        self._convert = convert
+
+    def __call__(self, exception: Any) -> CapturedException:
+        """The exception for one of the JVM's."""
+        error = self._convert(exception)
+        is_of_analysis = isinstance(error, AnalysisException) and not isinstance(error, ParseException)
+        if is_of_analysis and _PASS.search(error._desc):
+            error._desc = without_stand_ins(str(exception.getSimpleMessage()))[:MAX_SHOWN]
+        return error
 
 
 def spark_error(error: PlanningError, sql: str) -> JavaError:

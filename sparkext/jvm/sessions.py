@@ -8,7 +8,7 @@ from typing import Any
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.errors import install_conditions
+from sparkext.jvm.errors import install_conditions, shorten_errors_of_frames
 from sparkext.jvm.gateway import java_class, java_gateway
 
 
@@ -44,6 +44,7 @@ def inject_parser(spark: SparkSession, make: Callable[[Any, Any], ParserInterfac
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
     gateway._callback_server.callback_server_parameters.propagate_java_exceptions = True
     install_conditions()
+    shorten_errors_of_frames()
     spark._jsparkSession.extensions().injectParser(_MakeParser(make))
 
 

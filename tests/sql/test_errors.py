@@ -971,6 +971,30 @@ def test_errors_around_a_clause_are_in_the_users_words(spark: SparkSession) -> N
         assert f"position {column + 1}" in text or f"pos {column}" in text, text
 
 
+def test_errors_of_data_frames_of_trends_have_no_plan(spark: SparkSession) -> None:
+    """Also of those that are derived from them; those of other frames are Spark's to the letter."""
+    stream(spark, {"x": "a1 b2"})
+    spark.sql(f"CREATE TEMP VIEW v AS {trends('A B')}")
+    view, direct = spark.table("v"), spark.sql(trends("A B", "COUNT(*) AS n, SUM(A.v) AS s"))
+    methods: list[Callable[[], object]] = [
+        lambda: view.select("nn"),
+        lambda: view.where("n > 1").groupBy("k").agg({"nn": "max"}),
+        lambda: direct.orderBy("nn"),
+        lambda: direct.join(view, "nn"),
+    ]
+    for method in methods:
+        with pytest.raises(AnalysisException) as caught:
+            method()
+        assert (caught.value.getCondition() or "").startswith("UNRESOLVED_")
+        message = str(caught.value)
+        assert "`nn`" in message
+        assert len(message) < 400, message
+        assert "\n" not in message
+    with pytest.raises(AnalysisException) as caught:
+        spark.table("e").select("nn")
+    assert "'Project ['nn]\n+- SubqueryAlias e" in str(caught.value)
+
+
 def test_errors_of_a_view_that_is_read_name_it(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 b2"})
     spark.sql(f"CREATE TEMP VIEW v AS {trends('A B')}")

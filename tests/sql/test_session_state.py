@@ -18,7 +18,12 @@ EVENTS = """CREATE OR REPLACE TEMP VIEW e AS SELECT * FROM VALUES
   (1, 'A', 10, TIMESTAMP'2026-01-01 00:01:00Z', '1'), (2, 'B', 20, TIMESTAMP'2026-01-01 00:02:00Z', '2'),
   (3, 'A', 30, TIMESTAMP'2026-01-01 00:03:00Z', 'x'), (4, 'B', 40, TIMESTAMP'2026-01-01 00:04:00Z', '4')
   AS r(t, k, v, ts, place)"""
-CHANGED = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled", "spark.sql.legacy.timeParserPolicy")
+CHANGED = (
+    "spark.sql.session.timeZone",
+    "spark.sql.ansi.enabled",
+    "spark.sql.legacy.timeParserPolicy",
+    "spark.sql.decimalOperations.allowPrecisionLoss",
+)
 
 
 @pytest.fixture
@@ -60,6 +65,10 @@ def python_function(least: int) -> Callable[[SparkSession], object]:
     return lambda spark: spark.udf.register("big", lambda v: v > least, "boolean")
 
 
+def collate(collation: str) -> Callable[[SparkSession], object]:
+    return lambda spark: spark.sql(EVENTS.replace("SELECT *", f"SELECT t, k COLLATE {collation} AS k, v, ts, place"))
+
+
 def sql_function(least: int) -> Callable[[SparkSession], object]:
     def register(spark: SparkSession) -> None:
         spark.sql("DROP TEMPORARY FUNCTION IF EXISTS big")  # one in Python cannot be replaced
@@ -71,7 +80,7 @@ def sql_function(least: int) -> Callable[[SparkSession], object]:
 Steps: TypeAlias = "list[tuple[Callable[[SparkSession], object], list[object] | None]]"
 """Changes of the session, each with what is right after it."""
 
-ZONE = "spark.sql.session.timeZone"
+ZONE, ANSI = "spark.sql.session.timeZone", "spark.sql.ansi.enabled"
 FOLLOWED: dict[str, tuple[str, Steps]] = {
     "variable in a condition": (trend("A AS v > lim"), [(declare(5), [3]), (assign(15), [1]), (assign(100), [])]),
     "variable in an aggregate": (trend("", "SUM(A.v + lim)"), [(declare(1), [53.0]), (assign(3), [59.0])]),
@@ -81,6 +90,7 @@ FOLLOWED: dict[str, tuple[str, Steps]] = {
     "variable beside PREV": (trend("B AS v > PREV(v) AND v > lim"), [(declare(5), [3]), (assign(30), [2])]),
     "Python function": (trend("A AS big(v)"), [(python_function(5), [3]), (python_function(15), [1])]),
     "SQL function": (trend("A AS big(v)"), [(sql_function(5), [3]), (sql_function(15), [1])]),
+    "collation of a column": (trend("A AS k = 'a'"), [(collate("UTF8_LCASE"), [3]), (collate("UTF8_BINARY"), [])]),
     "function of the other kind": (trend("A AS big(v)"), [(sql_function(5), [3]), (python_function(15), [1])]),
 }
 """Statements with what changes, and what they return then; views follow as statements do."""
@@ -97,6 +107,20 @@ AT_CREATION: dict[str, tuple[str, Steps]] = {
     "ANSI": (
         trend("A AS try_cast(place AS INT) IS NOT NULL OR cast(place AS INT) IS NULL"),
         [(set_conf("spark.sql.ansi.enabled", "false"), [3]), (set_conf("spark.sql.ansi.enabled", "true"), None)],
+    ),
+    "conf of the types of decimals": (
+        trend("A AS typeof(CAST(v AS DECIMAL(38,10)) * CAST(v AS DECIMAL(38,10))) LIKE '%,6)'"),
+        [
+            (set_conf("spark.sql.decimalOperations.allowPrecisionLoss", "true"), [3]),
+            (set_conf("spark.sql.decimalOperations.allowPrecisionLoss", "false"), []),
+        ],
+    ),
+    "conf of how times are parsed": (
+        trend("A AS try_to_timestamp('2026-1-1', 'yyyy-MM-dd') IS NOT NULL"),
+        [
+            (set_conf("spark.sql.legacy.timeParserPolicy", "LEGACY"), [3]),
+            (set_conf("spark.sql.legacy.timeParserPolicy", "CORRECTED"), []),
+        ],
     ),
 }
 """Likewise; views keep what was set when they were created, as all views of Spark's do."""
@@ -247,18 +271,28 @@ def test_scripts_see_what_they_make(events: SparkSession) -> None:
 def test_random_changes_between_reads(events: SparkSession) -> None:
     """A session that has changed again and again returns what a fresh statement of a new session does."""
     numbers = random.Random(20261123)
-    statements = [trend("A AS v > lim AND big(v)"), trend("A AS hour(ts) < 9", "SUM(A.v + lim)"), trend("B AS big(v)")]
-    zone, least, limit = "UTC", 5, 5
+    statements = [
+        trend("A AS v > lim AND big(v)"),
+        trend("A AS hour(ts) < 9", "SUM(A.v + lim)"),
+        trend("B AS big(v)"),
+        trend("A AS v > lim OR size(CAST(NULL AS ARRAY<INT>)) = -1"),  # -1 without ANSI
+    ]
+    zone, ansi, least, limit = "UTC", "true", 5, 5
+    events.conf.set(ANSI, ansi)
+    events.conf.set(ZONE, zone)
     python_function(least)(events)
     declare(limit)(events)
     for number, statement in enumerate(statements):
         events.sql(f"CREATE TEMP VIEW r{number} AS {statement}")
-    for _ in range(12):
-        match numbers.randrange(3):
+    for _ in range(16):
+        match numbers.randrange(4):
             case 0:
                 zone = numbers.choice(["UTC", "Asia/Tokyo", "America/New_York"])
                 events.conf.set(ZONE, zone)
             case 1:
+                ansi = numbers.choice(["true", "false"])
+                events.conf.set(ANSI, ansi)
+            case 2:
                 least = numbers.choice([5, 15, 25, 35])
                 numbers.choice([python_function, sql_function])(least)(events)
             case _:
@@ -267,6 +301,7 @@ def test_random_changes_between_reads(events: SparkSession) -> None:
         fresh = events.newSession()
         try:
             fresh.conf.set(ZONE, zone)
+            fresh.conf.set(ANSI, ansi)
             fresh.sql(EVENTS)
             python_function(least)(fresh)
             declare(limit)(fresh)
@@ -274,6 +309,7 @@ def test_random_changes_between_reads(events: SparkSession) -> None:
             right = rows(fresh, statements[at])
             assert rows(events, statements[at]) == right
             fresh.conf.set(ZONE, "UTC")
+            fresh.conf.set(ANSI, "true")
             assert rows(events, f"SELECT * FROM r{at}") == rows(fresh, statements[at])
         finally:
             fresh.sql("DROP VIEW e")
