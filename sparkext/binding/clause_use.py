@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from sparkext.binding.bind import bind
 from sparkext.binding.bound_query import BoundQuery
-from sparkext.binding.meaning import Meaning
+from sparkext.binding.meaning import Meaning, meaning
 from sparkext.binding.session_state import SessionState
 from sparkext.binding.streams import check_stream
 from sparkext.jvm.relation_filter import Filtered
@@ -51,7 +51,7 @@ class Use:
         part: Filtered | None,
         name: str,
         state: SessionState,
-        meaning: Callable[[DataFrame, tuple[str, ...]], Meaning],
+        meaning: Callable[[DataFrame, tuple[str, ...]], Meaning] = meaning,
     ) -> BoundQuery:
         """The query called ``name`` that the clause is over ``source``, which is ``part`` of another relation.
 
