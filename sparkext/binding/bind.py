@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
@@ -14,7 +14,7 @@ from sparkext.binding import event_time
 from sparkext.binding.aggregate_types import check_type
 from sparkext.binding.bound_query import BoundQuery, Key, Measure, event_texts
 from sparkext.binding.earlier_events import check_earlier_events
-from sparkext.binding.meaning import meaning
+from sparkext.binding.meaning import Meaning
 from sparkext.binding.prev_conditions import BoundStep, bind_step
 from sparkext.binding.refusals import check_foreign
 from sparkext.binding.relation import check_boolean, check_expressions
@@ -68,6 +68,7 @@ def bind(
     relation: str | None,
     name: str,
     state: SessionState,
+    meaning: Callable[[DataFrame, tuple[str, ...]], Meaning],
 ) -> BoundQuery:
     """Resolve ``clause`` against the columns of ``source``.
 
@@ -79,11 +80,13 @@ def bind(
         relation: Its name or alias, if it has one.
         name: Of the query.
         state: Of the session.
+        meaning: Gives what texts mean over the columns of a relation.
 
     Raises:
         PlanningError: With the place of what is wrong.
     """
-    return _Binder(sql, clause, source, part if _has_plain_keys(clause) else None, relation).bind(name, state)
+    binder = _Binder(sql, clause, source, part if _has_plain_keys(clause) else None, relation)
+    return binder.bind(name, state, meaning)
 
 
 def _has_plain_keys(clause: Clause) -> bool:
@@ -103,7 +106,9 @@ class _Binder:
         self._variables = variables(clause.pattern)
         self._names = Names(self._variables, relation, tuple(self._source.columns))
 
-    def bind(self, name: str, state: SessionState) -> BoundQuery:
+    def bind(
+        self, name: str, state: SessionState, meaning: Callable[[DataFrame, tuple[str, ...]], Meaning]
+    ) -> BoundQuery:
         clause = self._clause
         self._check_automaton()
         for where, expression in _expressions(clause):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
 from sparkext.binding.bind import bind
 from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.meaning import Meaning, meaning
 from sparkext.binding.session_state import SessionState
 from sparkext.binding.streams import check_stream
 from sparkext.jvm.relation_filter import Filtered
@@ -43,13 +45,22 @@ class Use:
         """The statement with those values."""
         return self.filled.result()
 
-    def bind(self, source: DataFrame, part: Filtered | None, name: str, state: SessionState) -> BoundQuery:
+    def bind(
+        self,
+        source: DataFrame,
+        part: Filtered | None,
+        name: str,
+        state: SessionState,
+        meaning: Callable[[DataFrame, tuple[str, ...]], Meaning] = meaning,
+    ) -> BoundQuery:
         """The query called ``name`` that the clause is over ``source``, which is ``part`` of another relation.
+
+        What texts mean over the columns of a relation is as ``meaning`` says.
 
         Raises:
             PlanningError: With the place of what is wrong.
         """
-        bound = bind(self.sql, self.clause, source, part, self.relation, name, state)
+        bound = bind(self.sql, self.clause, source, part, self.relation, name, state, meaning)
         if source.isStreaming:
             check_stream(source, self.clause, self.source_at, bound.time)
         return bound

@@ -19,11 +19,13 @@ class Meaning:
     """Expressions over a relation, as Spark has analysed them.
 
     Attributes:
+        source: The relation, as it was looked at first.
         frame: Of the expressions, over the relation; it is never run.
         has_variables: Whether they, or the relation, have variables of the session in them.
         is_of_now: Whether they, or the relation, depend on when they are evaluated, as ``now()`` does.
     """
 
+    source: DataFrame
     frame: DataFrame
     has_variables: bool
     is_of_now: bool
@@ -37,7 +39,7 @@ def meaning(source: DataFrame, texts: Iterable[str]) -> Meaning:
     """What ``texts`` mean over the columns of ``source``, under the confs that this thread's analyses read."""
     frame = columns_of(source, (f"({text}\n) AS _{place}" for place, text in enumerate(texts)))
     plan = analysed_plan(frame)
-    return Meaning(frame, _VARIABLE in plan_text(plan), is_of_now(plan))
+    return Meaning(source, frame, _VARIABLE in plan_text(plan), is_of_now(plan))
 
 
 def has_variables(rows: DataFrame) -> bool:

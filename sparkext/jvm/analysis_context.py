@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
@@ -11,6 +13,9 @@ from sparkext.jvm.gateway import items, java_class
 
 TIME_ZONE = "spark.sql.session.timeZone"
 ANSI = "spark.sql.ansi.enabled"
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+"""Names that Spark shows as they are."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,15 +78,38 @@ def conf_names(spark: SparkSession) -> list[str]:
     return str(spark._jsparkSession.sessionState().conf().getAllConfs().keySet().mkString("\0")).split("\0")
 
 
+class _Session:
+    """What a session of the JVM has for all its life, so that the JVM is asked for it once."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        state = spark._jsparkSession.sessionState()
+        self.catalog = spark._jsparkSession.catalog()
+        self.catalogs = state.catalogManager()
+        self.functions = state.functionRegistry().functionBuilders()
+
+
+_sessions: WeakKeyDictionary[SparkSession, _Session] = WeakKeyDictionary()
+
+
+def _session(spark: SparkSession) -> _Session:
+    known = _sessions.get(spark)
+    if known is None:
+        known = _sessions[spark] = _Session(spark)
+    return known
+
+
 def current_namespace(spark: SparkSession) -> tuple[str, ...]:
     """Current catalog and schema of a session."""
-    manager = spark._jsparkSession.sessionState().catalogManager()
-    return (str(manager.currentCatalog().name()), *map(str, manager.currentNamespace()))
+    session = _session(spark)
+    schema = str(session.catalog.currentDatabase())
+    if _PLAIN.fullmatch(schema) is None:  # it may have several parts
+        return (str(session.catalog.currentCatalog()), *map(str, session.catalogs.currentNamespace()))
+    return str(session.catalog.currentCatalog()), schema
 
 
 def functions_hash(spark: SparkSession) -> int:
     """A number that changes whenever a function of the session is another."""
-    return int(spark._jsparkSession.sessionState().functionRegistry().functionBuilders().hashCode())
+    return int(_session(spark).functions.hashCode())
 
 
 def is_aggregate(name: str) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 from pyspark.sql import DataFrame
 
@@ -15,9 +17,16 @@ Plan: TypeAlias = Any
 _PATTERN = "org.apache.spark.sql.catalyst.trees.TreePattern"
 
 
+_analysed: WeakKeyDictionary[DataFrame, Plan] = WeakKeyDictionary()
+"""Of frames that have been asked for it: a frame has one for all its life."""
+
+
 def analysed_plan(frame: DataFrame) -> Plan:
     """What a frame is, as Spark's analyzer has made it."""
-    return frame._jdf.queryExecution().analyzed()
+    known = _analysed.get(frame)
+    if known is None:
+        known = _analysed[frame] = frame._jdf.queryExecution().analyzed()
+    return known
 
 
 def optimized_plan(frame: DataFrame) -> Plan:
@@ -79,9 +88,19 @@ def first_non_deterministic(plan: Plan) -> int | None:
 
 def is_of_now(plan: Plan) -> bool:
     """Whether a plan depends on when it is run, as ``now()`` does."""
-    return bool(plan.containsPattern(java_class(_PATTERN).CURRENT_LIKE()))
+    return _contains(plan, "CURRENT_LIKE")
 
 
 def has_filter(plan: Plan) -> bool:
     """Whether a plan leaves out rows by a condition somewhere."""
-    return bool(plan.containsPattern(java_class(_PATTERN).FILTER()))
+    return _contains(plan, "FILTER")
+
+
+def _contains(plan: Plan, pattern: str) -> bool:
+    return bool(plan.containsPattern(_pattern(java_class(_PATTERN), pattern)))
+
+
+@lru_cache(maxsize=16)
+def _pattern(patterns: Any, name: str) -> Any:
+    """A kind of nodes, which the JVM is asked for once."""
+    return getattr(patterns, name)()

@@ -6,16 +6,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.clause_use import Use
-from sparkext.binding.meaning import Meaning, meaning
+from sparkext.binding.meaning import Meaning, has_variables, meaning
 from sparkext.binding.relation import KnownColumns, is_same, read_source
 from sparkext.binding.session_state import SessionState, session_state
-from sparkext.execution.query_results import check_measures, unplanned_sql
+from sparkext.execution.query_results import check_measures, output_columns, unplanned_sql, with_measures
 from sparkext.jvm.analysis_context import AnalysisContext, SeenAnalysis, analysis_context, current_namespace
 from sparkext.jvm.frames import another
 from sparkext.jvm.permanent_views import frame_within
@@ -24,8 +25,8 @@ from sparkext.jvm.relation_filter import Filtered, filtered
 from sparkext.jvm.temp_views import frame_of_view
 from sparkext.planner.errors import PlanningError
 
-_MOST_UNPLANNED = 256
-"""Most kinds of rows that a session has for measures to be checked over."""
+_MOST = 1024
+"""Most of each kind of thing that a session knows from one analysis to the next."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +42,19 @@ class Looked:
     part: Filtered | None
 
 
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+class _Lasting(dict[_K, _V]):
+    """A dictionary that begins anew when there is too much in it."""
+
+    def __setitem__(self, key: _K, value: _V) -> None:
+        if len(self) >= _MOST:
+            self.clear()
+        super().__setitem__(key, value)
+
+
 class Known:
     """What stays true from one analysis to the next, for as long as the state of the session is the same.
 
@@ -48,22 +62,19 @@ class Known:
         state: That state.
         columns: Of relations.
         wholes: Those of the relations that they are parts of.
+        meanings: Of texts without variables, by the text of a relation and whether it is that of which the relation is
+            a part: the relation as it was looked at first, and what each means over its columns.
+        unplanned: Rows that measures are checked over, by their texts, which name nothing of the session.
+        unread: Rows of views that have not been read, by the text of those rows and the columns over them.
     """
 
     def __init__(self, state: SessionState) -> None:
         self.state = state
         self.columns = KnownColumns()
         self.wholes = KnownColumns()
-        self._unplanned: dict[str, DataFrame] = {}
-
-    def unplanned(self, spark: SparkSession, text: str) -> DataFrame:
-        """The rows of ``text``, which names no relation, function or variable of the session."""
-        known = self._unplanned.get(text)
-        if known is None:
-            if len(self._unplanned) == _MOST_UNPLANNED:
-                self._unplanned.clear()
-            known = self._unplanned[text] = spark.sql(text)
-        return known
+        self.meanings: dict[tuple[str, bool], tuple[DataFrame, dict[tuple[str, ...], Meaning]]] = _Lasting()
+        self.unplanned: dict[str, DataFrame] = _Lasting()
+        self.unread: dict[tuple[str, tuple[str, ...]], DataFrame] = _Lasting()
 
 
 class Looks:
@@ -86,7 +97,6 @@ class Looks:
         self._files: dict[tuple[bool, str], tuple[Listing, ...]] = {}
         self._same: dict[tuple[int, int], tuple[bool, DataFrame, DataFrame]] = {}
         self._meanings: dict[tuple[int, tuple[str, ...]], tuple[Meaning, DataFrame]] = {}
-        self._unplanned: dict[str, DataFrame] = {}
         self._known = known
 
     def relation(self, use: Use) -> Looked:
@@ -121,7 +131,11 @@ class Looks:
             PlanningError: There is no such relation, or the clause does not fit it.
         """
         found = self.relation(use)
-        bound = use.bind(found.source, None if is_whole else found.part, name, self.state)
+
+        def meaning_of(source: DataFrame, texts: tuple[str, ...]) -> Meaning:
+            return self._lasting_meaning((use.source, source is not found.source), source, texts)
+
+        bound = use.bind(found.source, None if is_whole else found.part, name, self.state, meaning_of)
         self._known.columns.learn(use.source, found.source)
         if found.part is not None:
             self._known.wholes.learn(use.source, found.part.whole)
@@ -160,6 +174,19 @@ class Looks:
             self._meanings[key] = meaning(source, texts), source
         return self._meanings[key][0]
 
+    def _lasting_meaning(self, of: tuple[str, bool], source: DataFrame, texts: tuple[str, ...]) -> Meaning:
+        """What texts mean over ``source``: what they did when it was looked at first, if it is still the same."""
+        known = self._known.meanings.get(of)
+        if known is None or not self.is_same(source, known[0]):
+            known = self._known.meanings[of] = source, _Lasting()
+        _, meanings = known
+        found = meanings.get(texts)
+        if found is None:
+            found = self.meaning(source, texts)
+            if not found.has_variables:
+                meanings[texts] = found
+        return found
+
     def means_same(self, query: BoundQuery) -> bool:
         """Whether the expressions of a query mean what they did when it was bound."""
         if self.is_known(query):
@@ -185,11 +212,25 @@ class Looks:
             PlanningError: A measure is no scalar expression over aggregates and result columns.
         """
         text = unplanned_sql(query)
-        rows = self._unplanned.get(text)
-        if rows is None:
-            rows = self._unplanned[text] = another(self._known.unplanned(self._spark, text))
+        if text not in self._known.unplanned:
+            self._known.unplanned[text] = self._spark.sql(text)
+        rows = another(self._known.unplanned[text])
         check_measures(rows, query)
         return rows
+
+    def unread(self, query: BoundQuery) -> DataFrame:
+        """Rows as those of ``query``, which fail when they are read.
+
+        Raises:
+            PlanningError: As for `unplanned`.
+        """
+        key = unplanned_sql(query), tuple(output_columns(query))
+        known = self._known.unread.get(key)
+        if known is None:
+            known = with_measures(self.unplanned(query), query)
+            if not has_variables(known):
+                self._known.unread[key] = known
+        return known
 
 
 class _Thread(threading.local):

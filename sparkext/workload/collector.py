@@ -22,6 +22,9 @@ THREAD = "sparkext-collector"
 SOON = 1.0
 """Seconds after which is looked."""
 
+SHARE = 20.0
+"""How many times as long as the look before took is waited at least: with thousands of views, they take a while."""
+
 LATER = 10.0
 """Seconds after which is looked at what may have come back."""
 
@@ -44,6 +47,7 @@ class Collector:
         self._expected: set[int] = set()
         self._is_due = False
         self._is_due_later = False
+        self._took = 0.0
 
     def expect(self, numbers: Iterable[int]) -> None:
         """Look soon, unless all ``numbers`` are settled until then: of clauses, or 0 to look in any case."""
@@ -51,7 +55,7 @@ class Collector:
         if self._is_due:
             return
         self._is_due = True
-        self._put(SOON, in_any_case=False)
+        self._put(max(SOON, SHARE * self._took), in_any_case=False)
 
     def expect_later(self) -> None:
         """Look in any case, but not as soon."""
@@ -83,10 +87,12 @@ class Collector:
             self._is_due = False
         collect = self._collect()
         if (in_any_case or self._expected) and collect is not None:
+            begin = time.monotonic()
             try:
                 collect()
             except (JvmError, OSError) as error:  # Spark has been stopped meanwhile
                 log.debug("nothing is collected: %s", error)
+            self._took = time.monotonic() - begin
 
 
 def _start() -> None:

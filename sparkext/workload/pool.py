@@ -73,6 +73,7 @@ class Pool:
         self._spark = spark
         self._optimizer = optimizer
         self._source = first.source
+        self._meant = first.meaning.source
         self._environment = first.state.environment
         self.planning = threading.RLock()
         self._keys = _key_texts(first)
@@ -90,7 +91,7 @@ class Pool:
         """Whether ``query`` has the source, keys and time of this pool, and what they mean is the same."""
         if self._environment != query.state.environment:
             return False
-        if self._source is query.source and self._keys == _key_texts(query):
+        if self._meant is query.meaning.source and self._keys == _key_texts(query):
             return True
         if self._shape != (len(query.groups), len(query.partitions)) or not names_alike(self._source, query.source):
             return False

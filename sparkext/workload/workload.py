@@ -23,7 +23,7 @@ from sparkext.binding.relation import reads_view
 from sparkext.execution import job_names
 from sparkext.execution.arrow_batches import limit_by_bytes, limit_by_rows
 from sparkext.execution.job_names import Lent
-from sparkext.execution.query_results import output_columns, query_sql, with_measures
+from sparkext.execution.query_results import output_columns, query_sql
 from sparkext.execution.stream_pass import with_event_time
 from sparkext.jvm.permanent_views import is_temporary, rows_to_be_stored, text_in_catalog, without_views
 from sparkext.jvm.plans import Plan, analysed_plan
@@ -221,8 +221,7 @@ class Workload:
                     return self._to_be_stored(looks, query)
                 is_unread = is_creating or (looks.is_by_itself and query.run is None)
                 if is_unread and query.view is not None and not query.view.read_at_once:
-                    aggregates = looks.unplanned(query.bound)
-                    rows = with_measures(aggregates, query.bound)
+                    rows = looks.unread(query.bound)
                     return analysed_plan(with_event_time(rows) if query.bound.source.isStreaming else rows)
                 return self._planned(looks, query, statement)
             except PlanningError as error:
@@ -396,7 +395,7 @@ class Workload:
         view = one.view
         if view is not None and not view.is_permanent and reads_view(bound.given, view.name, view.is_global):
             raise PlanningError("TREND_RECURSIVE_VIEW", *one.use.source_at, view=view.name)
-        looks.unplanned(bound)
+        looks.unread(bound)
         return TrendQuery(one, bound, self._pool_of(bound))
 
     def _to_be_stored(self, looks: Looks, query: TrendQuery) -> Plan:

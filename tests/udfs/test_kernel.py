@@ -8,6 +8,7 @@ from fractions import Fraction
 from random import Random
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -276,3 +277,48 @@ def test_looking_back_from_batch_to_batch(access: Access, window: Window | None)
         with mock.patch.object(past, "PAST_BYTES", 0):
             found = [row for batch in PoolRun(plan, Layout(1, 0)).results(iter(batches)) for row in batch.to_pylist()]
         assert mismatch(plan, expected, combined(plan, Layout(1, 0), found)) is None, size
+
+
+@pytest.mark.parametrize("window", [None, Window(1200, 500)], ids=str)
+def test_range_trees_of_several_levels(window: Window | None) -> None:
+    """How many A there are before each B with a smaller v and a greater w, and the least v of these."""
+    exact, extreme = Arithmetic.EXACT, Arithmetic.EXTREME
+    loads = [tuple(Instruction(code, column=column) for code in ("prev_whole", "here_whole")) for column in (0, 1)]
+    less, more = (Instruction("less_whole", operands) for operands in ((0, 1), (1, 0)))
+    term = Term(Access.RANGE, (), None, (Interval(0, (*loads[0], less)), Interval(1, (*loads[1], more))))
+    cells = (
+        Cell(exact, 0, 0, True, (), None, None, False),
+        Cell(extreme, 0, 0, False, (), 0, 0, True),
+        Cell(exact, 1, 0, False, (), None, None, False, links=(Link(0, ALWAYS, 0),)),
+        Cell(extreme, 1, 0, False, (), None, None, False, links=(Link(1, ALWAYS, 0),)),
+    )
+    plan = KernelPlan(
+        classes=tuple(EventClass("kind", kind, None) for kind in "AB"),
+        columns=(Column(V, Encoding.LEAST), Column(Attribute("w", "int"), Encoding.LEAST)),
+        windows=(window,),
+        cells=cells,
+        fields=(Field(exact), Field(extreme, Encoding.LEAST, "int")),
+        banks=(Bank(0, (Slot(0, (2,)), Slot(1, (3,)))),),
+        results=(),
+        comparisons=(Comparison((term,)),),
+    )
+    random, events = np.random.default_rng(5), 2500
+    kinds, times = random.integers(0, 2, events), np.arange(events)
+    v, w = random.integers(0, 900, (2, events))
+    source = source_batch(
+        plan,
+        [KernelRow((), (), at, frozenset({int(kinds[at])}), (int(v[at]), int(w[at]))) for at in range(events)],
+    )
+    pairs = (kinds[:, None] == 0) & (kinds == 1) & (times[:, None] < times) & (v[:, None] < v) & (w[:, None] > w)
+    right = {}
+    for index in [0] if window is None else range(-2, 5):
+        inside = np.ones(events, np.bool_)
+        if window is not None:
+            inside = (times >= index * window.slide) & (times < index * window.slide + window.within)
+        found = pairs & inside[:, None] & inside
+        right[(), 0, index] = [int(found.sum()), int(v[found.any(axis=1)].min())]
+    for size in (events, 600):
+        batches = [source.slice(at, size) for at in range(0, events, size)]
+        with mock.patch.object(past, "PAST_BYTES", 0):
+            rows = [row for batch in PoolRun(plan, Layout(0, 0)).results(iter(batches)) for row in batch.to_pylist()]
+        assert combined(plan, Layout(0, 0), rows) == right, size

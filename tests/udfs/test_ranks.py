@@ -85,6 +85,7 @@ def by_interval(ranked: Ranked) -> set[tuple[int, int]]:
             block = layout.order[level, there]
             assert (block[1:] >= block[:-1]).all()
             assert (block[layout.slots[level, there]] == layout.order[0, there]).all()
+            assert (layout.sorted[level, there][layout.slots[level, there]] == range(ranked.leaves)[there]).all()
     for one, asked in enumerate(ranked.table):
         first = ranked.intervals[asked[ASKED] : asked[ASKED_OTHERS]]
         second = ranked.intervals[asked[ASKED_OTHERS] : asked[ASKED_END]]

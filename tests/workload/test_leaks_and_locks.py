@@ -13,8 +13,8 @@ from pyspark import accumulators
 from pyspark.sql import SparkSession
 
 from sparkext.execution import sample
-from sparkext.execution.query_results import with_measures
 from sparkext.jvm import storage, temp_views
+from sparkext.jvm.plans import analysed_plan
 from sparkext.session import parsers_of
 from sparkext.workload import collector
 from sparkext.workload import workload as workload_module
@@ -187,17 +187,17 @@ def test_views_are_created_while_is_looked_for_what_is_gone(
         assert is_created.wait(SECONDS)
         return before
 
-    def planned(*args: object) -> object:
+    def analysed(*args: object) -> object:
         if not looking.is_set():
             looking.set()
             looks.append(pool.submit(workload(views).collect))
             assert has_looked.wait(SECONDS)
-        return with_measures(*args)  # type: ignore[arg-type]
+        return analysed_plan(*args)  # type: ignore[arg-type]
 
     looks: list[Future[None]] = []
     before = temp_views.trend_views(views)
     monkeypatch.setattr(workload_module, "trend_views", trend_views)
-    monkeypatch.setattr(workload_module, "with_measures", planned)
+    monkeypatch.setattr(workload_module, "analysed_plan", analysed)
     with ThreadPoolExecutor(1, "look") as pool:
         views.sql(f"CREATE TEMP VIEW three AS {trends('A B+')}")
         views.sql("SELECT 1").collect()

@@ -3,7 +3,7 @@
 Each node holds what the events below it hold, per lane. Nodes are added up and never taken away from each other: sums
 of doubles would lose what is small beside what is large, counts that stuck could not come back, and extremes have no
 inverse. A segment tree of n places has node n + p for place p, and node k above 2k and 2k + 1. `range_tree` says
-what a range tree is.
+what a range tree is; the node of a place on its level 0 has the number of the place.
 
 Which nodes an event asks for is found once for all that is kept of the same events.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.comparisons.range_tree import FANOUT
+from sparkext.udfs.comparisons.range_tree import FANOUT, GROUP, nodes_of_level
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, ASKED_OTHERS, LEVELS, PLACE
 from sparkext.udfs.kernels.compiled import inlined, inner
 from sparkext.udfs.kernels.totals import HUGE, NARROW, add_one
@@ -43,7 +43,7 @@ def add_intervals(program, state, past, row, u, tree):  # type: ignore[no-untype
     if past.asking[term, 0] != row:
         past.asking[term, 0] = row
         past.asking[term, 1] = find_nodes(
-            past.ranks[term, row], past.intervals, past.shapes[term], past.order, past.found[term]
+            past.ranks[term, row], past.intervals, past.shapes[term], past.order, past.sorted, past.found[term]
         )
     count = past.asking[term, 1]
     lanes, opened = program.trees[tree, TREE_LANES], state.open[window]
@@ -80,14 +80,14 @@ def add_intervals(program, state, past, row, u, tree):  # type: ignore[no-untype
 
 
 @inner
-def find_nodes(asked, intervals, shape, order, found):  # type: ignore[no-untyped-def]
+def find_nodes(asked, intervals, shape, order, by_order, found):  # type: ignore[no-untyped-def]
     """Find the nodes that cover what an event asks for.
 
     Args:
         asked: Its row of ``Past.ranks``.
         intervals: `sparkext.udfs.state.program.Past`.
         shape: The row of ``Past.shapes``.
-        order: `sparkext.udfs.state.program.Past`.
+        order, by_order: `sparkext.udfs.state.program.Past`.
         found: The nodes are written here, counted from the first of the tree.
 
     Returns:
@@ -100,7 +100,7 @@ def find_nodes(asked, intervals, shape, order, found):  # type: ignore[no-untype
             count = _cover(found, count, 0, shape[LEAVES], begin, end)
             continue
         for m in range(asked[ASKED_OTHERS], asked[ASKED_END]):
-            count = _cover_blocks(found, count, shape, order, begin, end, intervals[m, 0], intervals[m, 1])
+            count = _cover_blocks(found, count, shape, order, by_order, begin, end, intervals[m, 0], intervals[m, 1])
     return count
 
 
@@ -122,7 +122,7 @@ def _cover(found, count, first, leaves, begin, end):  # type: ignore[no-untyped-
 
 
 @inner
-def _cover_blocks(found, count, shape, order, begin, end, lower, upper):  # type: ignore[no-untyped-def]
+def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper):  # type: ignore[no-untyped-def]
     """Find the nodes of a range tree over places ``begin``..``end`` and ranks ``lower``..``upper``."""
     size, wider, last = 1, FANOUT, shape[TREE_LEVELS] - 1
     for level in range(shape[TREE_LEVELS]):
@@ -143,8 +143,16 @@ def _cover_blocks(found, count, shape, order, begin, end, lower, upper):  # type
                     count += 1
             else:
                 some, more = _rank_place(order, at, size, lower), _rank_place(order, at, size, upper)
-                node = shape[LEAVES] + (level - 1) * 2 * shape[LEAVES] + 2 * block
-                count = _cover(found, count, node, size, some, more)
+                first, last = (some + GROUP - 1) // GROUP, more // GROUP
+                if first < last:
+                    node = shape[LEAVES] + (level - 1) * nodes_of_level(shape[LEAVES]) + 2 * block // GROUP
+                    count = _cover(found, count, node, size // GROUP, first, last)
+                for slot in range(some, first * GROUP if first < last else more):
+                    found[count] = by_order[at + slot]
+                    count += 1
+                for slot in range(last * GROUP if first < last else more, more):
+                    found[count] = by_order[at + slot]
+                    count += 1
         size, wider = wider, wider * FANOUT
     return count
 
@@ -206,8 +214,10 @@ def _put(kind, stands, shape, slots, lanes, first, windows, base, tags, values, 
     for level in range(1, stands[LEVELS]):
         size *= FANOUT
         begin = at // size * size
-        node = slots[shape[LAYOUT_AT] + level * leaves + at] + min(size, leaves - begin)
-        block = leaves + (level - 1) * 2 * leaves + 2 * begin
+        if begin + size > leaves:
+            return
+        node = (slots[shape[LAYOUT_AT] + level * leaves + at] + size) // GROUP
+        block = leaves + (level - 1) * nodes_of_level(leaves) + 2 * begin // GROUP
         while node > 0:
             _put_node(kind, block + node, lanes, first, windows, base, tags, values, nodes, node_window, of)
             node >>= 1

@@ -1,11 +1,15 @@
 """Range trees: totals of events whose places by two orders are in two intervals.
 
-By the first order, events are cut into blocks of `FANOUT`, blocks of these, and so on. Each block of each level has a
-segment tree over its events in the second order. What an interval of the first order covers is a few blocks of each
-level, and in each of them the events in an interval of the second order are found by a binary search.
+By the first order, events are cut into blocks of `FANOUT`, blocks of these, and so on. Each block of each level has its
+events in the second order, and a segment tree over groups of `GROUP` of them. What an interval of the first order
+covers is a few blocks of each level, and in each of them the events in an interval of the second order are found by a
+binary search: those of whole groups by the tree, and the others, at both ends, one by one on level 0.
 
 With blocks of two there would be a tree for each of log n levels, so n log n nodes. Many in a block make few levels:
-four for a million events. Then more blocks are asked for an event, and memory is what there is less of than time.
+four for a million events. Then more blocks are asked for an event, and memory is what there is less of than time. So
+it is with groups: trees over single events would have four times as many nodes.
+
+The last block of a level, if it is not full, is never asked as a whole, and nothing is in its tree.
 """
 
 from __future__ import annotations
@@ -13,11 +17,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sparkext.udfs.kernels.compiled import arithmetic
 from sparkext.udfs.state.program import Ints, Narrow
 
 FANOUT = 32
+
+GROUP = 4
+"""Events of a block below a lowest node of its tree. `FANOUT` is a multiple of it."""
+
+
+@arithmetic
+def nodes_of_level(places: int) -> int:
+    """Nodes of the trees of a level above 0, for so many places: two for each group of its full blocks."""
+    return 2 * (places // GROUP)
 
 
 class RangeLayout(NamedTuple):
@@ -27,13 +40,15 @@ class RangeLayout(NamedTuple):
         levels: Number of levels of blocks; a block of level 0 is one place. 0 when there is no range tree.
         nodes: Number of nodes.
         order: Per level, the ranks by the second order of the events of each block, sorted. Shape (levels, places).
+        sorted: Per level, their places, in that order. Shape (levels, places).
         slots: Per level and place, the number of its event in the order of its block. Shape (levels, places).
     """
 
     levels: int
     nodes: int
-    order: NDArray[np.int32]
-    slots: NDArray[np.int32]
+    order: Narrow
+    sorted: Narrow
+    slots: Narrow
 
     @property
     def most_blocks(self) -> int:
@@ -47,7 +62,7 @@ class RangeLayout(NamedTuple):
 
 
 _NONE: Narrow = np.zeros((0, 0), np.int32)
-NO_LAYOUT = RangeLayout(0, 0, _NONE, _NONE)
+NO_LAYOUT = RangeLayout(0, 0, _NONE, _NONE, _NONE)
 
 
 def laid_out(ranks: Ints, widest: int) -> RangeLayout:
@@ -61,6 +76,7 @@ def laid_out(ranks: Ints, widest: int) -> RangeLayout:
     while FANOUT**levels <= widest:
         levels += 1
     order = np.empty((levels, places), np.int32)
+    by_order = np.zeros((levels, places), np.int32)
     slots = np.zeros((levels, places), np.int32)
     order[0] = ranks
     at = np.arange(places)
@@ -69,6 +85,6 @@ def laid_out(ranks: Ints, widest: int) -> RangeLayout:
         size = FANOUT**level
         # Sorted by rank already, so by block it is a stable sort of small numbers.
         sorted_places = by_rank[np.argsort((by_rank // size).astype(np.int32), kind="stable")]
-        order[level] = ranks[sorted_places]
+        order[level], by_order[level] = ranks[sorted_places], sorted_places
         slots[level][sorted_places] = at % size
-    return RangeLayout(levels, places * (2 * levels - 1), order, slots)
+    return RangeLayout(levels, places + (levels - 1) * nodes_of_level(places), order, by_order, slots)

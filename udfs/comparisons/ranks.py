@@ -19,8 +19,8 @@ from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.comparisons.histories import coded
 from sparkext.udfs.comparisons.instructions import COLUMN, OPCODE, PREV_DIGITS, PREV_NUMBER, PREV_WHOLE
 from sparkext.udfs.comparisons.intervals import Axis, Search, holds_alone, intersect, intervals, search_for
-from sparkext.udfs.comparisons.range_tree import NO_LAYOUT, RangeLayout, laid_out
-from sparkext.udfs.state.program import Ints
+from sparkext.udfs.comparisons.range_tree import GROUP, NO_LAYOUT, RangeLayout, laid_out
+from sparkext.udfs.state.program import Ints, Narrow
 
 NODE, RANK, SIZE, ASKED_NODE, ASKED_RANKS = range(5)
 """Columns of ``Past.ranks`` for a Fenwick tree: its first node (-1: in no tree), rank in it, its size, first node of
@@ -42,10 +42,10 @@ class Ranked(NamedTuple):
         layout: Of a range tree; of anything else, without levels.
     """
 
-    table: Ints
+    table: Narrow
     nodes: int
     leaves: int
-    intervals: Ints
+    intervals: Narrow
     layout: RangeLayout
 
     @property
@@ -55,11 +55,11 @@ class Ranked(NamedTuple):
             return 0
         first = int((self.table[:, ASKED_OTHERS] - self.table[:, ASKED]).max())
         second = int((self.table[:, ASKED_END] - self.table[:, ASKED_OTHERS]).max())
-        nodes = 2 * self.leaves.bit_length() + 2
+        nodes = 2 * (self.leaves.bit_length() + GROUP)
         return first * second * self.layout.most_blocks * nodes if self.layout.levels else first * nodes
 
 
-_NO_INTERVALS = np.zeros((0, 2), np.int64)
+_NO_INTERVALS: Narrow = np.zeros((0, 2), np.int32)
 
 
 class Ranker:
@@ -107,7 +107,7 @@ class Ranker:
         self, batch: Batch, asks: NDArray[np.bool_], stands: NDArray[np.bool_], here_tree: Ints, prev_tree: Ints
     ) -> Ranked:
         rows = np.flatnonzero(stands)
-        table = np.zeros((len(asks), 5), np.int64)
+        table = np.zeros((len(asks), 5), np.int32)
         table[:, PLACE] = -1
         if not len(rows):
             return Ranked(table, 0, 0, _NO_INTERVALS, NO_LAYOUT)
@@ -142,13 +142,13 @@ class Ranker:
         table[:, ASKED_END] = until[1:]
         if not layout.levels:
             table[rows, LEVELS] = _bits(sizes)[numbers]
-            return Ranked(table, 2 * leaves, leaves, asked, layout)
+            return Ranked(table, 2 * leaves, leaves, asked.astype(np.int32), layout)
         table[rows, LEVELS] = layout.used(sizes)[numbers]
         # The intervals by the one order and by the other stand one after the other.
         table[:, ASKED] += others_until[:-1]
         table[:, ASKED_OTHERS] = table[:, ASKED] + np.diff(until)
         table[:, ASKED_END] = table[:, ASKED_OTHERS] + np.diff(others_until)
-        together = np.empty((len(asked) + len(others), 2), np.int64)
+        together = np.empty((len(asked) + len(others), 2), np.int32)
         together[np.arange(len(asked)) + np.repeat(others_until[:-1], np.diff(until))] = asked
         together[np.arange(len(others)) + np.repeat(until[1:], np.diff(others_until))] = others
         return Ranked(table, layout.nodes, leaves, together, layout)
@@ -231,7 +231,7 @@ def _by_prefix(
     places = int(max(wanted.max(initial=0), order.max(initial=0))) + 1
     trees = int(max(here_tree.max(initial=0), prev_tree.max(initial=0))) + 1
     below, nodes = _below((prev_tree * places + order)[stands], trees * places)
-    result = np.empty((len(asks), 5), np.int64)
+    result = np.empty((len(asks), 5), np.int32)
     first = below(prev_tree * places)
     result[:, NODE] = np.where(stands, first, -1)
     result[:, RANK] = np.where(stands, below(prev_tree * places + order) - first, -1)

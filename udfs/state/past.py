@@ -36,15 +36,26 @@ from sparkext.udfs.state.columns import (
     TREE_WINDOW,
 )
 from sparkext.udfs.state.fresh import no_past, registers_for, totals_of
-from sparkext.udfs.state.program import EXTREME, NEVER_YET, NO_KEY, SCAN_CHUNK, Flags, Ints, Past, Program, State
+from sparkext.udfs.state.program import (
+    EXTREME,
+    NEVER_YET,
+    NO_KEY,
+    SCAN_CHUNK,
+    Flags,
+    Ints,
+    Narrow,
+    Past,
+    Program,
+    State,
+)
 
 _Value = TypeVar("_Value", bound=np.generic)
 
 PAST_BYTES = 128 << 20
 """Room for the past of a batch, from which on batches are not put together, and are cut."""
 
-_NODES = {Access.HASH: 1, Access.FENWICK: 1, Access.SEGMENT: 2, Access.RANGE: 7}
-"""Nodes of a tree for each event."""
+_NODES = {Access.HASH: 1, Access.FENWICK: 1, Access.SEGMENT: 2, Access.RANGE: 3}
+"""Nodes of a tree for each event, about."""
 
 
 class PastRoom:
@@ -104,20 +115,20 @@ class PastRoom:
         carried = np.zeros(self._last.valid.shape[1], np.bool_)
         for places in live:
             carried[old.source[places]] = True
-        batch = self._extended(batch, np.flatnonzero(carried))
+        batch = self._last = self._extended(batch, np.flatnonzero(carried))
         # Where the rows carried over are now.
         moved = len(batch.time) - 1 + np.cumsum(carried)
         past = self._room(batch, live)
         for history, places in enumerate(live):
             self._copy(history, places, moved[old.source[places]], old, past)
         refill_trees(self._program, past)
-        self._last, self.past = batch, past
+        self.past = past
         return batch
 
     def _values_alone(self) -> Past:
         """The past without what is made anew, which there need not be twice."""
         empty = no_past(self._program, len(self._rankers))
-        made = ("nodes", "node_window", "ranks", "intervals", "order", "slots", "found", "matches")
+        made = ("nodes", "node_window", "ranks", "intervals", "order", "sorted", "slots", "found", "matches")
         return self.past._replace(**{name: getattr(empty, name) for name in made})
 
     def _live(self, batch: Batch, state: State) -> list[Ints]:
@@ -195,12 +206,13 @@ class PastRoom:
             node_at=node_at[:-1],
             window_at=window_at[:-1],
             ranks=_stacked([one.table for one in ranked], batch.valid.shape[1]),
-            intervals=np.concatenate([np.zeros((0, 2), np.int64), *(one.intervals for one in ranked)]),
+            intervals=_joined([one.intervals for one in ranked]).reshape(-1, 2),
             shapes=np.array(
                 [(one.leaves, one.layout.levels, at) for one, at in zip(ranked, layout_at, strict=False)], np.int64
             ).reshape(-1, 3),
-            order=np.concatenate([np.zeros(0, np.int32), *(layout.order.ravel() for layout in layouts)]),
-            slots=np.concatenate([np.zeros(0, np.int32), *(layout.slots.ravel() for layout in layouts)]),
+            order=_joined([layout.order for layout in layouts]),
+            sorted=_joined([layout.sorted for layout in layouts]),
+            slots=_joined([layout.slots for layout in layouts]),
             asking=np.full((len(ranked), 2), -1, np.int64),
             found=np.zeros((len(ranked), max((one.most_asked for one in ranked), default=0)), np.int64),
             matches=np.zeros((len(program.scans), int(sizes.max(initial=0))), np.int64),
@@ -259,9 +271,19 @@ def _asking_classes(plan: KernelPlan, comparison: int) -> set[int]:
     return {cell.event for cell in plan.cells if any(link.comparison == comparison for link in cell.links)}
 
 
-def _stacked(tables: list[Ints], rows: int) -> Ints:
+def _stacked(tables: list[Narrow], rows: int) -> Narrow:
     """Tables as one; it is never without rows, so that its rows are always where they are."""
-    return np.stack(tables) if tables else np.zeros((0, rows, 5), np.int64)
+    if len(tables) == 1:
+        return tables[0][np.newaxis]
+    return np.stack(tables) if tables else np.zeros((0, rows, 5), np.int32)
+
+
+def _joined(parts: list[Narrow]) -> Narrow:
+    """What is in arrays, one after the other; a single one is not copied."""
+    some = [part.ravel() for part in parts if part.size]
+    if len(some) == 1:
+        return some[0]
+    return np.concatenate(some) if some else np.zeros(0, np.int32)
 
 
 def _is_of(batch: Batch, event: int) -> Flags:

@@ -168,10 +168,10 @@ class Past(NamedTuple):
         ranks: Per term and row of the batch, where it stands and what it asks for; `ranks` has the columns.
             Shape (terms, rows, 5).
         intervals: Begins and ends of places that are asked for. Shape (intervals, 2).
-        shapes: Per term: places of its tree, levels of blocks (0: a segment tree), begin in ``order`` and ``slots``.
-            Shape (terms, 3); see `LEAVES` and so on.
+        shapes: Per term: places of its tree, levels of blocks (0: a segment tree), begin in ``order``, ``sorted``
+            and ``slots``. Shape (terms, 3); see `LEAVES` and so on.
         order: Of range trees; see `sparkext.udfs.comparisons.range_tree.RangeLayout`, a level after the other.
-        slots: Likewise.
+        sorted, slots: Likewise.
         asking: Per term, row that ``found`` is about (-1: none), and how many nodes it asks for. Shape (terms, 2).
         found: Per term, the nodes of its trees that the event at hand asks for. Shape (terms, nodes).
         matches: Per scan, rows of its history that match the event at hand. Shape (scans, rows).
@@ -193,10 +193,11 @@ class Past(NamedTuple):
     node_window: Ints
     node_at: Ints
     window_at: Ints
-    ranks: Ints
-    intervals: Ints
+    ranks: Narrow
+    intervals: Narrow
     shapes: Ints
     order: Narrow
+    sorted: Narrow
     slots: Narrow
     asking: Ints
     found: Ints
