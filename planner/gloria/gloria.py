@@ -26,6 +26,7 @@ from sparkext.planner.gloria.pools import pools
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.gloria.prospects import too_large, without_prospects
 from sparkext.planner.mcep.match_plan import Matching
+from sparkext.planner.sharing.not_planned import NotPlanned
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharon.search import SharonSearch, search
 
@@ -53,6 +54,13 @@ class Found:
     bound: float | None = None
     sharon: SharonSearch | None = None
     mcep: Matching | None = None
+
+    @property
+    def not_planned(self) -> tuple[NotPlanned, ...] | None:
+        """Queries that the optimizer leaves alone; None if it plans all."""
+        if self.sharon is not None:
+            return self.sharon.not_planned
+        return None if self.mcep is None else self.mcep.not_planned
 
 
 def build(problem: Problem, model: CostModel, rules: tuple[Callable[[Graph, Pool], None], ...] = RULES) -> Graph:

@@ -94,7 +94,7 @@ def _known(problem: Problem, classes: _Classes) -> tuple[dict[int, _Labelled], d
         elif isinstance(mine, Reason):
             reasons[query] = mine
         else:
-            named = [(tuple(map(classes.numbers.__getitem__, word.classes)), word.labels) for word in mine]
+            named: _Labelled = [(tuple(map(classes.numbers.__getitem__, word.classes)), word.labels) for word in mine]
             part = _part(problem, query)
             if max(_alone(Sought(kinds, part), classes.expected) for kinds, _ in named) > problem.most_matches:
                 reasons[query] = Reason.TOO_MANY_MATCHES

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from math import factorial, prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Kinds: TypeAlias = "tuple[Hashable, ...]"
 """Classes of the events of a partial match, in order of time."""
@@ -31,8 +31,8 @@ class PartialMatches:
             that out.
     """
 
-    events: Mapping[Hashable, float]
-    selectivity: Mapping[frozenset[Hashable], float] = field(default_factory=dict)
+    events: Mapping[Any, float]
+    selectivity: Mapping[frozenset[Any], float] = field(default_factory=dict)
     are_ordered: bool = True
 
     def __call__(self, kinds: Kinds, part: float = 1.0) -> float:

@@ -87,13 +87,16 @@ def test_trees_that_share() -> None:
     inner = {node for node in nodes(patterns, list(found.plans)) if len(node) > 1}
     assert len(inner) == 7
     assert found.cost == pytest.approx(30_480)
-    apart = [best_tree(4, lambda places, p=pattern: TENS(p.node(places)), ()) for pattern in patterns]  # type: ignore[misc]
-    given = [
-        best_tree(4, lambda places, p=p: TENS(p.node(places)), pair) for p, pair in zip(patterns, PAIRS, strict=True)
-    ]  # type: ignore[misc]
+    apart = [tree(pattern) for pattern in patterns]
+    given = [tree(pattern, *pair) for pattern, pair in zip(patterns, PAIRS, strict=True)]
     assert len({node for node in nodes(patterns, given) if len(node) > 1}) == 9
     assert total(patterns, given, TENS) == pytest.approx(30_680)
     assert total(patterns, apart, TENS) == pytest.approx(found.start)
+
+
+def tree(pattern: Sought, *fixed: int) -> LocalPlan:
+    """The best tree of a pattern by itself."""
+    return best_tree(len(pattern.kinds), lambda places: TENS(pattern.node(places)), fixed)
 
 
 PAIRS = ((0b0011, 0b1100), (0b0101, 0b1010), (0b0011, 0b1100))

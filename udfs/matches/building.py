@@ -13,7 +13,6 @@ from sparkext.udfs.matches.joins import PartialMatches, joined
 from sparkext.udfs.matches.moments import Moments
 from sparkext.udfs.matches.totals import Totals
 from sparkext.udfs.matches.windows import windows_of
-from sparkext.udfs.state.program import Ints
 
 
 class TooManyMatchesError(Exception):
@@ -167,7 +166,7 @@ def most_in_a_window(window: Window | None, found: PartialMatches, moments: Mome
 
 def _before(found: PartialMatches, end: int) -> PartialMatches:
     """The partial matches whose first events are before a row."""
-    is_before: Ints = found[0] < end
+    is_before = found[0] < end
     return [rows[is_before] for rows in found]
 
 

@@ -98,7 +98,11 @@ class Totals:
 
 def _where(values: dict[int, FieldValues], is_taken: np.ndarray) -> dict[int, FieldValues]:
     return {
-        number: FieldValues(*(part[is_taken] if len(part) == len(is_taken) else part for part in held))
+        number: FieldValues(
+            held.high[is_taken],
+            held.low[is_taken[: len(held.low)]],
+            held.numbers[is_taken[: len(held.numbers)]],
+        )
         for number, held in values.items()
     }
 
