@@ -12,7 +12,6 @@ from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.matches.joins import PartialMatches, joined
 from sparkext.udfs.matches.moments import Moments
 from sparkext.udfs.matches.totals import Totals
-from sparkext.udfs.matches.windows import windows_of
 
 
 class TooManyMatchesError(Exception):
@@ -150,7 +149,7 @@ def longest(roots: Collection[MatchRoot]) -> int | None:
 
 def most_in_a_window(window: Window | None, found: PartialMatches, moments: Moments) -> tuple[int, int, int]:
     """The key and window that hold most partial matches, and how many."""
-    earliest, counts = windows_of(window, moments.times[found[0]], moments.times[found[-1]])
+    earliest, counts = moments.windows_of(window, found[0], found[-1])
     keys = moments.keys[found[0]]
     held = counts > 0
     keys, begins, ends = keys[held], earliest[held], (earliest + counts)[held]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparkext.planner.patterns.query import Window
+from sparkext.udfs.matches.windows import windows_of
 from sparkext.udfs.state.program import Ints
 
 _MOST = 1 << 62
@@ -30,6 +32,7 @@ class Moments:
         is_new[1:] |= times[1:] != times[:-1]
         self.begin, self.end = _stretches(is_new)
         self._known: dict[int | None, tuple[Ints, Ints]] = {None: (self._key_begin, self._key_end)}
+        self._windows: dict[Window | None, tuple[Ints, Ints]] = {}
 
     def bounds(self, within: int | None) -> tuple[Ints, Ints]:
         """Per row, the first row of its key that is less than ``within`` before it, and the first that is not after."""
@@ -37,6 +40,20 @@ class Moments:
             assert within is not None
             self._known[within] = self._near(within)
         return self._known[within]
+
+    def windows_of(self, window: Window | None, first: Ints, last: Ints) -> tuple[Ints, Ints]:
+        """Per match, the number of the first window that holds its first and its last event, and how many do.
+
+        Args:
+            window: Of the query.
+            first: Row of the first event of each match.
+            last: Row of the last one.
+        """
+        if window not in self._windows:
+            self._windows[window] = windows_of(window, self.times)
+        earliest, latest = self._windows[window]
+        begins = earliest[last]
+        return begins, np.maximum(latest[first] - begins + 1, 0)
 
     def _near(self, within: int) -> tuple[Ints, Ints]:
         if not len(self.keys):

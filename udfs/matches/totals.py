@@ -12,7 +12,6 @@ from sparkext.udfs.arrow.combined import added_up
 from sparkext.udfs.arrow.result_batch import FieldValues
 from sparkext.udfs.matches.joins import PartialMatches
 from sparkext.udfs.matches.moments import Moments
-from sparkext.udfs.matches.windows import windows_of
 from sparkext.udfs.state.program import NO_KEY, Floats, Ints
 
 _BIG = 2.0**256
@@ -57,11 +56,12 @@ class Totals:
             moments: Of the rows.
             batch: The rows.
         """
-        earliest, counts = windows_of(root.window, moments.times[found[0]], moments.times[found[-1]])
+        earliest, counts = moments.windows_of(root.window, found[0], found[-1])
         for matches, windows in _with_windows(earliest, counts):
             keys = moments.keys[found[0][matches]]
-            order = np.lexsort((windows, keys))
-            keys, windows, matches = keys[order], windows[order], matches[order]
+            if not _are_sorted(keys, windows):
+                order = np.lexsort((windows, keys))
+                keys, windows, matches = keys[order], windows[order], matches[order]
             begins = _begins(keys, windows)
             values = {
                 one.field: added_up(
@@ -107,15 +107,23 @@ def _where(values: dict[int, FieldValues], is_taken: np.ndarray) -> dict[int, Fi
     }
 
 
+def _are_sorted(keys: Ints, windows: Ints) -> bool:
+    later, same = keys[1:] > keys[:-1], keys[1:] == keys[:-1]
+    return bool((later | (same & (windows[1:] >= windows[:-1]))).all())
+
+
 def _begins(keys: Ints, windows: Ints) -> Ints:
     """Where another key or window begins."""
     is_new = np.ones(len(keys), np.bool_)
-    is_new[1:] = (np.diff(keys) != 0) | (np.diff(windows) != 0)
+    is_new[1:] = (keys[1:] != keys[:-1]) | (windows[1:] != windows[:-1])
     return np.flatnonzero(is_new)
 
 
 def _with_windows(earliest: Ints, counts: Ints) -> Iterator[tuple[Ints, Ints]]:
     """Pairs of match and window, as many at once as there is room for."""
+    if len(counts) <= _LANES and (counts == 1).all():
+        yield np.arange(len(counts)), earliest
+        return
     ends = np.cumsum(counts)
     at = 0
     while at < len(counts):

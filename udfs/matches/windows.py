@@ -1,4 +1,4 @@
-"""In which windows matches are."""
+"""In which windows events and matches are."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from sparkext.planner.patterns.query import Window
 from sparkext.udfs.state.program import Ints
 
 
-def windows_of(window: Window | None, first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """Per match, the number of the first window that holds its first and its last event, and how many do.
+def windows_of(window: Window | None, times: Ints) -> tuple[Ints, Ints]:
+    """The number of the first window and of the last window that some times are in.
 
-    Args:
-        window: Of the query.
-        first: Time of the first event of each match.
-        last: Of its last.
+    Where there are gaps between windows, the last may be before the first. A match is in those from the first of its
+    last event to the last of its first event.
     """
     if window is None:
-        return np.zeros(len(first), np.int64), np.ones(len(first), np.int64)
-    earliest = first_open(window, last)
-    return earliest, np.maximum(first // window.slide - earliest + 1, 0)
+        nothing = np.zeros(len(times), np.int64)
+        return nothing, nothing
+    return first_open(window, times), times // window.slide
 
 
 def first_open(window: Window, times: Ints) -> Ints:
