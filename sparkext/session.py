@@ -63,18 +63,19 @@ def disable(spark: SparkSession) -> None:
         parser.switch_off()
 
 
-def explain_sharing(spark: SparkSession, only: str | None = None) -> SharingPicture:
+def explain_sharing(spark: SparkSession, only: str | None = None, compare: bool = False) -> SharingPicture:
     """What the trend queries of a session share, which notebooks show as a picture.
 
     Args:
         spark: The session; it is enabled if it is not yet.
         only: A view or query, when only the part that concerns it is wanted.
+        compare: Whether to say what each optimizer makes of the queries, which plans them by all.
 
     Raises:
         PySparkNotImplementedError: ``spark`` is a Spark Connect session.
         ParseException: ``TREND_UNKNOWN_QUERY`` when ``only`` is none; a setting has an unknown value.
     """
-    return explain(spark if is_enabled(spark) else enable(spark), only)
+    return explain(spark if is_enabled(spark) else enable(spark), only, compare)
 
 
 def _parser(context: SparkContext, session: Any, delegate: Any) -> TrendParser:

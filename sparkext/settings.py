@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from sparkext.jvm.analysis_context import conf_names
 from sparkext.planner.budget import DEFAULT_SECONDS
 from sparkext.planner.errors import PlanningError
+from sparkext.planner.gloria.problem import MOST_MATCHES as DEFAULT_MATCHES
 from sparkext.planner.optimizers import MODELS, OPTIMIZERS
 from sparkext.sql.spelling import closest
 
@@ -18,6 +19,7 @@ CACHE = "spark.sparkext.cache"
 CHUNKS = "spark.sparkext.chunks"
 COST_MODEL = "spark.sparkext.costModel"
 DEBUG = "spark.sparkext.debug"
+MOST_MATCHES = "spark.sparkext.maxMatches"
 OPTIMIZER = "spark.sparkext.optimizer"
 PARTITIONS = "spark.sparkext.partitions"
 STATISTICS = "spark.sparkext.statistics"
@@ -34,7 +36,19 @@ _SAMPLED = 10_000
 _BUCKETS = 32
 _MOST_BUCKETS = 1 << 14
 _PREFIX = "spark.sparkext."
-KNOWN = (BUDGET, CACHE, CHUNKS, COST_MODEL, DEBUG, OPTIMIZER, PARTITIONS, STATISTICS, SAMPLE_ROWS, STREAM_BUCKETS)
+KNOWN = (
+    BUDGET,
+    CACHE,
+    CHUNKS,
+    COST_MODEL,
+    DEBUG,
+    MOST_MATCHES,
+    OPTIMIZER,
+    PARTITIONS,
+    STATISTICS,
+    SAMPLE_ROWS,
+    STREAM_BUCKETS,
+)
 """Names of all settings."""
 
 
@@ -73,7 +87,7 @@ def check_value(name: str, value: str) -> None:
         _chosen(name, value)
     elif name == PARTITIONS:
         _partitions(value)
-    elif name == SAMPLE_ROWS:
+    elif name in (SAMPLE_ROWS, MOST_MATCHES):
         _positive(name, value, "a positive integer")
     elif name == STATISTICS:
         _statistics(value)
@@ -126,6 +140,16 @@ def budget(spark: SparkSession) -> float:
     if not (math.isfinite(seconds) and seconds >= 0):
         raise _unknown(BUDGET, value, "seconds of processor time such as 2 or 0.5, or none for no limit")
     return seconds
+
+
+def most_matches(spark: SparkSession) -> int:
+    """Most partial matches of a step that ``mcep`` may build in a key and window.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_SETTING``.
+    """
+    value = str(spark.conf.get(MOST_MATCHES, str(DEFAULT_MATCHES)))
+    return _positive(MOST_MATCHES, value, "a positive integer")
 
 
 def sample_rows(spark: SparkSession) -> int:

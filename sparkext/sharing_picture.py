@@ -58,18 +58,20 @@ class SharingPicture:
         return self.text
 
 
-def explain(spark: SparkSession, only: str | None = None) -> SharingPicture:
+def explain(spark: SparkSession, only: str | None = None, compare: bool = False) -> SharingPicture:
     """What an enabled session shares.
 
     Args:
         spark: The session.
         only: A view or query, when only the part that concerns it is wanted.
+        compare: Whether to say what each optimizer makes of the queries.
 
     Raises:
         ParseException: ``TREND_UNKNOWN_QUERY`` when ``only`` is none; a setting has an unknown value.
     """
+    what = "EXPLAIN SHARING COMPARE" if compare else "EXPLAIN SHARING"
     about = "" if only is None else f" FOR {identifier(only)}"
-    text, document = (SparkSession.sql(spark, f"EXPLAIN SHARING{form}{about}").head() for form in ("", " JSON"))
+    text, document = (SparkSession.sql(spark, f"{what}{form}{about}").head() for form in ("", " JSON"))
     assert text is not None
     assert document is not None
     return SharingPicture(text.plan, document.plan)
@@ -98,7 +100,12 @@ class TrendSession(SparkSession):
         """As Spark's, of which it is the very data frame but for ``EXPLAIN SHARING``."""
         frame = super().sql(sqlQuery, *args, **kwargs)
         asked = _asked(sqlQuery) if "sharing" in sqlQuery.lower() else None
-        if asked is None or asked.command is not Command.EXPLAIN_SHARING or asked.form is not Form.TEXT:
+        if (
+            asked is None
+            or asked.command is not Command.EXPLAIN_SHARING
+            or asked.form is not Form.TEXT
+            or asked.compares
+        ):
             return frame
         return PlanFrame(frame, asked.only)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -53,13 +53,16 @@ class Banks:
         return tuple(made)
 
 
-def lay_out(queries: Sequence[Query], window_of: Sequence[int], ends: Ends) -> Banks:
+def lay_out(
+    queries: Sequence[Query], window_of: Sequence[int], ends: Ends, apart: Container[int] = frozenset()
+) -> Banks:
     """Fill banks with queries of the same window, in order, until `MAX_FIELDS` are in use.
 
     Args:
         queries: Of the pool.
         window_of: Per query its window in the plan.
         ends: Cells of the plan.
+        apart: Queries that have a bank of their own.
     """
     open_banks: dict[int, int] = {}
     builders: list[_BankBuilder] = []
@@ -67,16 +70,21 @@ def lay_out(queries: Sequence[Query], window_of: Sequence[int], ends: Ends) -> B
     for number, query in enumerate(queries):
         presence, values = components(query)
         window = window_of[number]
-        if window not in open_banks or not builders[open_banks[window]].has_room(len(needed(query))):
-            open_banks[window] = len(builders)
+        if number in apart:
+            at = len(builders)
             builders.append(_BankBuilder(window))
-        bank = builders[open_banks[window]]
+        else:
+            if window not in open_banks or not builders[open_banks[window]].has_room(len(needed(query))):
+                open_banks[window] = len(builders)
+                builders.append(_BankBuilder(window))
+            at = open_banks[window]
+        bank = builders[at]
         slots = {
             component: bank.slot(_field(component), ends(number, component), (number, component))
             for component in dict.fromkeys([presence, *(item for value in values for item in value)])
         }
         in_slots = tuple(tuple(slots[item] for item in value) for value in values)
-        located.append(_Located(open_banks[window], slots[presence], in_slots))
+        located.append(_Located(at, slots[presence], in_slots))
     return _with_fields(builders, located)
 
 

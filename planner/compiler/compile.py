@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias, TypeVar
@@ -38,11 +38,14 @@ from sparkext.planner.compiler.kernel_plan import (
     Region,
     Span,
 )
+from sparkext.planner.compiler.matches import with_matches
 from sparkext.planner.compiler.nodes import Held, Node, Sources, counts, key_of, nodes_of, sources_of
 from sparkext.planner.compiler.panes import PANES_FROM, PaneRows, pane_rows, told_apart
 from sparkext.planner.conditions.access import compile_comparison, is_ranked
 from sparkext.planner.conditions.instructions import program
 from sparkext.planner.conditions.prev_condition import Constant, Kind
+from sparkext.planner.gloria.problem import MOST_MATCHES
+from sparkext.planner.mcep.match_plan import MatchPlan
 from sparkext.planner.patterns.query import EventClass, Selection, Step, Window
 from sparkext.planner.sharing.prefixes import equal_prefixes, share_equal_prefixes
 from sparkext.planner.sharing.regions import Regions, regions
@@ -58,6 +61,8 @@ def compile_plan(
     panes_from: float = PANES_FROM,
     fallback: bool = False,
     stretched: bool = False,
+    matches: MatchPlan | None = None,
+    most_matches: int = MOST_MATCHES,
 ) -> KernelPlan:
     """The kernel plan that computes all queries of ``template``, sharing what ``plan`` shares.
 
@@ -66,8 +71,13 @@ def compile_plan(
         plan: A valid one.
         panes_from: From how many open windows on these are computed by panes; see `panes.PANES_FROM`.
         fallback: Whether to add a plan without linear forms, if there are any; not if ``stretched``.
-        stretched: Whether keys are computed in stretches; see `panes.may_be_stretched`.
+        stretched: Whether keys are computed in stretches; see `panes.may_be_stretched`. Not with ``matches``.
+        matches: How the matches of some queries are built, which share nothing by ``plan`` then.
+        most_matches: Most partial matches of a step in a key and window.
     """
+    if matches is not None and matches.roots:
+        made, _, _ = _compiled(template, plan, panes_from, False, built=matches.queries)
+        return with_matches(made, template.queries, matches, most_matches)
     made, banks, cells = _compiled(template, plan, panes_from, stretched)
     if not fallback or not made.regions or stretched:
         return made
@@ -100,17 +110,24 @@ def _compiled(
     stretched: bool,
     like: KernelPlan | None = None,
     banks: Banks | None = None,
+    built: Set[int] = frozenset(),
 ) -> tuple[KernelPlan, Banks, dict[Node, int]]:
-    """A kernel plan, its banks and the cells of all nodes.
+    """A kernel plan, its banks and the cells of all nodes. Nothing is added to the banks of ``built`` queries.
 
     With ``like`` another, it has the same numbers for classes and columns, and its banks. There are no banks when those
     of the other do not fit.
     """
     merged = equal_prefixes(template, plan)
     apart = told_apart(merged)
-    panes = pane_rows(template, apart, panes_from, stretched)
+    rows_of = pane_rows(template, apart, panes_from, stretched)
+    panes = tuple(None if number in built else rows for number, rows in enumerate(rows_of))
     shared = regions(template, plan)
-    kept = [(number, component) for number, query in enumerate(template.queries) for component in needed(query)]
+    kept = [
+        (number, component)
+        for number, query in enumerate(template.queries)
+        if number not in built
+        for component in needed(query)
+    ]
     anchors = {(number, one.between): anchor_classes(template, number, one.counter) for number, one in kept}
     nodes = [
         node
@@ -127,7 +144,7 @@ def _compiled(
     keys = ((key_of(template, held, shared, node), panes[node.query] is not None) for node in nodes)
     blocks = refine(keys, before)
     cell_of = dict(zip(nodes, blocks, strict=True))
-    return *_Compiler(template, shared, merged, panes, like).plan(nodes, before, blocks, cell_of, banks), cell_of
+    return *_Compiler(template, shared, merged, panes, like, built).plan(nodes, before, blocks, cell_of, banks), cell_of
 
 
 def _passive(arithmetic: Arithmetic, window: int) -> Cell:
@@ -165,8 +182,10 @@ class _Compiler:
         merged: tuple[tuple[int, ...], ...],
         panes: tuple[PaneRows | None, ...],
         like: KernelPlan | None,
+        built: Set[int],
     ) -> None:
         self._template = template
+        self._built = built
         self._shared = shared
         self._merged = merged
         self._panes = panes
@@ -209,7 +228,7 @@ class _Compiler:
         guard_states = self._guard_states()
         ends = partial(self._end_cells, cell_of, more)
         if banks is None:
-            banks = lay_out(self._template.queries, self._reported_in, ends)
+            banks = lay_out(self._template.queries, self._reported_in, ends, self._built)
             rows: tuple[Bank, ...] | None = banks.banks
         else:
             rows = banks.of_cells(self._reported_in, ends)
@@ -477,6 +496,8 @@ class _Compiler:
     def _end_cells(
         self, cell_of: dict[Node, int], more: _MoreCells, number: int, component: Component
     ) -> tuple[Link, ...]:
+        if number in self._built:
+            return (Link(more.add(_passive(component.arithmetic, self._reported_in[number])), ALWAYS),)
         states = sorted(self._template.automata[number].ends.items())
         ends = [(state, way) for state, way in states if is_at_end(self._template, number, state, component)]
         nodes = ((Node(number, state, component), condition) for state, condition in ends)

@@ -443,11 +443,83 @@ class QueryResult:
         presence: The field that is zero when there is no trend.
         values: Per aggregate its fields: SUM and AVG have the sum and the number of values, the least or greatest
             difference of doubles has two of which it is one, all others have one.
+        most_matches: If matches are built, the most that there may be of a step in a key and window.
     """
 
     bank: int
     presence: int
     values: tuple[tuple[int, ...], ...]
+    most_matches: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchStep:
+    """Partial matches: tuples of events, each later than the one before it.
+
+    Attributes:
+        classes: Numbers of the classes that the events must be of.
+        children: Steps, earlier in the plan, whose partial matches are put together; None for single events.
+        places: Which of the events are those of the first child.
+    """
+
+    classes: tuple[int, ...]
+    children: tuple[int, int] | None = None
+    places: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What a match adds to a field.
+
+    Attributes:
+        field: Number of the field.
+        places: Events of the match that add to it; None if the match itself does, which counts 1.
+        column: The column that these events contribute; None when they contribute by being there.
+        weighted: Whether the column's value counts, or only that it is not NULL.
+    """
+
+    field: int
+    places: tuple[int, ...] | None
+    column: int | None
+    weighted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRoot:
+    """A step whose partial matches are matches of a query.
+
+    Attributes:
+        step: Number of the step.
+        bank: Of the query; no other has a part of it.
+        window: Of the query.
+        added: What a match adds to the fields of the bank.
+    """
+
+    step: int
+    bank: int
+    window: Window | None
+    added: tuple[Added, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Queries whose matches are built, and then aggregated.
+
+    Attributes:
+        steps: What is built.
+        roots: What is aggregated.
+        most: Most partial matches of a step in a key and window of a query. If there are more, there are no results of
+            the query but a row that says so, whose bank is `too_many` of its own.
+    """
+
+    steps: tuple[MatchStep, ...]
+    roots: tuple[MatchRoot, ...]
+    most: int
+
+
+def too_many(bank: int) -> int:
+    """Number of the bank of rows that say that there are too many partial matches for the query of a bank."""
+    return -1 - bank
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,6 +545,7 @@ class KernelPlan:
         handover: Of a fallback, cells of the plan that it is of, each with a cell of its own that holds the same
             total between two times. With them one plan can take over from the other while a key is under way.
             Empty when it cannot.
+        matches: Of queries whose matches are built, to which no cell adds anything.
     """
 
     classes: tuple[EventClass, ...]
@@ -490,6 +563,7 @@ class KernelPlan:
     spans: tuple[Span, ...] = ()
     fallback: KernelPlan | None = None
     handover: tuple[tuple[int, int], ...] = ()
+    matches: Matches | None = None
 
     @property
     def has_addends(self) -> bool:

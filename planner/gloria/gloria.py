@@ -25,6 +25,8 @@ from sparkext.planner.gloria.path_search import search_paths
 from sparkext.planner.gloria.pools import pools
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.gloria.prospects import too_large, without_prospects
+from sparkext.planner.mcep.match_plan import Matching
+from sparkext.planner.sharing.not_planned import NotPlanned
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharon.search import SharonSearch, search
 
@@ -42,6 +44,7 @@ class Found:
         published: Cost of the plan that the rules of the paper find.
         bound: No plan costs less; None when that is not known.
         sharon: How SHARON got there; None for other optimizers.
+        mcep: How MCEP builds the matches of queries; None for other optimizers.
     """
 
     plan: SharingPlan
@@ -50,6 +53,14 @@ class Found:
     published: float | None = None
     bound: float | None = None
     sharon: SharonSearch | None = None
+    mcep: Matching | None = None
+
+    @property
+    def not_planned(self) -> tuple[NotPlanned, ...] | None:
+        """Queries that the optimizer leaves alone; None if it plans all."""
+        if self.sharon is not None:
+            return self.sharon.not_planned
+        return None if self.mcep is None else self.mcep.not_planned
 
 
 def build(problem: Problem, model: CostModel, rules: tuple[Callable[[Graph, Pool], None], ...] = RULES) -> Graph:

@@ -13,6 +13,9 @@ from sparkext.planner.sharing.prefixes import equal_prefixes
 from sparkext.planner.sharing.sharing_plan import Steps
 from sparkext.planner.sharing.template import Template, Transition
 
+MOST_MATCHES = 10_000_000
+"""Most partial matches of a step in a key and window, unless a user says otherwise."""
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -26,12 +29,15 @@ class Problem:
             with different windows, per the longest of them.
         budget: How long may be looked for a plan.
         left_alone: Queries that go alone, see `sparkext.planner.gloria.prospects`.
+        most_matches: Most partial matches of a step that may be built in a key and window; None if none may be, as over
+            a stream.
     """
 
     template: Template
     events: tuple[float, ...]
     budget: Budget = field(default_factory=Budget)
     left_alone: frozenset[int] = frozenset()
+    most_matches: int | None = MOST_MATCHES
 
     @cached_property
     def transitions(self) -> tuple[Transition, ...]:

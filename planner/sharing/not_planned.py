@@ -17,6 +17,10 @@ class Reason(Enum):
     SELECTION = "it may not leave out every event"
     SPAN = "it has SPAN"
     DIFFERENCE = "it has MIN or MAX of a difference of ends"
+    ENDS = "it asks for FIRST or LAST of a trend"
+    INFINITE = "its trends have no bounded length, or more than 16 events or 64 forms"
+    STREAM = "it is over a stream"
+    TOO_MANY_MATCHES = "it has too many matches to build them"
     NOTHING_IN_COMMON = "no other query has two events in a row as it has"
 
 

@@ -32,6 +32,7 @@ def add(commands: Any) -> None:
     )
     command.add_argument("file", type=Path, help="statements, divided by semicolons")
     command.add_argument("--html", type=Path, metavar="PAGE", help="write a page that stands by itself, not a text")
+    command.add_argument("--compare", action="store_true", help="say what each optimizer makes of the queries")
     command.add_argument(
         "--conf",
         action="append",
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
                 define(spark, statement)
             except PySparkException as error:
                 return _failed(f"{file}, line {statement.line}: {str(error).strip()}")
-        picture = explain_sharing(spark)
+        picture = explain_sharing(spark, compare=arguments.compare)
     except PySparkException as error:
         return _failed(str(error).strip())
     finally:

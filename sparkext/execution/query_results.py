@@ -15,7 +15,7 @@ from sparkext.binding.relation import check_expressions
 from sparkext.binding.trend_ends import INTERVALS, difference_type
 from sparkext.execution.source_pass import group_column
 from sparkext.jvm.frames import columns_of
-from sparkext.planner.compiler.kernel_plan import SCALE_BITS, Field, QueryResult
+from sparkext.planner.compiler.kernel_plan import SCALE_BITS, Field, QueryResult, too_many
 from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
 from sparkext.planner.patterns.query import Aggregate, Function, Window
 from sparkext.sql.own_columns import aggregate_name
@@ -84,7 +84,11 @@ def aggregates_sql(
         else:
             text = _value(aggregate, held, overflow)
         columns.append(f"{text} AS {names[index]}")
-    return f"SELECT {', '.join(columns) or 'bank'} FROM {pool} WHERE bank = {place.bank} AND {found}"
+    mine = f"bank = {place.bank} AND {found}"
+    if place.most_matches is not None:
+        fails = _too_many_matches(query, place.most_matches)
+        mine = f"CASE WHEN bank = {too_many(place.bank)} THEN {fails} ELSE {mine} END"
+    return f"SELECT {', '.join(columns) or 'bank'} FROM {pool} WHERE {mine}"
 
 
 def unplanned_sql(query: BoundQuery) -> str:
@@ -233,17 +237,35 @@ def _interval(microseconds: str, overflow: str | None) -> str:
 def _overflow(query: BoundQuery, index: int) -> str:
     """SQL that fails with ``TREND_COUNT_OVERFLOW``, or ``TREND_INTERVAL_OVERFLOW``, of an aggregate of ``query``."""
     aggregate = query.query.aggregates[index]
-    is_interval = _is_interval(aggregate)
-    overflow, problem, hint, kind = _TOO_LONG if is_interval else _TOO_MANY
+    overflow, problem, hint, kind = _TOO_LONG if _is_interval(aggregate) else _TOO_MANY
     measures = ", ".join(
         m.name for m in query.measures if re.search(rf"\b{aggregate_name(index)}\b", m.expression.text)
     )
-    of_query = f" of query {query.query.name.removeprefix('query ')}"
-    what = f"{aggregate} of measure {measures}{of_query} {problem}"
+    return _failed_in_window(
+        query, overflow, f"{aggregate} of measure {measures} of {_called(query)} {problem}", hint, kind
+    )
+
+
+def _too_many_matches(query: BoundQuery, most: int) -> str:
+    """SQL that fails with ``TREND_TOO_MANY_MATCHES``."""
+    what = f"{_called(query)} has more than {most:,} partial matches of one key"
+    hint = (
+        "Use a shorter WITHIN, more keys in PARTITION BY or conditions on single events, or do not build matches: "
+        "SET spark.sparkext.optimizer = gloria, then REFRESH SHARING."
+    )
+    return _failed_in_window(query, "[TREND_TOO_MANY_MATCHES]", what, hint, "BOOLEAN")
+
+
+def _called(query: BoundQuery) -> str:
+    return f"query {query.query.name.removeprefix('query ')}"
+
+
+def _failed_in_window(query: BoundQuery, condition: str, what: str, hint: str, kind: str) -> str:
+    """SQL that fails with an error about one window of a query."""
     if not window_bounds(query, "`window`"):
-        return _failed(string(f"{overflow} In its one unbounded window, {what}. {hint}"), kind)
+        return _failed(string(f"{condition} In its one unbounded window, {what}. {hint}"), kind)
     start, end = (f"CAST({moment} AS STRING)" for moment in window_bounds(query, "`window`", ansi=False))
-    said = f"{overflow} In the window from", start, "to", end, f"{what}. {hint}"
+    said = f"{condition} In the window from", start, "to", end, f"{what}. {hint}"
     parts = (part if part in (start, end) else string(part) for part in said)
     return _failed(f"concat_ws(' ', {', '.join(parts)})", kind)
 

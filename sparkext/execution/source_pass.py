@@ -48,6 +48,7 @@ from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, MATR
 from sparkext.planner.patterns.query import EventClass
 from sparkext.sql.quoting import alone, string
 from sparkext.udfs.state.program import Floats
+from sparkext.udfs.workers.matches import MatchRun
 from sparkext.udfs.workers.run import pool_kernel
 from sparkext.udfs.workers.stretches import StretchRun, merged
 
@@ -126,7 +127,9 @@ def run_pool(
         partial = by_group.mapInArrow(merged(plan, layout), schema)
     else:
         whole = events.repartition(tasks, *together) if keys else events.repartition(1)
-        partial = _in_order(whole, keys, in_front).mapInArrow(pool_kernel(plan, layout, report, name=name), schema)
+        run_of = None if plan.matches is None else MatchRun
+        kernel = pool_kernel(plan, layout, report, run_of, name)
+        partial = _in_order(whole, keys, in_front).mapInArrow(kernel, schema)
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
 
 
@@ -297,6 +300,12 @@ def _readers(plan: KernelPlan) -> list[set[int]]:
             source = plan.cells[link.cell]
             for column in () if link.comparison is None else compared[link.comparison]:
                 classes[column] |= {cell.event, source.event if source.anchor is None else source.anchor}
+    if plan.matches is not None:
+        for root in plan.matches.roots:
+            events = plan.matches.steps[root.step].classes
+            for added in root.added:
+                if added.column is not None:
+                    classes[added.column].update(events[place] for place in added.places or ())
     return classes
 
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from sparkext.explain.comparison import comparison_json
+from sparkext.explain.match_search import match_json
 from sparkext.explain.report import PassReport, PoolReport, duration, node_text, report, source_of_pool
 from sparkext.explain.sharon_search import applicable_json, search_json
 from sparkext.planner.costs.cost_model import PartCosts, part_costs
@@ -14,7 +16,16 @@ from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionP
 from sparkext.workload.trend_query import TrendQuery
 
 
-def explain_json(queries: Sequence[TrendQuery], only: str | None = None) -> str:
+def compare_json(queries: Sequence[TrendQuery], only: str | None = None) -> str:
+    """The document of `explain_json`, in which each pass has what all optimizers make of it as well.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_QUERY`` when ``only`` is no query.
+    """
+    return explain_json(queries, only, compares=True)
+
+
+def explain_json(queries: Sequence[TrendQuery], only: str | None = None, compares: bool = False) -> str:
     """One document with a key ``pools``: an entry for each pass over the source of a pool.
 
     Costs are in nanoseconds, or in touches with the cost model ``paper``, per group and window.
@@ -24,7 +35,9 @@ def explain_json(queries: Sequence[TrendQuery], only: str | None = None) -> str:
     """
     entries: list[dict[str, Any]] = []
     for pool in report(queries, only):
-        entries += (_pass(pool, one, number) for number, one in enumerate(pool.passes, 1))
+        for number, one in enumerate(pool.passes, 1):
+            compared = {"compared": comparison_json(one)} if compares else {}
+            entries.append(_pass(pool, one, number) | compared)
         if not pool.passes:
             broken = [_query(query, None) for query in pool.queries]
             entries.append(_head(pool, pool.name) | {"state": "broken", "queries": broken})
@@ -96,6 +109,7 @@ def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
         },
         "graph": _graph(found.graph, found.plan),
         **search_json(one),
+        **match_json(one),
         "budget_used_up": optimized.is_cut_short,
         "optimization_ms": round(1000 * optimized.seconds, 3),
         "running_totals": len(run.plan.cells),

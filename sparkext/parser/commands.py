@@ -33,11 +33,15 @@ class Form(Enum):
 FORMS = frozenset(Form.__members__) - {Form.TEXT.name}
 """Words that may follow ``EXPLAIN SHARING``, beside FOR."""
 
+COMPARE = "COMPARE"
+"""Word that may follow ``EXPLAIN SHARING``, to compare all optimizers."""
+
 _BEGIN_STATEMENT = frozenset(("SELECT", "WITH", "FROM", "CREATE", "INSERT"))
 """Words with which a statement begins that can be explained."""
 
 _FOLLOWED_BY = {
-    Command.EXPLAIN_SHARING: "it takes JSON, DOT or MERMAID, and a statement, or FOR with the name of a view or query",
+    Command.EXPLAIN_SHARING: "it takes COMPARE or COMPARE JSON, or JSON, DOT or MERMAID, and a statement, or FOR with "
+    "the name of a view or query",
     Command.SHOW_TREND_QUERIES: "it takes LIKE and a pattern of names",
     Command.REFRESH_SHARING: "it takes nothing else",
 }
@@ -50,6 +54,7 @@ class Asked:
     Attributes:
         command: The command.
         form: Of ``EXPLAIN SHARING``.
+        compares: Whether all optimizers are to be compared.
         only: The view or query after ``FOR``; None for all.
         only_at: Where that stands in the statement.
         explained_at: Where a statement stands that is to be explained; None if there is none.
@@ -58,6 +63,7 @@ class Asked:
 
     command: Command
     form: Form = Form.TEXT
+    compares: bool = False
     only: str | None = None
     only_at: tuple[int, int] = (0, 0)
     explained_at: tuple[int, int] | None = None
@@ -79,7 +85,9 @@ def command(tokens: Sequence[Token]) -> Asked | None:
         before = known.value
         asked = Asked(known)
         if known is Command.EXPLAIN_SHARING:
-            if rest and rest[0].word in FORMS:
+            if rest and rest[0].word == COMPARE:
+                asked, rest, before = replace(asked, compares=True), rest[1:], f"{before} {COMPARE}"
+            if rest and rest[0].word in ((Form.JSON.name,) if asked.compares else FORMS):
                 asked = replace(asked, form=Form(rest[0].word))
                 rest, before = rest[1:], f"{before} {rest[0].word}"
             if rest and rest[0].word == "FOR":

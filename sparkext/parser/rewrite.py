@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkext.binding.clause_use import Use
+from sparkext.explain.comparison import compare_sharing
 from sparkext.explain.graph_languages import explain_dot, explain_mermaid
-from sparkext.explain.json_document import explain_json
+from sparkext.explain.json_document import compare_json, explain_json
 from sparkext.explain.text import explain_sharing, trend_queries
 from sparkext.jvm.table_function import in_place_of
 from sparkext.parser.commands import Asked, Command, Form, command, created_view, is_script
@@ -39,6 +40,10 @@ _EXPLAIN: dict[Form, Callable[[Sequence[TrendQuery], str | None], str]] = {
     Form.JSON: explain_json,
     Form.DOT: explain_dot,
     Form.MERMAID: explain_mermaid,
+}
+_COMPARE: dict[Form, Callable[[Sequence[TrendQuery], str | None], str]] = {
+    Form.TEXT: compare_sharing,
+    Form.JSON: compare_json,
 }
 _SHOWN = ("name", "pool", "source", "pattern", "window", "measures", "state")
 
@@ -195,7 +200,8 @@ def _answer(workload: Workload, asked: Asked, written: Sequence[Written] = ()) -
     match asked.command:
         case Command.EXPLAIN_SHARING:
             try:
-                text = _EXPLAIN[asked.form](_explained(workload, asked, written), asked.only)
+                explain = (_COMPARE if asked.compares else _EXPLAIN)[asked.form]
+                text = explain(_explained(workload, asked, written), asked.only)
             except PlanningError as error:
                 if error.condition == "TREND_UNKNOWN_QUERY":
                     error.start, error.end = asked.only_at

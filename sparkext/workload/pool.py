@@ -207,6 +207,7 @@ class Pool:
             chunks=settings.choice(self._spark, settings.CHUNKS),
             partitions=settings.partitions(self._spark),
             buckets=settings.stream_buckets(self._spark),
+            most_matches=settings.most_matches(self._spark),
         )
 
     def preview(self, queries: Sequence[BoundQuery]) -> Run:
@@ -234,8 +235,18 @@ class Pool:
         machine = template([query.query for query in distinct])
         expected = self._expected(distinct, machine, wanted)
         optimized = self._optimize(machine, expected, wanted)
+        matches = None if optimized.found.mcep is None else optimized.found.mcep.plan
         tasks, cut, stretched = self._cutting(len(distinct), machine, wanted)
-        plan = compile_plan(machine, optimized.found.plan, fallback=True, stretched=stretched)
+        if matches is not None and matches.roots:
+            cut = stretched = False  # all events of a key are in one task
+        plan = compile_plan(
+            machine,
+            optimized.found.plan,
+            fallback=True,
+            stretched=stretched,
+            matches=matches,
+            most_matches=wanted.most_matches,
+        )
         optimized.problem.budget.look()
         log.info(
             "planned %d queries by %s in %.1f ms: %d states, %d cells",
@@ -280,7 +291,9 @@ class Pool:
 
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: PlanSettings) -> Optimized:
         events = tuple(expected[state.event].events for state in machine.states)
-        problem = Problem(machine, events, Budget(wanted.budget, of_this_thread()))
+        most_matches = None if self._source.isStreaming else wanted.most_matches
+        budget = Budget(wanted.budget, of_this_thread())
+        problem = Problem(machine, events, budget, most_matches=most_matches)
         try:
             return optimize(problem, cost_model(wanted.cost_model, constants()), wanted.optimizer)
         except WorkloadTooLargeError:

@@ -15,6 +15,7 @@ from sparkext.execution.sample import Counted
 from sparkext.jvm import storage
 from sparkext.jvm.relation_files import Listing
 from sparkext.planner.budget import Budget
+from sparkext.planner.comparison import Compared, compared
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.planner.compiler.result_columns import BEYOND
 from sparkext.planner.costs.migration import Migration
@@ -44,6 +45,7 @@ class PlanSettings:
     chunks: str
     partitions: int | None
     buckets: int
+    most_matches: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +67,7 @@ class Run:
         files: Of the source when they were planned.
         again: Over a stream, gives the results by an operator of their own, as each reader needs one.
         costs: Of the plans that other optimizers find, as far as they have been asked for.
+        comparisons: With other optimizers: one, as far as it has been asked for.
         copies: Of the results, on the driver: one, or none that can be had, as far as it has been asked for.
         released: Whether the results are to be kept no more.
     """
@@ -83,6 +86,7 @@ class Run:
     files: tuple[Listing, ...]
     again: Callable[[], DataFrame] | None = None
     costs: dict[str, float] = field(default_factory=dict)
+    comparisons: list[tuple[Compared, ...]] = field(default_factory=list)
     copies: list[DataFrame | None] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
 
@@ -102,6 +106,14 @@ class Run:
             budget = Budget(self.settings.budget, of_this_thread())
             self.costs[optimizer] = self.optimized.cost_by(optimizer, budget)
         return self.costs[optimizer]
+
+    def compared(self) -> tuple[Compared, ...]:
+        """What each optimizer makes of these queries, at the cost of planning them by all."""
+        if not self.comparisons:
+            self.comparisons.append(
+                tuple(compared(self.optimized, lambda: Budget(self.settings.budget, of_this_thread())))
+            )
+        return self.comparisons[0]
 
     def place(self, query: BoundQuery) -> int | None:
         """Number of a query here that is computed as ``query`` is; None when there is none."""

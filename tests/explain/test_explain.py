@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Sequence
@@ -14,9 +15,11 @@ import pytest
 from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
+import sparkext
 from sparkext.explain.text import explain_sharing
 from sparkext.parser import rewrite
 from sparkext.parser.commands import Form
+from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.workload.trend_query import TrendQuery
 from tests.support.sql_cases import deliveries, relation, stream, trends, values
 
@@ -135,7 +138,7 @@ def test_golden_of_one_query(sources: SparkSession) -> None:
     same_as_file("prefixes_for_q2.json", explained(sources, "JSON FOR `Q2`") + "\n")
 
 
-@pytest.mark.parametrize("optimizer", ["greedy", "exhaustive", "none", "sharon"])
+@pytest.mark.parametrize("optimizer", ["greedy", "exhaustive", "none", "sharon", "mcep"])
 def test_golden_of_optimizers(sources: SparkSession, optimizer: str) -> None:
     sources.conf.set("spark.sparkext.optimizer", optimizer)
     sources.conf.set("spark.sparkext.costModel", "paper")
@@ -173,6 +176,57 @@ def test_golden_of_sharon(sources: SparkSession, form: str, name: str) -> None:
     for view, statement in TRAFFIC.items():
         sources.sql(f"CREATE TEMP VIEW {view} AS {statement}")
     same_as_file(name, explained(sources, form) + "\n")
+
+
+@pytest.mark.parametrize(("form", "name"), [("", "mcep.txt"), ("JSON", "mcep.json")])
+def test_golden_of_mcep(sources: SparkSession, form: str, name: str) -> None:
+    """What is built of what, how much of it is expected, for which queries, and why others are not planned."""
+    sources.conf.set("spark.sparkext.optimizer", "mcep")
+    sources.conf.set("spark.sparkext.costModel", "paper")
+    sources.conf.set(
+        "spark.sparkext.statistics", '{"Oak": 3, "Park": 2, "Main": 10, "State": 10, "West": 10, "Elm": 4}'
+    )
+    for view, statement in TRAFFIC.items():
+        sources.sql(f"CREATE TEMP VIEW {view} AS {statement}")
+    same_as_file(name, explained(sources, form) + "\n")
+
+
+def aligned(text: str) -> str:
+    """A comparison without the blanks that times are followed by."""
+    return re.sub(r" *0 ms *", "  0 ms  ", re.sub(r" +$", "", text, flags=re.MULTILINE)).replace("0 ms  \n", "0 ms\n")
+
+
+def test_golden_of_the_comparison(sources: SparkSession) -> None:
+    """A row for each optimizer, which changes nothing and looks at no event; the page has it as bars."""
+    sources.conf.set("spark.sparkext.costModel", "paper")
+    sources.conf.set("spark.sparkext.statistics", '{"F": 10, "A": 5, "B": 10, "C": 12, "D": 4, "E": 3}')
+    register(sources, "published")
+    sources.sql(f"CREATE TEMP VIEW repeats AS {trends('A B+')}")
+    before = explained(sources)
+    sources.sparkContext.setJobGroup("compare", "")
+    text = explained(sources, "COMPARE")
+    same_as_file("compare.txt", aligned(text) + "\n")
+    (pool,) = json.loads(explained(sources, "COMPARE JSON"))["pools"]
+    assert not sources.sparkContext.statusTracker().getJobIdsForGroup("compare")
+    assert explained(sources) == before
+    assert [row["optimizer"] for row in pool["compared"]] == list(OPTIMIZERS)
+    costs = {row["optimizer"]: row["cost"] for row in pool["compared"]}
+    assert costs["gloria"] == pool["cost"]["chosen"]
+    assert costs["none"] == pool["cost"]["none"]
+    assert {row["optimizer"]: row["of_none"] for row in pool["compared"]}["none"] == 1
+    apart = {
+        row["optimizer"]: [(one["names"], one["reason"]) for one in row["not_planned"]] for row in pool["compared"]
+    }
+    assert apart["mcep"] == [(["repeats"], "INFINITE")]
+    assert apart["gloria"] == []
+    html = sparkext.explain_sharing(sources, compare=True).html
+    assert html.count("of sharing nothing") == 1
+    for name in OPTIMIZERS:
+        assert f"<td>{name}" in html
+    assert "of sharing nothing" not in sparkext.explain_sharing(sources).html
+    assert "FOR" not in text
+    assert "repeats: left alone by sharon" in explained(sources, "COMPARE FOR repeats")
+    assert "left alone by sharon" not in explained(sources, "COMPARE FOR q1")
 
 
 def test_golden_of_the_published_example(sources: SparkSession) -> None:

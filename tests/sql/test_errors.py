@@ -547,9 +547,12 @@ CASES: dict[str, list[str]] = {
         "EXPLAIN SHARING MERMAID §FOR 'v'",
         "EXPLAIN SHARING FOR v §w",
         "EXPLAIN SHARING FOR v §JSON",
+        "EXPLAIN SHARING COMPARE §DOT",
+        "EXPLAIN SHARING JSON §COMPARE",
     ],
     "TREND_UNKNOWN_QUERY": [
         "EXPLAIN SHARING FOR §w",
+        "EXPLAIN SHARING COMPARE JSON FOR §w",
         "EXPLAIN\nSHARING JSON FOR §`a b`;",
         "explain sharing dot for §e",
     ],
@@ -747,7 +750,8 @@ def test_places_in_texts_of_wide_characters(spark: SparkSession) -> None:
     [
         ("spark.sparkext.cache", "sometimes", "auto, off"),
         ("spark.sparkext.partitions", "0", "positive integer"),
-        ("spark.sparkext.optimizer", "best", "gloria, greedy, exhaustive, none, published, sharon"),
+        ("spark.sparkext.optimizer", "best", "gloria, greedy, exhaustive, none, published, sharon, mcep"),
+        ("spark.sparkext.maxMatches", "0", "a positive integer"),
         ("spark.sparkext.costModel", "guess", "measured, paper"),
         ("spark.sparkext.statistics", "all", "sample, none, or a JSON object"),
         ("spark.sparkext.statistics", '{"A": "many"}', "sample, none, or a JSON object"),

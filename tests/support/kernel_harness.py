@@ -36,11 +36,13 @@ from sparkext.planner.compiler.kernel_plan import (
 )
 from sparkext.planner.compiler.panes import PANES_FROM, may_be_stretched
 from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
+from sparkext.planner.mcep.match_plan import MatchPlan
 from sparkext.planner.patterns.query import Aggregate, Function, Query
 from sparkext.planner.sharing.prefixes import share_equal_prefixes, share_nothing
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import Template, template
 from sparkext.udfs.workers.fallback import Fallback
+from sparkext.udfs.workers.matches import ROWS, MatchRun
 from sparkext.udfs.workers.run import OUTPUT_BYTES, PoolRun
 from sparkext.udfs.workers.stretches import StretchRun, merged
 from tests.support.enumerator import Event, Key, Results, Value, as_count, as_float, minus, sort_key
@@ -62,6 +64,7 @@ def pool_results(
     planner: Planner = share_equal_prefixes,
     random: Random | None = None,
     panes_from: float = PANES_FROM,
+    matches: MatchPlan | None = None,
 ) -> list[Results]:
     """Per query of the pool, its results.
 
@@ -73,11 +76,12 @@ def pool_results(
             rows of no class stay in, the plan and its fallback take turns, and keys are cut into stretches where
             they may be; else there is one batch.
         panes_from: From how many open windows on these are computed by panes; 0 for as often as possible.
+        matches: How the matches of some queries are built, if they are.
     """
     machine = template(queries)
     other, keep = (random is not None and random.random() < chance for chance in (0.5, 0.3))
-    stretched = other and may_be_stretched(machine)
-    plan = compile_plan(machine, planner(machine), panes_from, fallback=other, stretched=stretched)
+    stretched = other and may_be_stretched(machine) and not matches
+    plan = compile_plan(machine, planner(machine), panes_from, fallback=other, stretched=stretched, matches=matches)
     rows = sorted_rows(kernel_rows(plan, events, keep))
     if stretched and random is not None:
         partials = stretched_partials(plan, rows, random)
@@ -92,7 +96,7 @@ def pool_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Random | 
         return {}
     layout = Layout(len(rows[0].group), len(rows[0].other))
     bounded = [window for window in plan.windows if window is not None]
-    small = all(abs(row.time) < 1 << 62 for row in rows) and not plan.spans
+    small = all(abs(row.time) < 1 << 62 for row in rows) and not plan.spans and not plan.matches
     if random is not None and random.random() < 0.3 and len(bounded) == len(plan.windows) and small:
         slides, longest = lcm(*(window.slide for window in bounded)), max(window.within for window in bounded)
         layout = replace(layout, chunk=slides * (-(-longest // slides) + random.choice((0, 0, 1, 5))))
@@ -272,7 +276,10 @@ def run(
     """The kernel's output rows for sorted input."""
     size = OUTPUT_BYTES if random is None else random.choice((1, 256, 4096, 65536))
     restless = None if random is None else Restless(random)
-    results = PoolRun(plan, layout, size, restless).results(cut(source, random))
+    made = PoolRun(plan, layout, size, restless)
+    if plan.matches is not None:
+        made = MatchRun(plan, layout, size, restless, ROWS if random is None else random.choice((1, 2, 5, 20, ROWS)))
+    results = made.results(cut(source, random))
     return [row for batch in results for row in batch.to_pylist()]
 
 

@@ -118,6 +118,8 @@ def test_a_view_more_or_less_does_not_disturb_the_others(spark: SparkSession) ->
         ("greedy", "measured"),
         ("exhaustive", "paper"),
         ("none", "measured"),
+        ("sharon", "measured"),
+        ("mcep", "measured"),
     ],
 )
 def test_every_optimizer_gives_the_same_results(spark: SparkSession, optimizer: str, model: str) -> None:

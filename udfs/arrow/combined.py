@@ -54,19 +54,29 @@ def _by_key(fields: Sequence[Field], keys: int, rows: pa.RecordBatch) -> pa.Reco
     for column in rows.columns[:keys]:
         begins_key |= changes(column)
     begins = np.flatnonzero(begins_key)
-    totals = []
-    for field, values in zip(fields, field_values(fields, rows), strict=True):
-        match field.arithmetic:
-            case Arithmetic.EXACT:
-                totals.append(_counts(values, begins))
-            case Arithmetic.NUMBER:
-                totals.append(_numbers(values, begins))
-            case Arithmetic.EXTREME:
-                totals.append(_least(values, begins))
+    held = field_values(fields, rows)
+    totals = [added_up(field.arithmetic, values, begins) for field, values in zip(fields, held, strict=True)]
     of_keys = rows.select(range(keys)).take(as_arrow(begins))
     columns = dict(zip(of_keys.schema.names, of_keys.columns, strict=True))
     columns |= field_columns(fields, totals, extreme_types(fields, rows.schema), len(begins))
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+
+def added_up(arithmetic: Arithmetic, values: FieldValues, begins: Ints) -> FieldValues:
+    """Sums or extremes of a field.
+
+    Args:
+        arithmetic: Of the field.
+        values: Shape (rows,).
+        begins: Rows from which on values go into another total, the first of all included.
+    """
+    match arithmetic:
+        case Arithmetic.EXACT:
+            return _counts(values, begins)
+        case Arithmetic.NUMBER:
+            return _numbers(values, begins)
+        case Arithmetic.EXTREME:
+            return _least(values, begins)
 
 
 def _counts(values: FieldValues, begins: Ints) -> FieldValues:

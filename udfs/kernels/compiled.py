@@ -33,7 +33,7 @@ def cache_directory() -> Path | None:
     return None if base is None else base / f"kernels-{SOURCES}"
 
 
-_UNCOMPILED = ("streams",)
+_UNCOMPILED = ("matches", "streams")
 """Folders of which nothing is compiled."""
 
 _FILES = sorted(file for file in Path(__file__).parents[1].rglob("*.py") if file.parent.name not in _UNCOMPILED)

@@ -87,8 +87,25 @@ class Statistic:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """What one optimizer makes of a workload.
+
+    Attributes:
+        optimizer: Its name.
+        cost: Of its plan; None if the workload is too large for it.
+        milliseconds: How long it took; None likewise.
+        not_planned: Names of the queries that it leaves alone, with the reasons.
+    """
+
+    optimizer: str
+    cost: float | None
+    milliseconds: float | None
+    not_planned: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Costs:
-    """What the plan costs, and what others would; None where that is not known."""
+    """What the plan costs, and what others would; None where that is not known, nothing where it is not asked for."""
 
     model: str
     chosen: float
@@ -96,6 +113,7 @@ class Costs:
     greedy: float
     published: float | None
     bound: float | None
+    compared: tuple[Compared, ...] = ()
 
     def shown(self, value: float) -> str:
         """One of these costs, or of a part of the plan, with its unit."""
@@ -265,12 +283,23 @@ def _plan(entry: dict[str, Any]) -> Plan:
         conditions=tuple((c["condition"], c["found_by"]) for c in entry["conditions_on_the_event_before"]),
         looking_back=tuple((c["condition"], c["found_by"]) for c in entry.get("conditions_on_earlier_events", ())),
         costs=Costs(
-            costs["model"], costs["chosen"], costs["none"], costs["greedy"], costs["published_rules"], costs["bound"]
+            costs["model"],
+            costs["chosen"],
+            costs["none"],
+            costs["greedy"],
+            costs["published_rules"],
+            costs["bound"],
+            tuple(map(_compared, entry.get("compared", ()))),
         ),
         candidates=tuple(map(_candidate, graph["trace"])),
         edges=(graph["edges"], graph["pruned_edges"]),
         running_totals=entry["running_totals"],
     )
+
+
+def _compared(row: dict[str, Any]) -> Compared:
+    apart = tuple((", ".join(one["names"]) or f"({one['number']})", one["why"]) for one in row["not_planned"])
+    return Compared(row["optimizer"], row["cost"], row["planning_ms"], apart)
 
 
 def _candidate(node: dict[str, Any]) -> Candidate:

@@ -146,6 +146,8 @@ def statistics(plan: Plan) -> Markup:
 def costs(plan: Plan) -> Markup:
     """What the plan costs, beside what other ways to plan would."""
     known = plan.costs
+    if known.compared:
+        return _compared(plan)
     values = [
         (f"{plan.optimizer}, in use", known.chosen),
         ("the published rules alone", known.published),
@@ -165,6 +167,25 @@ def costs(plan: Plan) -> Markup:
         _table(("Optimizer", "", "in a group and window"), rows),
         element("p", f"{said} Costs are {model}.", class_="note"),
     )
+
+
+def _compared(plan: Plan) -> Markup:
+    """What each optimizer makes of the queries."""
+    known = plan.costs
+    most = max(row.cost for row in known.compared if row.cost is not None)
+    rows: list[Sequence[str]] = []
+    for row in known.compared:
+        name = f"{row.optimizer}, in use" if row.optimizer == plan.optimizer else row.optimizer
+        if row.cost is None or row.milliseconds is None:
+            rows.append((name, "", "too many plans to look at", "", "", ""))
+            continue
+        of_none = part(row.cost, known.none).removesuffix(" of")
+        alone = element("span", str(len(row.not_planned)), title="; ".join(f"{q}: {why}" for q, why in row.not_planned))
+        bar = _bar(row.cost, most)
+        took = f"{row.milliseconds:.1f} ms"
+        rows.append((name, bar, known.shown(row.cost), of_none, took, alone if row.not_planned else ""))
+    head = ("Optimizer", "", "in a group and window", "of sharing nothing", "planned in", "queries left alone")
+    return _table(head, rows)
 
 
 def conditions(plan: Plan) -> Markup:

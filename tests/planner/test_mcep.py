@@ -1,0 +1,192 @@
+"""MCEP's plans: annealing, which queries it knows, and what their match plans are."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from sparkext.planner.budget import Budget
+from sparkext.planner.costs.cost_model import plan_cost
+from sparkext.planner.costs.paper import PaperCosts
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.mcep.annealing import anneal, total
+from sparkext.planner.mcep.local_plans import best_order, best_tree
+from sparkext.planner.mcep.match_plan import MatchPlan
+from sparkext.planner.mcep.words import words
+from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.patterns.query import Aggregate, Function, Query, Selection, Window
+from sparkext.planner.sharing.not_planned import Reason
+from sparkext.planner.sharing.sharing_plan import invalid
+from sparkext.planner.sharing.template import template
+from tests.support.match_plans import all_orders, random_patterns
+from tests.support.optimizer_workloads import MODELS, problem, random_problem
+from tests.support.pools import DURATION, query
+from tests.support.tiers import first
+
+PART = 40
+"""Workloads of one test."""
+
+
+@pytest.mark.parametrize("part", first(1, range(5)))
+def test_annealing(part: int) -> None:
+    """Never above its start; the best of all orders for at least 95 %; the same plan for the same input."""
+    missed = 0
+    for seed in range(part * PART, (part + 1) * PART):
+        patterns, expected = random_patterns(Random(seed))
+        found = anneal(patterns, best_order, expected, Budget())
+        if seed % 10 == 0:
+            assert found == anneal(patterns, best_order, expected, Budget())
+            trees = anneal(patterns, best_tree, expected, Budget())
+            assert trees.cost <= trees.start * (1 + 1e-9), seed
+        assert found.cost <= found.start * (1 + 1e-9), seed
+        assert found.cost == pytest.approx(total(patterns, found.plans, expected)), seed
+        best = min(total(patterns, plans, expected) for plans in product(*map(all_orders, patterns)))
+        assert found.cost >= best * (1 - 1e-9), seed
+        missed += found.cost > best * (1 + 1e-9)
+    assert missed <= 0.05 * PART
+
+
+def test_long_patterns() -> None:
+    """Where no condition is about two events, the rarest comes first, in however long a pattern."""
+    rates = (7, 3, 9, 1, 8, 2, 6, 5, 4, 10)
+
+    def price(places: int) -> float:
+        found = 1.0
+        for place, rate in enumerate(rates):
+            found *= rate if places >> place & 1 else 1
+        return found
+
+    order = [joined[1].bit_length() - 1 for joined in best_order(10, price, ()).joins]
+    assert [rates[place] for place in order] == list(range(2, 11))
+    begun = best_order(10, price, (0b101,))
+    assert 0b101 in begun.nodes
+    assert begun.nodes[2:] == best_order(10, price, (0b101,)).nodes[2:]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A B C", {"A B C"}),
+        ("A B? C", {"A B C", "A C"}),
+        ("A{1,3}", {"A", "A A", "A A A"}),
+        ("(A | B) C", {"A C", "B C"}),
+        ("A & B", {"A B", "B A"}),
+        ("(A | A) B?", {"A", "A B"}),
+    ],
+)
+def test_words(text: str, found: set[str]) -> None:
+    """Each once, whatever ways there are to read it."""
+    drawn = problem([text], {"A": 1, "B": 1, "C": 1})
+    mine = words(drawn, 0)
+    assert isinstance(mine, tuple)
+    assert sorted(" ".join(word.labels) for word in mine) == sorted(found)
+    assert all(tuple(map(str, word.classes)) == word.labels for word in mine)
+
+
+EVENTS = {"A": 10, "B": 10, "C": 10, "D": 10, "N": 10}
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (query("A B+ C"), Reason.INFINITE),
+        (query("(A B)+"), Reason.INFINITE),
+        (query("A{17}"), Reason.INFINITE),
+        (query("(A | B){6} (C | D)"), Reason.INFINITE),
+        (query("A NOT N B"), Reason.NOT),
+        (query("A B", selection=Selection.NEXT), Reason.SELECTION),
+        (query("A B", span=5), Reason.SPAN),
+        (query("A B", Aggregate(Function.MIN, ends=DURATION)), Reason.ENDS),
+        (query("A{2} B{2} C{2} D{2} A{2} B{2} C{2} D{2}"), Reason.TOO_MANY_MATCHES),
+        (query("A{1,3} (B | C)"), None),
+    ],
+    ids=lambda value: str(value.pattern) if isinstance(value, Query) else getattr(value, "name", "planned"),
+)
+def test_what_is_planned(asked: Query, reason: Reason | None) -> None:
+    """Others go alone, at what that costs."""
+    machine = template([query("A B C"), asked])
+    events = tuple(100.0 * EVENTS[str(state.event)] / 10 for state in machine.states)
+    if reason is not Reason.TOO_MANY_MATCHES:
+        events = tuple(number / 10 for number in events)
+    workload = Problem(machine, events)
+    found = OPTIMIZERS["mcep"](workload, PaperCosts())
+    assert not list(invalid(machine, found.plan))
+    assert found.mcep is not None
+    assert [(one.query, one.reason) for one in found.mcep.not_planned] == ([] if reason is None else [(1, reason)])
+    assert found.mcep.plan.queries == ({0} if reason else {0, 1})
+    if reason is not None:
+        alone = Problem(template([asked]), tuple(events[state] for state in machine.places[1]))
+        none = OPTIMIZERS["none"](alone, PaperCosts())
+        assert none.cost == plan_cost(alone, PaperCosts(), none.plan)
+        assert found.cost == pytest.approx(none.cost + found.mcep.plan.matches)
+
+
+def test_streams_build_no_matches() -> None:
+    workload = problem(["A B"], EVENTS)
+    over_stream = Problem(workload.template, workload.events, most_matches=None)
+    found = OPTIMIZERS["mcep"](over_stream, PaperCosts())
+    assert found.mcep is not None
+    assert [one.reason for one in found.mcep.not_planned] == [Reason.STREAM]
+    assert found.cost == OPTIMIZERS["none"](over_stream, PaperCosts()).cost
+
+
+def test_match_plan() -> None:
+    """Equal nodes are one, in the longest of their windows, and each is built of earlier ones."""
+    workload = problem(
+        ["A B C", "A B D", "B A"], {"A": 2, "B": 3, "C": 50, "D": 60}, [Window(10, 10), Window(20, 5), Window(20, 20)]
+    )
+    found = OPTIMIZERS["mcep"](workload, PaperCosts())
+    assert found.mcep is not None
+    plan = found.mcep.plan
+    shown = {" ".join(map(str, node.classes)): node for node in plan.nodes}
+    assert set(shown) == {"A", "B", "C", "D", "A B", "B A", "A B C", "A B D"}
+    assert shown["A B"].within == 20
+    assert shown["A B C"].within == 10
+    assert shown["A B"].expected == pytest.approx(3)
+    assert shown["A B C"].expected == pytest.approx(2 * 3 * 50 / 8 / 6)
+    names = list(shown)
+    users = dict(zip(names, plan.users(), strict=True))
+    assert users["A B"] == {0, 1}
+    assert users["A"] == {0, 1, 2}
+    assert found.mcep.by_themselves <= found.mcep.as_written
+    check(plan)
+
+
+def check(plan: MatchPlan) -> None:
+    """Children come before, and their classes are those of the node at the places of either."""
+    for number, node in enumerate(plan.nodes):
+        if node.children is None:
+            assert len(node.classes) == 1
+            continue
+        assert max(node.children) < number
+        left, right = (plan.nodes[child].classes for child in node.children)
+        others = [place for place in range(len(node.classes)) if place not in node.places]
+        assert tuple(node.classes[place] for place in node.places) == left
+        assert tuple(node.classes[place] for place in others) == right
+
+
+@pytest.mark.parametrize("model", [*first(1, MODELS)])
+def test_any_workload(model: str) -> None:
+    """The plan does not depend on the order of the queries, and each query is in it or has a reason."""
+    built = 0
+    for seed in range(10):
+        workload, text = random_problem(Random(seed))
+        found = OPTIMIZERS["mcep"](workload, MODELS[model])
+        assert not list(invalid(workload.template, found.plan)), text
+        assert found.mcep is not None
+        check(found.mcep.plan)
+        apart = {one.query for one in found.mcep.not_planned}
+        assert apart.isdisjoint(found.mcep.plan.queries), text
+        assert apart | found.mcep.plan.queries == set(range(len(workload.template.queries))), text
+        built += bool(found.mcep.plan.roots)
+        order = [*range(len(workload.template.queries))]
+        Random(seed).shuffle(order)
+        machine = template([workload.template.queries[query] for query in order])
+        events = dict(zip(workload.template.states, workload.events, strict=True))
+        other = OPTIMIZERS["mcep"](Problem(machine, tuple(events[s] for s in machine.states)), MODELS[model])
+        assert other.mcep is not None
+        assert other.mcep.plan.nodes == found.mcep.plan.nodes, text
+        assert other.cost == pytest.approx(found.cost), text
+    assert built > 3

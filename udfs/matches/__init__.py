@@ -1,0 +1,1 @@
+"""Matches that are built from events, step by step, and then aggregated."""

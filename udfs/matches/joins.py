@@ -1,0 +1,74 @@
+"""Joins: partial matches of two steps put together where their events are in order of time and near each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from sparkext.planner.compiler.kernel_plan import MatchStep
+from sparkext.udfs.matches.moments import Moments
+from sparkext.udfs.state.program import Ints
+
+PartialMatches: TypeAlias = "list[Ints]"
+"""Per event of a step, the row that it is. Each has shape (partial matches,)."""
+
+BLOCK = 1 << 18
+"""Pairs of partial matches that are looked at, at once."""
+
+
+def joined(
+    step: MatchStep, left: PartialMatches, right: PartialMatches, moments: Moments, within: int | None
+) -> Iterator[PartialMatches]:
+    """The partial matches of a step out of those of its children, in blocks.
+
+    Args:
+        step: One with children.
+        left: Of the first child.
+        right: Of the second.
+        moments: Of all rows.
+        within: How much less than that the last event is after the first; None for any time.
+    """
+    since, until = moments.bounds(within)
+    of_left = list(step.places)
+    of_right = [place for place in range(len(step.classes)) if place not in step.places]
+    order = np.argsort(right[0], kind="stable")
+    right = [rows[order] for rows in right]
+    # What comes right before and right after the first event of the right one, as far as the left one says.
+    first = of_right[0]
+    before, after = first - 1, next((place for place in of_left if place > first), None)
+    low = moments.end[left[of_left.index(before)]] if first else since[left[-1]]
+    high = until[left[0]] if after is None else moments.begin[left[of_left.index(after)]]
+    begins, ends = np.searchsorted(right[0], low), np.searchsorted(right[0], high)
+    counts = np.maximum(ends - begins, 0)
+    totals = np.cumsum(counts)
+    at = 0
+    while at < len(counts):
+        done = int(totals[at - 1]) if at else 0
+        until_left = max(at + 1, int(np.searchsorted(totals, done + BLOCK, "right")))
+        some = counts[at:until_left]
+        lefts = np.repeat(np.arange(at, until_left), some)
+        rights = (
+            np.arange(len(lefts)) - np.repeat(np.cumsum(some) - some, some) + np.repeat(begins[at:until_left], some)
+        )
+        at = until_left
+        if not len(lefts):
+            continue
+        found: PartialMatches = [lefts] * len(step.classes)
+        for place, rows in zip(of_left, left, strict=True):
+            found[place] = rows[lefts]
+        for place, rows in zip(of_right, right, strict=True):
+            found[place] = rows[rights]
+        if len(of_right) > 1 or (first and after is not None):
+            found = _in_order(found, moments, until)
+        yield found
+
+
+def _in_order(found: PartialMatches, moments: Moments, until: Ints) -> PartialMatches:
+    """Those whose events are in order of time and near each other."""
+    holds = found[-1] < until[found[0]]
+    for one, other in pairwise(found):
+        holds &= other >= moments.end[one]
+    return [rows[holds] for rows in found]
