@@ -16,6 +16,7 @@ from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
 from sparkext.planner.gloria.gloria import Found, gloria, published
 from sparkext.planner.gloria.greedy import greedy
 from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.hamlet.hamlet import hamlet
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharon.sharon import sharon
@@ -61,6 +62,7 @@ OPTIMIZERS: Mapping[str, Callable[[Problem, CostModel], Found]] = {
     "none": _none,
     "published": published,
     "sharon": sharon,
+    "hamlet": hamlet,
 }
 """By name; the first is the default. All but ``exhaustive``, which raises `WorkloadTooLargeError`, have a plan when
 the budget of the problem is used up."""

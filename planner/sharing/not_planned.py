@@ -10,6 +10,8 @@ class Reason(Enum):
     """Why a strategy leaves a query alone; the name is for programs, the value for people."""
 
     KLEENE = "it repeats"
+    NO_KLEENE = "nothing in it repeats by itself"
+    COMPLEX_KLEENE = "what repeats in it are several events in a row"
     BRANCHES = "it has alternatives"
     NOT = "it has NOT"
     PREV = "it has a condition on the event before"
@@ -17,7 +19,7 @@ class Reason(Enum):
     SELECTION = "it may not leave out every event"
     SPAN = "it has SPAN"
     DIFFERENCE = "it has MIN or MAX of a difference of ends"
-    NOTHING_IN_COMMON = "no other query has two events in a row as it has"
+    NOTHING_IN_COMMON = "no other query has what it could share"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ MAX_CANDIDATES = 60
 
 def not_planned(one: PassReport) -> dict[int, Reason]:
     """The queries of a pass that its optimizer has left alone, with the reasons."""
-    found = one.run.optimized.found.sharon
-    return {} if found is None else {apart.query: apart.reason for apart in found.not_planned}
+    return {apart.query: apart.reason for apart in one.run.optimized.found.not_planned or ()}
 
 
 def search_lines(one: PassReport) -> Iterator[str]:
@@ -87,7 +86,7 @@ def search_json(one: PassReport) -> dict[str, Any]:
 
 def applicable_json(one: PassReport, place: int | None) -> dict[str, Any]:
     """Whether a query was planned, and if not why; nothing for optimizers that plan all."""
-    if one.run.optimized.found.sharon is None or place is None:
+    if one.run.optimized.found.not_planned is None or place is None:
         return {}
     reason = not_planned(one).get(place)
     return {"applicable": reason is None, "reason": None if reason is None else reason.name}

@@ -63,12 +63,12 @@ def test_what_is_no_plan() -> None:
     assert [len(mine) for mine in guarded.loops] == [0, 1, 1]
 
 
-@pytest.mark.parametrize("part", first(1, range(4)))
+@pytest.mark.parametrize("part", first(1, range(6)))
 @pytest.mark.parametrize("model", MODELS)
 def test_gloria_is_exhaustive(model: str, part: int) -> None:
     """With random loops, to which queries come in different ways."""
     costs, planned, shared = MODELS[model], 0, 0
-    for seed in range(part * 25, (part + 1) * 25):
+    for seed in range(part * 15, (part + 1) * 15):
         workload, text = random_loops(Random(seed), 3)
         found = gloria(workload, costs)
         assert not list(invalid(workload.template, found.plan)), text
@@ -81,8 +81,8 @@ def test_gloria_is_exhaustive(model: str, part: int) -> None:
         assert truth is not None, text
         assert found.cost == pytest.approx(plan_cost(workload, costs, truth), rel=1e-9), text
         assert found.bound == pytest.approx(found.cost, rel=1e-9), text
-    assert planned > 8
-    assert shared > 2
+    assert planned > 5
+    assert shared > 0
 
 
 def test_labels_of_many_queries() -> None:
