@@ -55,6 +55,10 @@ class SharingIsFree:
         del problem
         yield ("alone", query, transition), 1.0
 
+    def entry(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
+        """As alone."""
+        return self.alone(problem, query, transition)
+
     def shared(self, problem: Problem, query: int, transition: int, snapshot: int) -> Iterable[Charge]:
         """Next to nothing for the whole Q-set."""
         del problem, query, transition, snapshot

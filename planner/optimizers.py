@@ -16,6 +16,7 @@ from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
 from sparkext.planner.gloria.gloria import Found, gloria, published
 from sparkext.planner.gloria.greedy import greedy
 from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.hamlet.hamlet import hamlet
 from sparkext.planner.mcep.mcep import mcep
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.sharing_plan import SharingPlan
@@ -62,6 +63,7 @@ OPTIMIZERS: Mapping[str, Callable[[Problem, CostModel], Found]] = {
     "none": _none,
     "published": published,
     "sharon": sharon,
+    "hamlet": hamlet,
     "mcep": mcep,
 }
 """By name; the first is the default. All but ``exhaustive``, which raises `WorkloadTooLargeError`, have a plan when

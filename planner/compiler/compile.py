@@ -395,8 +395,11 @@ class _Compiler:
         if not node.component.is_count:
             return ()
         form = self._shared.forms[node.query][node.state]
-        constant = self._shared.bases[self._shared.region_of[form.block]].constant
-        columns = ([0] if form.begins else []) + ([constant] if form.starts and constant is not None else [])
+        base = self._shared.bases[self._shared.region_of[form.block]]
+        columns = [base.inflows[form.block]] if form.block in base.inflows else []
+        if form.snapshot is not None:
+            columns += [0] if form.begins else []
+            columns += [base.constant] if form.starts and base.constant is not None else []
         return tuple(self._unit(node, column, more) for column in columns)
 
     def _regions(self, nodes: list[Node], cell_of: dict[Node, int], more: _MoreCells) -> tuple[Region, ...]:
@@ -428,16 +431,25 @@ class _Compiler:
         trends, form = counts(node), cell_of.get(replace(node, held=Held.FORM))
         # What the base has counted goes on with trends; what is counted on the way is so for trends of the base.
         pairs = dict.fromkeys(((trends, node), (node, trends)))
-        for column, state in self._shared.columns(node.query, node.state).items():
-            held = Held.BASE if column and forms[state].kept_apart else Held.TOTAL
+        inflows = self._shared.inflows(node.query, node.state)
+        snapshot = forms[node.state].snapshot
+        totals = [
+            (column, state, Held.BASE if (column or snapshot is None) and forms[state].kept_apart else Held.TOTAL)
+            for column, state in self._shared.columns(node.query, node.state).items()
+        ]
+        totals += ((column, state, Held.TOTAL) for column, to in inflows.items() for state in to.inflow)
+        for column, state, held in totals:
             for factor, other in pairs:
                 coefficient = cell_of.get(replace(factor, held=Held.FORM))
                 total = cell_of.get(Node(node.query, state, other.component, held))
                 if coefficient is not None and total is not None:
                     yield Product(coefficient, column, total)
         base = self._shared.bases[self._shared.region_of[forms[node.state].block]]
-        if base.constant is not None and form is not None:
-            yield Product(form, base.constant, None if self._panes[node.query] is None else self._one(trends, more))
+        constants = [column for column, to in inflows.items() if to.starts]
+        if base.constant is not None:
+            constants.append(base.constant)
+        for column in constants if form is not None else ():
+            yield Product(form, column, None if self._panes[node.query] is None else self._one(trends, more))
         if forms[node.state].block not in base.blocks:
             yield Product(self._unit(trends, 0, more), 0, cell_of[node])
 

@@ -1,6 +1,7 @@
 """Labels: of what a query's share in each transition is made, from which Q-sets follow.
 
-A label is the state whose snapshots the form over a transition is made of, or `ALONE`. Each query may be
+A label is the state whose snapshots the form over a transition is made of, or what ends the bursts in a loop, see
+`sparkext.planner.gloria.bursts`, or `ALONE`. Each query may be
 labelled by itself. Queries are in one Q-set of a transition when they have the same form there: it is over
 the same snapshots and has come by the same transitions. Putting together all that have the same form never
 costs anything, so a plan that is best among those of labels is best of all.
@@ -11,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
+from sparkext.planner.gloria.bursts import is_burst
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.sharing.prefixes import equal_prefixes
-from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
+from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
 
 ALONE = None
 """Label of a transition over which a query passes values of its own."""
@@ -26,7 +28,7 @@ def forms(problem: Problem, query: int, labels: Labels) -> dict[int, int] | None
     """Per transition that is not alone the number of its form; None when the labels are not valid.
 
     Queries have a form in common when it has the same number. The conditions are those of
-    `sparkext.planner.sharing.sharing_plan.invalid`.
+    `sparkext.planner.sharing.invalid.invalid`.
     """
     found: dict[int, int] = {}
     come: dict[int, _Way] = {}
@@ -38,6 +40,12 @@ def forms(problem: Problem, query: int, labels: Labels) -> dict[int, int] | None
             continue
         if query not in plain[transition]:
             return None
+        if snapshot < 0:
+            way = _in_loop(problem, query, transition, labels)
+            if way is None:
+                return None
+            found[transition] = numbers.setdefault((transition, snapshot, *way), len(numbers))
+            continue
         source = transitions[transition].source
         by = begun = 0
         if source != snapshot:
@@ -67,6 +75,18 @@ def forms(problem: Problem, query: int, labels: Labels) -> dict[int, int] | None
 _Way: TypeAlias = tuple[int, int]
 """By which transitions a form has come since its snapshots, and at which states on the way its queries start,
 as bits."""
+
+
+def _in_loop(problem: Problem, query: int, transition: int, labels: Labels) -> _Way | None:
+    """The way of a form that is shared by bursts, the whole loop; None when it cannot be."""
+    loop, label = problem.loop_of[query].get(transition), labels[transition]
+    if loop is None or label is None or not loop.before <= problem.bursts.ending(label):
+        return None
+    if any(labels[number] != label for number in loop.inside):
+        return None
+    if any(labels[number] is not ALONE for number in loop.entering):
+        return None
+    return sum(1 << number for number in loop.inside), 0
 
 
 def _around(problem: Problem, query: int, labels: Labels, source: int, snapshot: int) -> _Way | None:
@@ -111,7 +131,10 @@ def plan_of(problem: Problem, optimizer: str, labels: Sequence[Labels]) -> Shari
             TransitionPlan(
                 t.source,
                 t.target,
-                _ordered(QSet(tuple(queries), snapshot) for (_, snapshot), queries in sets.items()),
+                _ordered(
+                    QSet(tuple(queries), BURST if is_burst(snapshot) else snapshot)
+                    for (_, snapshot), queries in sets.items()
+                ),
             )
             for t, sets in zip(problem.transitions, together, strict=True)
         ),
@@ -139,8 +162,11 @@ def labels_of(problem: Problem, plan: SharingPlan) -> list[dict[int, int | None]
     labels: list[dict[int, int | None]] = [{} for _ in problem.template.queries]
     for number, planned in enumerate(plan.transitions):
         for qset in planned.qsets:
+            label = qset.snapshot
+            if label == BURST:
+                label = problem.bursts.label_of(problem.loop_of[query][number] for query in qset.queries)
             for query in qset.queries:
-                labels[query][number] = qset.snapshot
+                labels[query][number] = label
     return labels
 
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from sparkext.planner.completion.labels import ALONE, Labels, forms
 from sparkext.planner.costs.cost_model import Bundle, Pricer, spot
+from sparkext.planner.gloria.bursts import is_burst
 from sparkext.planner.gloria.problem import Problem
 
 Labelling: TypeAlias = "dict[int, int | None]"
@@ -53,10 +54,12 @@ class Core:
         transitions: That the query may share, by number.
         states: At their ends, each with what matters of the rest of the query: whether it comes there,
             leaves there, ends or starts by itself, and whether its forms may be passed on.
+        bursts: Of the loops in which all transitions may be shared, the transitions and their labels.
     """
 
     transitions: tuple[int, ...]
     states: tuple[tuple[int, bool, bool, bool, bool, bool], ...]
+    bursts: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
 
 
 def core(problem: Problem, fewest: int, query: int) -> Core:
@@ -76,6 +79,11 @@ def core(problem: Problem, fewest: int, query: int) -> Core:
                 state in problem.passing[query],
             )
             for state in dict.fromkeys(state for link in links for state in (link.source, link.target))
+        ),
+        tuple(
+            (loop.inside, tuple(problem.bursts.labels(loop)))
+            for loop in problem.loops[query]
+            if inner.issuperset(loop.inside)
         ),
     )
 
@@ -155,16 +163,32 @@ def all_labels(
     arrivals, departures = problem.arrivals[query], problem.departures[query]
     sharable = {number for number in numbers if can_share(problem, fewest, query, number)}
     labels: Labelling = {}
+    bursts: dict[int, list[int]] = {
+        number: problem.bursts.labels(loop)
+        for loop in problem.loops[query]
+        if sharable.issuperset(loop.inside)
+        for number in loop.inside
+    }
+    if bursts and not problem.bursts.are_all:
+        raise TooManyLabelsError
 
     def choices(number: int) -> list[int | None]:
         if number not in sharable:
             return [ALONE]
         source = transitions[number].source
         found: list[int | None] = [ALONE, source]
+        around = bursts.get(number, [])
+        if around:
+            loop = problem.loop_of[query][number]
+            chosen = {labels[other] for other in loop.inside if other in labels}
+            if any(map(is_burst, chosen)):
+                return list(chosen)
+            if not chosen and all(labels.get(other) is ALONE for other in loop.entering):
+                found += around
         if source in passing:
             known = {labels[before] for before in arrivals[source] if before in labels}
             if len(known) == 1:
-                found += [snapshot for snapshot in known if snapshot not in (ALONE, source)]
+                found += [snapshot for snapshot in known if snapshot not in (ALONE, source) and not is_burst(snapshot)]
             elif not known and arrivals[source]:
                 # Only what comes round a cycle gets here.
                 found += [state for state in arrivals if state != source]
@@ -228,7 +252,7 @@ def some_labels(
 
     Forms stop where they cannot be passed on, or at one state more, behind which the query goes alone. As long as
     these are less than ``most`` there are others, with snapshots at two states. Of too many, those that share
-    most are kept.
+    most are kept. Up to half are those of loops that are shared by bursts.
     """
     transitions = problem.transitions
     mine = [(n, transitions[n].source, can_share(problem, fewest, query, n)) for n in problem.mine[query]]
@@ -261,8 +285,44 @@ def some_labels(
             found.sort(key=lambda way: -len(way[1]))
         return found[:most]
 
+    bursts = list(islice(_burst_labels(problem, fewest, query), most // 2))
+    most -= len(bursts)
     simple = new(one_state(), most)
-    return simple if len(simple) == most else simple + new(two_states(), most - len(simple))
+    if len(simple) < most:
+        simple += new(two_states(), most - len(simple))
+    if not bursts or len(simple) == most:
+        return bursts + simple
+    both = (_with_loops(problem, query, one, other) for one, _ in simple for other, _ in bursts)
+    distinct = {tuple(labels[number] for number in problem.mine[query]): labels for labels in both}
+    for one, _ in bursts:
+        distinct.pop(tuple(one[number] for number in problem.mine[query]), None)
+    valid = ((labels, known) for labels in distinct.values() if (known := forms(problem, query, labels)) is not None)
+    return bursts + simple + list(islice(valid, most - len(simple)))
+
+
+def _burst_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Labelling, Mapping[int, int]]]:
+    """Labels of a query that shares by bursts alone: all its loops, or one, beginning with those ended most often."""
+    mine = [loop for loop in problem.loops[query] if all(can_share(problem, fewest, query, n) for n in loop.inside)]
+    every = [dict.fromkeys(loop.inside, label) for loop in mine for label in reversed(problem.bursts.labels(loop))]
+    if len(mine) > 1:
+        every.insert(0, {n: problem.bursts.labels(loop)[-1] for loop in mine for n in loop.inside})
+    for some in every:
+        labels: Labelling = {**dict.fromkeys(problem.mine[query], ALONE), **some}
+        known = forms(problem, query, labels)
+        if known is not None:
+            yield labels, known
+
+
+def _with_loops(problem: Problem, query: int, labels: Labels, by_bursts: Labels) -> Labelling:
+    """Labels with those of loops that are shared by bursts: values go to them, and from them."""
+    found = dict(labels)
+    for loop in problem.loops[query]:
+        if is_burst(by_bursts[loop.inside[0]]):
+            for state in loop.states:
+                found.update({n: ALONE for n in problem.departures[query][state] if found[n] != state})
+            found.update(dict.fromkeys(loop.entering, ALONE))
+            found.update({number: by_bursts[number] for number in loop.inside})
+    return found
 
 
 def can_share(problem: Problem, fewest: int, query: int, number: int) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from sparkext.planner.completion.labels import ALONE, Labels, forms
+from sparkext.planner.completion.labels import ALONE, Labels, forms, labels_of
+from sparkext.planner.gloria.bursts import is_burst
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan
 
@@ -33,7 +34,10 @@ class Leaving:
 
 
 class CostModel(Protocol):
-    """Prices of the parts of a plan. All are local: to a query at a state, or to a Q-set at a transition."""
+    """Prices of the parts of a plan. All are local: to a query at a state, or to a Q-set at a transition.
+
+    For what is shared by bursts, the snapshots are given as a label, see `sparkext.planner.gloria.bursts`.
+    """
 
     name: str
     fewest: int
@@ -53,6 +57,9 @@ class CostModel(Protocol):
 
     def evaluation(self, problem: Problem, query: int, state: int, snapshot: int, leaving: Leaving) -> Iterable[Charge]:
         """Of turning what arrives for a query in forms over snapshots of one state into values."""
+
+    def entry(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
+        """Of a query's own values over a transition to a loop that it shares by bursts."""
 
     def may_pay(self, problem: Problem, transition: int) -> bool:
         """Whether there may be Q-sets of a transition that cost less than their queries alone, evaluations aside."""
@@ -170,15 +177,18 @@ class Pricer:
         if state in problem.starts[query]:
             own.update(model.start(problem, query, state))
         over: set[int] = set()
-        for number in problem.arrivals[query][state]:
+        arriving = problem.arrivals[query][state]
+        alone = model.entry if any(is_burst(labels[number]) for number in arriving) else model.alone
+        for number in arriving:
             snapshot = labels[number]
             if snapshot is ALONE:
-                own.update(((key, behind), cost) for key, cost in model.alone(problem, query, number))
+                own.update(((key, behind), cost) for key, cost in alone(problem, query, number))
                 continue
             over.add(snapshot)
             common.update(((forms[number], key), cost) for key, cost in model.shared(problem, query, number, snapshot))
-        if over and (left := leaving(problem, query, state, labels)):
-            for snapshot in over:
+        left = leaving(problem, query, state, labels)
+        for snapshot in over:
+            if left or is_burst(snapshot):
                 own.update(model.evaluation(problem, query, state, snapshot, left))
         return Bundle(tuple(own.items()), tuple(common.items()), sum(own.values()))
 
@@ -222,21 +232,27 @@ def _charges(
     for state, queries in enumerate(problem.template.starts):
         for query in queries:
             yield from ((state, *charge) for charge in model.start(problem, query, state))
-    labels: list[dict[int, int | None]] = [{} for _ in problem.template.queries]
+    labels = labels_of(problem, plan)
+    entering = [
+        {n for loop in loops if is_burst(mine[loop.inside[0]]) for n in loop.entering}
+        for loops, mine in zip(problem.loops, labels, strict=True)
+    ]
     for number, planned in enumerate(plan.transitions):
         for qset in planned.qsets:
             part = (planned.source, planned.target, qset)
             for query in qset.queries:
-                labels[query][number] = qset.snapshot
+                snapshot = labels[query][number]
+                alone = model.entry if number in entering[query] else model.alone
                 charged = (
-                    model.alone(problem, query, number)
-                    if qset.snapshot is None
-                    else model.shared(problem, query, number, qset.snapshot)
+                    alone(problem, query, number)
+                    if snapshot is None
+                    else model.shared(problem, query, number, snapshot)
                 )
                 yield from ((part, (number, qset.queries, key), cost) for key, cost in charged)
     for query, arrivals in enumerate(problem.arrivals):
         for state, arriving in arrivals.items():
             over = {snapshot for number in arriving if (snapshot := labels[query][number]) is not None}
-            if over and (left := leaving(problem, query, state, labels[query])):
-                for snapshot in over:
+            left = leaving(problem, query, state, labels[query])
+            for snapshot in over:
+                if left or is_burst(snapshot):
                     yield from ((state, *charge) for charge in model.evaluation(problem, query, state, snapshot, left))

@@ -9,6 +9,9 @@ What costs time in the kernel (`sparkext.udfs.kernels.event_loop`), and how ofte
 - Forms are evaluated for all states of a region at once when a snapshot is taken, and when windows open or
   close; and for one state when an event asks for its values. But only if forms have changed since: with D
   events that ask and B that change, randomly mixed, that is D·B / (D + B) times.
+- In a loop that is shared by bursts, forms are evaluated when an event has changed what comes to the loop for any query
+  of the Q-set, which is as often as a run of the loop's events begins, and when windows open or close. What comes there
+  is read when forms are evaluated, and costs nothing by itself.
 - Where a condition on the event before is looked up, it costs a walk through a tree, or a scan.
 """
 
@@ -25,6 +28,7 @@ from sparkext.planner.compiler.kernel_plan import Access
 from sparkext.planner.compiler.panes import pane_rows, told_apart
 from sparkext.planner.conditions.access import accesses
 from sparkext.planner.costs.cost_model import Charge, Leaving
+from sparkext.planner.gloria.bursts import is_burst
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.sharing.prefixes import equal_prefixes
 
@@ -84,8 +88,15 @@ class MeasuredCosts:
         """An update of coefficients at every event, and more to evaluate whenever snapshots are taken."""
         kernel, c = self._kernel(problem), self.constants
         key = (query, transition, snapshot)
-        if key not in kernel.charged:
-            link = problem.transitions[transition]
+        if key in kernel.charged:
+            return kernel.charged[key]
+        link = problem.transitions[transition]
+        if is_burst(snapshot):
+            columns, events = len(problem.loop_of[query][transition].states) + 1, problem.events[link.target]
+            adding = events * (c.update + 2 * columns * c.lane)
+            kernel.charged[key] = [("form", events * c.form)]
+            kernel.charged[key] += ((("coefficients", total), adding) for total in kernel.needed[query])
+        else:
             columns = len(kernel.between(query, snapshot, link.source)) + 1
             block, events = kernel.block(query, link.target), problem.events[link.target]
             adding = events * (c.update + 2 * columns * c.lane)
@@ -103,6 +114,11 @@ class MeasuredCosts:
         key = (query, state, snapshot, leaving)
         if key in kernel.charged:
             return kernel.charged[key]
+        if is_burst(snapshot):
+            cost = self._of_burst(problem, query, state, snapshot, leaving)
+            what = kernel.number(("burst", state, snapshot, leaving, kernel.block(query, state)))
+            kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
+            return kernel.charged[key]
         between = kernel.between(query, snapshot, state)
         changing = sum(problem.events[other] for other in between)
         row = c.evaluate + kernel.lanes[query] * (len(between) + 1) * c.multiply
@@ -118,20 +134,51 @@ class MeasuredCosts:
         kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
         return kernel.charged[key]
 
+    def _of_burst(self, problem: Problem, query: int, state: int, label: int, leaving: Leaving) -> float:
+        """Of a total in a loop that is shared by bursts: once a burst, whenever it is asked for, and where snapshots
+        are taken an update for all that comes there."""
+        kernel, c = self._kernel(problem), self.constants
+        arriving = problem.arrivals[query][state]
+        loop = next(problem.loop_of[query][number] for number in arriving if number in problem.loop_of[query])
+        changing = sum(problem.events[other] for other in loop.states)
+        row = c.evaluate + kernel.lanes[query] * (len(loop.states) + 1) * c.multiply
+        ending = problem.bursts.ending(label)
+        cost = (_mixed(sum(problem.events[other] for other in ending), changing) + kernel.slides[query]) * row
+        targets = {problem.transitions[number].target for number in leaving.alone}
+        cost += _mixed(sum(problem.events[target] for target in targets), changing) * row
+        if leaving.fresh:
+            others = sum(problem.transitions[number].source not in (state, *loop.before) for number in arriving)
+            update = c.update + 2 * kernel.lanes[query] * c.lane
+            cost += _mixed(problem.events[state], changing) * row * others
+            cost += problem.events[state] * update * len(arriving)
+        return cost
+
+    def entry(
+        self,
+        problem: Problem,  # noqa: ARG002 - what comes to the loop is read when its forms are evaluated
+        query: int,  # noqa: ARG002
+        transition: int,  # noqa: ARG002
+    ) -> Iterable[Charge]:
+        """Nothing."""
+        return ()
+
     def may_pay(self, problem: Problem, transition: int) -> bool:
         """Whether coefficients instead of lanes, and one form instead of values of each, save more than a form costs.
 
         A form has one coefficient or more. It adds one to each total, where queries alone add lanes to each of their
         totals that are not equal. So no Q-set saves more than that of all queries for those totals that gain by it.
+        In a loop that is shared by bursts, what comes from outside costs nothing either.
         """
         c = self.constants
         events = problem.events[problem.transitions[transition].target]
         values: dict[int, dict[Hashable, float]] = {}
         for query in problem.plain[transition]:
-            for total, (what, cost) in zip(
-                self._kernel(problem).needed[query], self.alone(problem, query, transition), strict=True
-            ):
-                values.setdefault(total, {})[what] = cost
+            loop = problem.loop_of[query].get(transition)
+            for number in (transition, *(() if loop is None else loop.entering)):
+                for total, (what, cost) in zip(
+                    self._kernel(problem).needed[query], self.alone(problem, query, number), strict=True
+                ):
+                    values.setdefault(total, {})[what] = cost
         least = events * (c.update + 2 * c.lane)
         saved = sum(max(0.0, sum(paid.values()) - least) for paid in values.values())
         return saved > events * c.form

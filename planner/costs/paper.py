@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sparkext.planner.costs.cost_model import Charge, Leaving
+from sparkext.planner.gloria.bursts import is_burst
 from sparkext.planner.gloria.problem import Problem
 
 
@@ -15,6 +16,9 @@ class PaperCosts:
     - (E', E) alone costs |E'|·|E| for each query.
     - (E', E) in a Q-set costs |E'| when snapshots are taken at E', else |E'|·|X| for snapshots of X.
     - Evaluating snapshots of X at E costs |E|·|X| for each query.
+
+    Of loops that are shared by bursts the paper knows nothing. There, as in the HAMLET paper, (E', E) costs |E'|·|E|
+    for the whole Q-set, and evaluation at E |E| for each state of each query.
     """
 
     name = "paper"
@@ -39,6 +43,9 @@ class PaperCosts:
     ) -> Iterable[Charge]:
         """|E'| times the length of the form, which is 1 where snapshots are taken, for the whole Q-set."""
         source = problem.transitions[transition].source
+        if is_burst(snapshot):
+            yield "shared", problem.events[source] * problem.events[problem.transitions[transition].target]
+            return
         length = 1.0 if snapshot == source else problem.events[snapshot]
         yield "shared", problem.events[source] * length
 
@@ -51,7 +58,15 @@ class PaperCosts:
         leaving: Leaving,  # noqa: ARG002 - the paper evaluates at the state whatever comes then
     ) -> Iterable[Charge]:
         """|E|·|X| for each query."""
+        if is_burst(snapshot):
+            states = len(problem.template.places[query])
+            yield ("evaluation", query, state, "burst"), problem.events[state] * states
+            return
         yield ("evaluation", query, state, snapshot), problem.events[state] * problem.events[snapshot]
+
+    def entry(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
+        """As alone."""
+        return self.alone(problem, query, transition)
 
     def may_pay(self, problem: Problem, transition: int) -> bool:
         """Whether there are two queries."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from sparkext.planner.gloria.graph import Graph, Pool
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
+from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import Template, Transition
 
 
@@ -70,7 +70,7 @@ class Canonical:
         found = [
             QSet(
                 self._queries(qset.queries),
-                None if qset.snapshot is None else self.states[qset.snapshot],
+                qset.snapshot if qset.snapshot in (None, BURST) else self.states[qset.snapshot],
             )
             for qset in qsets
         ]

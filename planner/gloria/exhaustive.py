@@ -13,8 +13,9 @@ from typing import TypeAlias
 
 from sparkext.planner.completion.labels import labels_of, plan_of
 from sparkext.planner.costs.cost_model import CostModel, leaving
+from sparkext.planner.gloria.bursts import is_burst
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
+from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
 
 MAX_PARTS = 200_000
 """Most parts of plans that are gone on with at one transition."""
@@ -151,7 +152,7 @@ def _divisions(problem: Problem, fewest: int, number: int, known: Mapping[int, _
     for other, link in enumerate(problem.transitions):
         if link.target == transition.source:
             snapshots |= (
-                {qset.snapshot for qset in known[other] if qset.snapshot is not None}
+                {qset.snapshot for qset in known[other] if qset.snapshot not in (None, BURST)}
                 if other in known
                 else set(range(len(problem.template.states)))
             )
@@ -161,6 +162,9 @@ def _divisions(problem: Problem, fewest: int, number: int, known: Mapping[int, _
             mine: list[int | None] = [None] if len(block) == 1 else []
             if len(block) >= fewest and problem.plain[number] >= set(block):
                 mine += sorted(snapshots)
+                loops = {loop.inside for query in block if (loop := problem.loop_of[query].get(number)) is not None}
+                if len(loops) == 1 and all(number in problem.loop_of[query] for query in block):
+                    mine.append(BURST)
             choices.append(mine)
         for combination in product(*choices):
             yield tuple(QSet(block, snapshot) for block, snapshot in zip(blocks, combination, strict=True))
@@ -178,12 +182,24 @@ def _partitions(items: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]:
 
 
 def _is_valid(problem: Problem, number: int, known: Mapping[int, _QSets]) -> bool:
-    """Whether the Q-sets of a transition are valid, as `sparkext.planner.sharing.sharing_plan.invalid` says."""
+    """Whether the Q-sets of a transition are valid, as `sparkext.planner.sharing.invalid.invalid` says."""
     source = problem.transitions[number].source
     for qset in known[number]:
         if qset.snapshot is None or qset.snapshot == source:
             continue
         members = set(qset.queries)
+        if qset.snapshot == BURST:
+            loops = [problem.loop_of[query][number] for query in qset.queries]
+            if any(qset not in known[other] for other in loops[0].inside):
+                return False
+            if any(
+                query in q.queries and q.snapshot is not None
+                for query, loop in zip(qset.queries, loops, strict=True)
+                for other in loop.entering
+                for q in known[other]
+            ):
+                return False
+            continue
         if len({source in problem.starts[query] for query in members}) != 1:
             return False
         if not all(source in problem.passing[query] for query in members):
@@ -219,28 +235,49 @@ def _begins(problem: Problem, state: int, qset: QSet, known: Mapping[int, _QSets
 def _over(problem: Problem, model: CostModel, number: int, qsets: _QSets) -> float:
     """Cost of a transition."""
     paid: dict[Hashable, float] = {}
+    depends = _depends(problem, number)
     for qset in qsets:
+        snapshot = _label(problem, number, qset)
         for query in qset.queries:
-            if qset.snapshot is None:
-                paid.update(model.alone(problem, query, number))
-            else:
-                shared = model.shared(problem, query, number, qset.snapshot)
+            if snapshot is not None:
+                shared = model.shared(problem, query, number, snapshot)
                 paid.update(((qset.queries, key), cost) for key, cost in shared)
+            elif not depends:
+                paid.update(model.alone(problem, query, number))
     return sum(paid.values())
 
 
+def _label(problem: Problem, number: int, qset: QSet) -> int | None:
+    """The label of the queries of a Q-set."""
+    if qset.snapshot != BURST:
+        return qset.snapshot
+    return problem.bursts.label_of(problem.loop_of[query][number] for query in qset.queries)
+
+
+def _depends(problem: Problem, number: int) -> bool:
+    """Whether what is paid for values over a transition depends on whether some query shares its target by bursts."""
+    return any(
+        number in loop.entering for query in problem.transitions[number].queries for loop in problem.loops[query]
+    )
+
+
 def _at(problem: Problem, model: CostModel, state: int, known: Mapping[int, _QSets]) -> float:
-    """Cost of the evaluations at a state."""
+    """Cost of the evaluations at a state, and of values over transitions to it of which `_depends` is true."""
     paid: dict[Hashable, float] = {}
     for query, (arrivals, departures) in enumerate(zip(problem.arrivals, problem.departures, strict=True)):
         if state not in arrivals:
             continue
         labels = {
-            number: next(qset.snapshot for qset in known[number] if query in qset.queries)
+            number: _label(problem, number, next(qset for qset in known[number] if query in qset.queries))
             for number in (*arrivals[state], *departures[state])
         }
         over = {snapshot for number in arrivals[state] if (snapshot := labels[number]) is not None}
-        if over and (left := leaving(problem, query, state, labels)):
-            for snapshot in over:
+        left = leaving(problem, query, state, labels)
+        for snapshot in over:
+            if left or is_burst(snapshot):
                 paid.update(model.evaluation(problem, query, state, snapshot, left))
+        alone = model.entry if any(map(is_burst, over)) else model.alone
+        for number in arrivals[state]:
+            if labels[number] is None and _depends(problem, number):
+                paid.update(alone(problem, query, number))
     return sum(paid.values())

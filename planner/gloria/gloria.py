@@ -25,6 +25,8 @@ from sparkext.planner.gloria.path_search import search_paths
 from sparkext.planner.gloria.pools import pools
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.gloria.prospects import too_large, without_prospects
+from sparkext.planner.hamlet.search import HamletSearch
+from sparkext.planner.hamlet.search import search as search_loops
 from sparkext.planner.mcep.match_plan import Matching
 from sparkext.planner.sharing.not_planned import NotPlanned
 from sparkext.planner.sharing.sharing_plan import SharingPlan
@@ -44,6 +46,7 @@ class Found:
         published: Cost of the plan that the rules of the paper find.
         bound: No plan costs less; None when that is not known.
         sharon: How SHARON got there; None for other optimizers.
+        hamlet: How HAMLET got there; None for other optimizers.
         mcep: How MCEP builds the matches of queries; None for other optimizers.
     """
 
@@ -53,14 +56,14 @@ class Found:
     published: float | None = None
     bound: float | None = None
     sharon: SharonSearch | None = None
+    hamlet: HamletSearch | None = None
     mcep: Matching | None = None
 
     @property
     def not_planned(self) -> tuple[NotPlanned, ...] | None:
         """Queries that the optimizer leaves alone; None if it plans all."""
-        if self.sharon is not None:
-            return self.sharon.not_planned
-        return None if self.mcep is None else self.mcep.not_planned
+        searched = self.sharon or self.hamlet or self.mcep
+        return None if searched is None else searched.not_planned
 
 
 def build(problem: Problem, model: CostModel, rules: tuple[Callable[[Graph, Pool], None], ...] = RULES) -> Graph:
@@ -81,7 +84,7 @@ def build(problem: Problem, model: CostModel, rules: tuple[Callable[[Graph, Pool
 def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> Found:
     """The best plan that can be found in the budget; it does not depend on the order of the queries.
 
-    Where it is not known to be the best of all, it costs no more than that of SHARON.
+    Where it is not known to be the best of all, it costs no more than those of SHARON and HAMLET.
     """
     searched = Searched(problem, model)
     if searched.graph is None:
@@ -96,14 +99,22 @@ def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> 
     proved = bound is not None and bound >= searched.pricer.cost(labels) * (1 - 1e-9)
     if not proved and not problem.budget.is_spent():
         labels = _from_sequences(searched, model, labels, effort)
+        labels = _from_there(searched, model, labels, search_loops(searched.problem, searched.pricer)[0], effort)
     return searched.found("gloria", labels, cost, bound)
 
 
 def _from_sequences(searched: Searched, model: CostModel, labels: list[Labelling], effort: Effort) -> list[Labelling]:
     """Labels that cost no more than the given ones, or those that SHARON finds and what completion makes of them."""
+    begin, found = search(searched.problem, model, searched.pricer, effort, part=1.0)
+    return _from_there(searched, model, labels, begin, effort) if found.shared else labels
+
+
+def _from_there(
+    searched: Searched, model: CostModel, labels: list[Labelling], begin: list[Labelling], effort: Effort
+) -> list[Labelling]:
+    """Labels that cost no more than the given ones, or those of another beginning and what completion makes of them."""
     problem, pricer = searched.problem, searched.pricer
-    begin, found = search(problem, model, pricer, effort, part=1.0)
-    if not found.shared or pricer.cost(begin) >= pricer.cost(labels) * (1 - 1e-12):
+    if pricer.cost(begin) >= pricer.cost(labels) * (1 - 1e-12):
         return labels
     with suppress(BudgetSpentError):
         return min(begin, complete(problem, model, pricer, begin, effort).labels, key=pricer.cost)

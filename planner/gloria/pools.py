@@ -12,7 +12,8 @@ from itertools import product
 
 from sparkext.planner.disjoint_sets import put_together
 from sparkext.planner.gloria.graph import Pool
-from sparkext.planner.gloria.problem import Problem, strong_components
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.strong_components import strong_components
 
 
 def pools(problem: Problem) -> tuple[Pool, ...]:

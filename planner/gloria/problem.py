@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from sparkext.planner.budget import Budget
+from sparkext.planner.gloria.bursts import Bursts
+from sparkext.planner.sharing.loops import Loop, loops
 from sparkext.planner.sharing.prefixes import equal_prefixes
 from sparkext.planner.sharing.sharing_plan import Steps
 from sparkext.planner.sharing.template import Template, Transition
+from sparkext.planner.strong_components import strong_components
 
 MOST_MATCHES = 10_000_000
 """Most partial matches of a step in a key and window, unless a user says otherwise."""
@@ -69,6 +72,26 @@ class Problem:
         return tuple(
             tuple(strong_components(states, mine)) for states, mine in zip(self.template.places, links, strict=True)
         )
+
+    @cached_property
+    def loops(self) -> tuple[tuple[Loop, ...], ...]:
+        """Per query its loops that can be shared by bursts, and that another query has."""
+        queries = range(len(self.template.queries))
+        found = [
+            () if query in self.left_alone else tuple(loops(self.template, self.steps, query)) for query in queries
+        ]
+        having = Counter(loop.inside for mine in found for loop in mine)
+        return tuple(tuple(loop for loop in mine if having[loop.inside] > 1) for mine in found)
+
+    @cached_property
+    def loop_of(self) -> tuple[dict[int, Loop], ...]:
+        """Per query and transition inside a loop of it that can be shared by bursts, the loop."""
+        return tuple({number: loop for loop in mine for number in loop.inside} for mine in self.loops)
+
+    @cached_property
+    def bursts(self) -> Bursts:
+        """Labels of loops that are shared by bursts."""
+        return Bursts(self.loops, self.events)
 
     @cached_property
     def mine(self) -> tuple[tuple[int, ...], ...]:
@@ -179,40 +202,3 @@ class Problem:
             for query in queries:
                 found[query].add(state)
         return tuple(map(frozenset, found))
-
-
-def strong_components(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """Strongly connected components of a graph in topological order (Tarjan), each ascending."""
-    after: dict[int, list[int]] = {node: [] for node in nodes}
-    for source, target in edges:
-        after[source].append(target)
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-    waiting: set[int] = set()
-    found: list[tuple[int, ...]] = []
-    for root in after:
-        path = [(root, iter(after[root]))] if root not in index else []
-        while path:
-            node, rest = path[-1]
-            if node not in index:
-                index[node] = low[node] = len(index)
-                stack.append(node)
-                waiting.add(node)
-            for other in rest:
-                if other not in index:
-                    path.append((other, iter(after[other])))
-                    break
-                if other in waiting:
-                    low[node] = min(low[node], index[other])
-            else:
-                path.pop()
-                if path:
-                    low[path[-1][0]] = min(low[path[-1][0]], low[node])
-                if low[node] == index[node]:
-                    component: list[int] = []
-                    while not component or component[-1] != node:
-                        component.append(stack.pop())
-                    waiting.difference_update(component)
-                    found.append(tuple(sorted(component)))
-    return found[::-1]

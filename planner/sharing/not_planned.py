@@ -10,6 +10,8 @@ class Reason(Enum):
     """Why a strategy leaves a query alone; the name is for programs, the value for people."""
 
     KLEENE = "it repeats"
+    NO_KLEENE = "nothing in it repeats by itself"
+    COMPLEX_KLEENE = "what repeats in it are several events in a row"
     BRANCHES = "it has alternatives"
     NOT = "it has NOT"
     PREV = "it has a condition on the event before"
@@ -21,7 +23,7 @@ class Reason(Enum):
     INFINITE = "its trends have no bounded length, or more than 16 events or 64 forms"
     STREAM = "it is over a stream"
     TOO_MANY_MATCHES = "it has too many matches to build them"
-    NOTHING_IN_COMMON = "no other query has two events in a row as it has"
+    NOTHING_IN_COMMON = "no other query has what it could share"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,9 @@ All that comes to a state in Q-sets with snapshots of one type X is a linear for
 states on the way, the same for all queries of the Q-sets and in all windows. The total there is evaluated
 only when it is asked for. States are in one region when forms go from one to the other; the base of a region
 is X, its states from which forms go on, and 1 if a trend may start at some state of it.
+
+In a loop that is shared by bursts, forms are over what comes to its states from outside, of which each query has
+totals of its own, and over the totals at its states.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from dataclasses import dataclass
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.disjoint_sets import put_together
 from sparkext.planner.sharing.prefixes import entered_in
-from sparkext.planner.sharing.sharing_plan import SharingPlan, Steps
+from sparkext.planner.sharing.sharing_plan import BURST, SharingPlan, Steps
 from sparkext.planner.sharing.template import Template
 
 
@@ -22,36 +25,45 @@ class Form:
     """What comes to a state of a query's automaton as a linear form.
 
     Attributes:
-        snapshot: The state of the automaton whose totals it is over.
+        snapshot: The state of the automaton whose totals it is over; None in a loop that is shared by bursts.
         begins: Whether some of it comes straight from there.
         starts: Whether a trend may start at the state.
         sources: The states whose forms it is the sum of, further.
         kept_apart: Whether the state also takes snapshots for the query, so that its total is made by its
             events, and the one in the base of the region is another.
         block: Forms of one block are equal, and made once.
+        inflow: In a loop that is shared by bursts, the states outside from which something comes to the state.
     """
 
-    snapshot: int
+    snapshot: int | None
     begins: bool
     starts: bool
     sources: tuple[int, ...]
     kept_apart: bool
     block: int
+    inflow: tuple[int, ...] = ()
+
+    @property
+    def is_fed(self) -> bool:
+        """Whether something comes to a state of a loop from outside it, or starts there."""
+        return self.snapshot is None and (self.starts or bool(self.inflow))
 
 
 @dataclass(frozen=True, slots=True)
 class RegionBase:
-    """Columns of a region. Column 0 is the state that snapshots are taken at.
+    """Columns of a region. Column 0 is the state that snapshots are taken at, unless it is shared by bursts.
 
     Attributes:
         columns: Number of columns.
         blocks: Column of each block of forms that go on from their state.
         constant: Column of the constant 1; None when there is none.
+        inflows: In a region that is shared by bursts, the column of what comes from outside to the states of a block.
     """
 
     columns: int
     blocks: dict[int, int]
     constant: int | None
+    inflows: dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,12 @@ class Regions:
         form = self.forms[query][state]
         places = self.bases[self.region_of[form.block]].blocks
         own = {places[f.block]: other for other, f in self.forms[query].items() if f.block in places}
-        return {0: form.snapshot} | own
+        return own if form.snapshot is None else {0: form.snapshot} | own
+
+    def inflows(self, query: int, state: int) -> dict[int, Form]:
+        """Per column of what comes to a loop from outside, the form of the state of the query to which it comes."""
+        places = self.bases[self.region_of[self.forms[query][state].block]].inflows
+        return {places[f.block]: f for f in self.forms[query].values() if f.is_fed and f.block in places}
 
 
 def regions(template: Template, plan: SharingPlan) -> Regions:
@@ -88,8 +105,11 @@ def regions(template: Template, plan: SharingPlan) -> Regions:
                 arriving.setdefault((query, transition.target), {})[transition.source] = qset.snapshot
     over: dict[tuple[int, int], int] = {}
     for (query, place), snapshots in arriving.items():
-        snapshot = next(iter(snapshots.values()))
         onwards = leaving.get((query, place), set())
+        if BURST in snapshots.values():
+            over[query, place] = BURST
+            continue
+        snapshot = next(iter(snapshots.values()))
         if (
             snapshot not in (None, place)
             and set(snapshots.values()) == {snapshot}
@@ -99,26 +119,45 @@ def regions(template: Template, plan: SharingPlan) -> Regions:
             over[query, place] = snapshot
     entered = entered_in(plan)
     number = {node: count for count, node in enumerate(over)}
+    sources = {
+        (query, place): [s for s, label in sorted(arriving[query, place].items()) if s != snapshot == label]
+        for (query, place), snapshot in over.items()
+    }
+    in_loops = _in_loops(plan)
     blocks = refine(
-        ((place, steps.starts(query, place), entered[query, place]) for query, place in over),
-        [
-            tuple((None, number[query, source]) for source in sorted(arriving[query, place]) if source != snapshot)
+        (
+            (place, *in_loops[query, place])
+            if snapshot == BURST
+            else (place, steps.starts(query, place), entered[query, place])
             for (query, place), snapshot in over.items()
-        ],
+        ),
+        [tuple((None, number[query, source]) for source in sources[query, place]) for query, place in over],
     )
     forms: tuple[dict[int, Form], ...] = tuple({} for _ in template.queries)
     state_at = [{place: state for state, place in enumerate(places)} for places in template.places]
     for ((query, place), snapshot), block in zip(over.items(), blocks, strict=True):
         at = state_at[query].__getitem__
+        outside = (source for source, label in arriving[query, place].items() if snapshot == BURST != label)
         forms[query][at(place)] = Form(
-            snapshot=at(snapshot),
+            snapshot=None if snapshot == BURST else at(snapshot),
             begins=snapshot in arriving[query, place],
             starts=steps.starts(query, place),
-            sources=tuple(sorted(at(source) for source in arriving[query, place] if source != snapshot)),
+            sources=tuple(sorted(map(at, sources[query, place]))),
             kept_apart=place in leaving.get((query, place), ()),
             block=block,
+            inflow=tuple(sorted(map(at, outside))),
         )
     return _in_regions(forms)
+
+
+def _in_loops(plan: SharingPlan) -> dict[tuple[int, int], tuple[object, ...]]:
+    """Per query and state of the template in a loop that is shared by bursts, the Q-sets by which it is entered."""
+    found: dict[tuple[int, int], list[object]] = {}
+    for transition in plan.transitions:
+        for qset in transition.qsets:
+            for query in qset.queries if qset.snapshot == BURST else ():
+                found.setdefault((query, transition.target), []).append((transition.source, qset.queries))
+    return {node: (BURST, *entered) for node, entered in found.items()}
 
 
 def _in_regions(forms: tuple[dict[int, Form], ...]) -> Regions:
@@ -129,10 +168,15 @@ def _in_regions(forms: tuple[dict[int, Form], ...]) -> Regions:
     of_block = {block: region for region, members in enumerate(together) for block in members}
     known = tuple(of_block[block] for block in range(blocks))
     sources = {one for one, _ in links}
-    starting = {known[form.block] for mine in forms for form in mine.values() if form.starts}
+    every = [form for mine in forms for form in mine.values()]
+    starting = {known[form.block] for form in every if form.starts and form.snapshot is not None}
+    bursts = {known[form.block] for form in every if form.snapshot is None}
+    fed = {form.block for form in every if form.is_fed}
     bases = []
     for region, members in enumerate(together):
-        columns = {block: place for place, block in enumerate((b for b in members if b in sources), 1)}
-        constant = 1 + len(columns) if region in starting else None
-        bases.append(RegionBase(1 + len(columns) + (region in starting), columns, constant))
+        inflows = {block: place for place, block in enumerate(block for block in members if block in fed)}
+        first = len(inflows) if region in bursts else 1
+        columns = {block: place for place, block in enumerate((b for b in members if b in sources), first)}
+        constant = first + len(columns) if region in starting else None
+        bases.append(RegionBase(first + len(columns) + (region in starting), columns, constant, inflows))
     return Regions(forms, known, tuple(bases))

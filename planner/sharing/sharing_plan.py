@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.patterns.query import Selection
 from sparkext.planner.sharing.template import Template
+
+BURST = -1
+"""In place of the state at whose events snapshots are taken: they are taken when a burst begins, that is, at the first
+event of a loop after anything else has changed what comes to the loop for any of the queries."""
+
+BURST_NAME = "burst"
+"""What stands in texts where the state would stand at whose events snapshots are taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +23,19 @@ class QSet:
     Attributes:
         queries: Ascending.
         snapshot: State of the template at whose events snapshots are taken: what goes over the transition
-            is a linear form over them, the same for all queries. None for a query that goes alone, and for
-            several whose totals are equal anyway.
+            is a linear form over them, the same for all queries. `BURST` inside a loop whose snapshots are taken when
+            bursts begin. None for a query that goes alone, and for several whose totals are equal anyway.
     """
 
     queries: tuple[int, ...]
     snapshot: int | None
+
+
+def snapshot_name(template: Template, qset: QSet) -> str | None:
+    """What people call the snapshots of a Q-set: the state where they are taken, or `BURST_NAME`; None for none."""
+    if qset.snapshot is None:
+        return None
+    return BURST_NAME if qset.snapshot == BURST else str(template.states[qset.snapshot])
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,62 +102,3 @@ class Steps:
     def starts(self, query: int, state: int) -> bool:
         """Whether a query starts at a state of the template."""
         return self._at[query][state] in self._template.automata[query].starts
-
-
-def invalid(template: Template, plan: SharingPlan) -> Iterator[str]:
-    """What is wrong with a plan, as texts; nothing for one that can be carried out.
-
-    The Q-sets of a transition hold each of its queries once. A Q-set on (E', E) with snapshots of E' takes
-    them there. One with snapshots of another state X passes on what comes to E': it comes by transitions that
-    all of the Q-set have, in Q-sets that hold it and have snapshots of X too, all or none of its queries
-    start at E', and some of what comes begins at X.
-    """
-    steps = Steps(template)
-    arriving: dict[int, list[TransitionPlan]] = {}
-    for transition, planned in zip(template.transitions, plan.transitions, strict=True):
-        name = f"({template.states[planned.source]}, {template.states[planned.target]})"
-        if (transition.source, transition.target) != (planned.source, planned.target):
-            yield f"{name} is not the transition of the template"
-        if sorted(query for qset in planned.qsets for query in qset.queries) != list(transition.queries):
-            yield f"{name}: {planned.qsets} does not divide {transition.queries}"
-        arriving.setdefault(planned.target, []).append(planned)
-    for planned in plan.transitions:
-        for qset in planned.qsets:
-            if qset.snapshot is None:
-                continue
-            name = f"({template.states[planned.source]}, {template.states[planned.target]}), {qset}"
-            if not all(steps.is_plain(query, planned.source, planned.target) for query in qset.queries):
-                yield f"{name}: not a plain step"
-            if qset.snapshot == planned.source:
-                continue
-            if not all(steps.passes_on(query, planned.source) for query in qset.queries):
-                yield f"{name}: passed on at a state that has guards or a condition"
-            if len({steps.starts(query, planned.source) for query in qset.queries}) != 1:
-                yield f"{name}: only some start there"
-            for before in arriving.get(planned.source, ()):
-                if not _comes_in_one(before, qset):
-                    yield f"{name}: comes from {template.states[before.source]} in another way"
-            if not _begins(arriving, planned.source, qset):
-                yield f"{name}: nothing comes from the state of its snapshots"
-
-
-def _comes_in_one(before: TransitionPlan, qset: QSet) -> bool:
-    """Whether a transition brings all of a Q-set in one over the same snapshots, or nothing of it."""
-    holding = [other for other in before.qsets if set(other.queries) & set(qset.queries)]
-    if not holding:
-        return True
-    return len(holding) == 1 and holding[0].snapshot == qset.snapshot and set(qset.queries) <= set(holding[0].queries)
-
-
-def _begins(arriving: dict[int, list[TransitionPlan]], state: int, qset: QSet) -> bool:
-    """Whether something that comes to ``state`` over snapshots of the Q-set's type has begun at that type."""
-    seen, todo = {state}, [state]
-    while todo:
-        for before in arriving.get(todo.pop(), ()):
-            if any(o.snapshot == qset.snapshot and set(qset.queries) & set(o.queries) for o in before.qsets):
-                if before.source == qset.snapshot:
-                    return True
-                if before.source not in seen:
-                    seen.add(before.source)
-                    todo.append(before.source)
-    return False

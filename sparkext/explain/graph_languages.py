@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sparkext.explain.report import PassReport, numbers, report
+from sparkext.explain.report import PassReport, numbers, qset_text, report
 from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan
 from sparkext.workload.trend_query import TrendQuery
 
@@ -27,7 +27,8 @@ def explain_dot(queries: Sequence[TrendQuery], only: str | None = None) -> str:
             lines.append(f"    p{number}_{state} [label={label}{shape}];")
         for transition, qset, colour in _edges(one):
             ends = f"p{number}_{transition.source} -> p{number}_{transition.target}"
-            lines.append(f"    {ends} [label={_quoted(_qset(one, qset))}, color={_quoted(colour)}{_width(qset)}];")
+            label = _quoted(qset_text(one.run.template, qset))
+            lines.append(f"    {ends} [label={label}, color={_quoted(colour)}{_width(qset)}];")
         lines.append("  }")
     return "\n".join([*lines, "}"])
 
@@ -42,7 +43,7 @@ def explain_mermaid(queries: Sequence[TrendQuery], only: str | None = None) -> s
             lines.append(f'    p{number}_{state}(["{_escaped(_state(one, state))}"])')
         for transition, qset, colour in _edges(one):
             arrow = "-->" if qset.snapshot is None else "==>"
-            label = _escaped(_qset(one, qset))
+            label = _escaped(qset_text(one.run.template, qset))
             lines.append(f'    p{number}_{transition.source} {arrow}|"{label}"| p{number}_{transition.target}')
             styles.append(f"  linkStyle {len(styles)} stroke:{colour}")
         lines.append("  end")
@@ -72,11 +73,6 @@ def _state(one: PassReport, state: int) -> str:
     text = str(template.states[state])
     starting = [query for query in template.starts[state] if query in one.shown]
     return f"{numbers(starting)} {text}" if starting else text
-
-
-def _qset(one: PassReport, qset: QSet) -> str:
-    snapshot = "" if qset.snapshot is None else f"^{one.run.template.states[qset.snapshot]}"
-    return numbers(qset.queries) + snapshot
 
 
 def _snapshots(one: PassReport) -> set[int]:

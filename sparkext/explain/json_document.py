@@ -12,7 +12,7 @@ from sparkext.explain.report import PassReport, PoolReport, duration, node_text,
 from sparkext.explain.sharon_search import applicable_json, search_json
 from sparkext.planner.costs.cost_model import PartCosts, part_costs
 from sparkext.planner.gloria.graph import Graph, Node
-from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
+from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan, snapshot_name
 from sparkext.workload.trend_query import TrendQuery
 
 
@@ -152,12 +152,10 @@ def _numbers(one: PassReport, queries: Sequence[int]) -> list[int]:
 
 
 def _qset(one: PassReport, transition: TransitionPlan, qset: QSet, costs: PartCosts) -> dict[str, Any]:
-    states = one.run.template.states
-    snapshot = None if qset.snapshot is None else str(states[qset.snapshot])
     return {
         "queries": _names(one, qset.queries),
         "numbers": [query + 1 for query in qset.queries],
-        "snapshot": snapshot,
+        "snapshot": snapshot_name(one.run.template, qset),
         "while": one.guarded(transition, qset),
         "cost": costs.qsets[transition.source, transition.target, qset],
     }
@@ -184,7 +182,7 @@ def _graph(graph: Graph | None, plan: SharingPlan) -> dict[str, Any]:
                 "divided": [
                     {
                         "numbers": [query + 1 for query in qset.queries],
-                        "snapshot": None if qset.snapshot is None else str(states[qset.snapshot]),
+                        "snapshot": snapshot_name(problem.template, qset),
                     }
                     for qset in node.qsets
                 ],

@@ -17,7 +17,8 @@ from sparkext.planner.errors import PlanningError
 from sparkext.planner.gloria.graph import Node
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.patterns.query import Selection
-from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan
+from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan, snapshot_name
+from sparkext.planner.sharing.template import Template
 from sparkext.workload.run import Run
 from sparkext.workload.trend_query import TrendQuery, by_pool
 
@@ -220,12 +221,12 @@ def numbers(queries: Sequence[int]) -> str:
     return "(" + ",".join(str(query + 1) for query in queries) + ")"
 
 
-def qset_text(problem: Problem, qset: QSet) -> str:
-    """A Q-set as the paper writes it: ``(1,2)^A``."""
-    snapshot = "" if qset.snapshot is None else f"^{problem.template.states[qset.snapshot]}"
-    return numbers(qset.queries) + snapshot
+def qset_text(template: Template, qset: QSet) -> str:
+    """A Q-set as the paper writes it: ``(1,2)^A``, or ``(1,2)^burst``."""
+    name = snapshot_name(template, qset)
+    return numbers(qset.queries) + ("" if name is None else f"^{name}")
 
 
 def node_text(problem: Problem, node: Node) -> str:
     """The Q-sets of a node of the GLORIA graph."""
-    return ", ".join(qset_text(problem, qset) for qset in node.qsets)
+    return ", ".join(qset_text(problem.template, qset) for qset in node.qsets)

@@ -126,7 +126,7 @@ def _template(one: PassReport) -> Iterator[str]:
     yield "  Transitions (queries in one parenthesis share; ^ says where snapshots are taken)"
     for transition in one.transitions():
         sets = ", ".join(
-            qset_text(one.run.optimized.problem, qset) + _guarded(one, transition, qset) for qset in transition.qsets
+            qset_text(one.run.template, qset) + _guarded(one, transition, qset) for qset in transition.qsets
         )
         yield f"    {machine.states[transition.source]} -> {machine.states[transition.target]}: {sets}"
     comparisons = one.comparisons()

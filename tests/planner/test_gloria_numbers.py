@@ -17,7 +17,7 @@ from sparkext.planner.gloria.graph import Graph, Node
 from sparkext.planner.gloria.kleene import plan_components
 from sparkext.planner.gloria.node_pruning import prune_nodes
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.sharing.sharing_plan import invalid
+from sparkext.planner.sharing.invalid import invalid
 from tests.support.gloria_texts import node_text, plan_text
 from tests.support.optimizer_workloads import problem
 

@@ -13,7 +13,7 @@ import pytest
 from sparkext.planner.gloria.canonical import canonical
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS
-from sparkext.planner.sharing.sharing_plan import SharingPlan
+from sparkext.planner.sharing.sharing_plan import SharingPlan, snapshot_name
 from sparkext.planner.sharing.template import template
 from tests.support.optimizer_workloads import MODELS, problem, random_problem
 
@@ -27,7 +27,7 @@ def shown(workload: Problem, plan: SharingPlan, numbers: list[int]) -> Found:
         (str(states[t.source]), str(states[t.target])): {
             (
                 tuple(sorted(numbers[query] for query in qset.queries)),
-                "" if qset.snapshot is None else str(states[qset.snapshot]),
+                snapshot_name(workload.template, qset) or "",
             )
             for qset in t.qsets
         }

@@ -10,7 +10,7 @@ import pytest
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.gloria.gloria import gloria
 from sparkext.planner.optimizers import OPTIMIZERS
-from sparkext.planner.sharing.sharing_plan import invalid
+from sparkext.planner.sharing.invalid import invalid
 from tests.support.published import drawn, names
 
 COSTS = {

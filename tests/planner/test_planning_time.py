@@ -16,7 +16,8 @@ from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS, Optimized, cost_model, optimize
 from sparkext.planner.patterns.pattern import Pattern, Repeat, variables
 from sparkext.planner.patterns.query import Query, Window
-from sparkext.planner.sharing.sharing_plan import SharingPlan, invalid
+from sparkext.planner.sharing.invalid import invalid
+from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharing.template import Template, template
 from tests.support.enumerator import enumerate_results
 from tests.support.kernel_harness import difference, pool_results

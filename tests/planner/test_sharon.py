@@ -15,8 +15,8 @@ from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Selection
+from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.not_planned import Reason
-from sparkext.planner.sharing.sharing_plan import invalid
 from sparkext.planner.sharing.template import template
 from tests.support.gloria_texts import plan_text
 from tests.support.optimizer_workloads import MODELS, problem, random_problem

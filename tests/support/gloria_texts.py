@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan
+from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, snapshot_name
 
 
 def node_text(problem: Problem, qsets: Iterable[QSet]) -> str:
     """For example ``(1,2)^A,(3)``."""
     return ",".join(
-        f"({','.join(str(query + 1) for query in qset.queries)})"
-        + ("" if qset.snapshot is None else f"^{problem.template.states[qset.snapshot]}")
+        f"({','.join(str(query + 1) for query in qset.queries)})" + (f"^{name}" if name is not None else "")
         for qset in qsets
+        for name in [snapshot_name(problem.template, qset)]
     )
 
 

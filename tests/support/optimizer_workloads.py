@@ -18,7 +18,7 @@ from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
 from sparkext.planner.gloria.gloria import gloria
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.patterns.query import Aggregate, Function, Window
-from sparkext.planner.sharing.sharing_plan import invalid
+from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.template import template
 from tests.support.pools import COUNT, V, query
 

@@ -8,8 +8,10 @@ from typing import TypeAlias
 from sparkext.planner.costs.measured import Constants
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import MODELS, cost_model, optimize
+from sparkext.planner.sharing.invalid import invalid
+from sparkext.planner.sharing.loops import Loop, loops
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
-from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, Steps, TransitionPlan, invalid
+from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, Steps, TransitionPlan
 from sparkext.planner.sharing.template import Template
 
 _Choice: TypeAlias = tuple[int | None, tuple[int, ...]]
@@ -32,6 +34,12 @@ class _Drawer:
         self._steps = Steps(template)
         self._chosen: dict[tuple[int, int, int], _Choice] = {}
         self._into: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+        self._loops: dict[tuple[tuple[int, ...], int], dict[int, Loop]] = {}
+        sizes = random.choice((1, 1, 2))
+        for query in range(len(template.queries)):
+            for loop in loops(template, self._steps, query):
+                if random.random() < 0.9:
+                    self._loops.setdefault((loop.inside, random.randrange(sizes)), {})[query] = loop
         for transition in template.transitions:
             for query in transition.queries:
                 link = (transition.source, transition.target, query)
@@ -46,6 +54,9 @@ class _Drawer:
             self._spread(snapshot)
         while self._take_back():
             pass
+        while self._share_loops():
+            while self._take_back():
+                pass
         plans = []
         for transition in self._template.transitions:
             together: dict[_Choice, list[int]] = {}
@@ -89,12 +100,27 @@ class _Drawer:
                     reached.add(transition.target)
                     todo.append(transition.target)
 
+    def _share_loops(self) -> bool:
+        """Let some queries share a loop by bursts, which has not been tried before; returns whether there was one."""
+        random = self._random
+        while self._loops:
+            (shape, number), queries = self._loops.popitem()
+            if random.random() < 0.5:
+                continue
+            for query, loop in queries.items():
+                for transition in (*loop.inside, *loop.entering):
+                    link = self._template.transitions[transition]
+                    choice: _Choice = (BURST, (*shape, number)) if transition in loop.inside else (None, (-1 - query,))
+                    self._chosen[link.source, link.target, query] = choice
+            return True
+        return False
+
     def _take_back(self) -> bool:
         """Split Q-sets that do not come in one, and let those go alone that cannot be passed on."""
         renewed = {link: self._renewed(link, choice) for link, choice in self._chosen.items()}
         begun = self._begun(renewed)
         for (source, target, query), (snapshot, _) in renewed.items():
-            if snapshot not in (None, source) and (source, query, snapshot) not in begun:
+            if snapshot not in (None, BURST, source) and (source, query, snapshot) not in begun:
                 renewed[source, target, query] = self._otherwise(source, query)
         changed = renewed != self._chosen
         self._chosen = renewed
@@ -102,7 +128,7 @@ class _Drawer:
 
     def _renewed(self, link: tuple[int, int, int], choice: _Choice) -> _Choice:
         (source, target, query), (snapshot, tag) = link, choice
-        if snapshot in (None, source):
+        if snapshot in (None, BURST, source):
             return choice
         before = [self._chosen[other] for other in self._into.get((source, query), ())]
         if not self._steps.passes_on(query, source) or any(other != snapshot for other, _ in before):

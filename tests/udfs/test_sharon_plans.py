@@ -11,9 +11,10 @@ import pytest
 from sparkext.planner.patterns.query import Query, Window
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharing.template import Template
-from tests.support.enumerator import Event, enumerate_results
+from tests.support.enumerator import enumerate_results
 from tests.support.kernel_harness import difference, pool_results
 from tests.support.prev_conditions import MEANINGS
+from tests.support.random_events import random_events
 from tests.support.sequence_workloads import random_sequences
 from tests.support.sharing_plans import sharon_plan
 from tests.support.tiers import first
@@ -42,7 +43,7 @@ def test_random_sequences(part: int) -> None:
         random = Random(seed)
         drawn, text = random_sequences(random, random.choice((3, 8)))
         queries = [replace(one, window=_shorter(one)) for one in drawn.template.queries]
-        events = _events(random, queries)
+        events = random_events(random, queries)
 
         def plan(machine: Template) -> SharingPlan:
             nonlocal shared
@@ -59,15 +60,3 @@ def _shorter(query: Query) -> Window | None:
     """The window of a query, of a sixth of the length, so that a stream has several."""
     window = query.window
     return None if window is None else replace(window, within=10, slide=max(1, window.slide // 6))
-
-
-def _events(random: Random, queries: list[Query]) -> list[Event]:
-    classes = {known for query in queries for _, known in query.classes}
-    types = sorted({known.type for known in classes if known.type is not None})
-    time, found = 0, []
-    for _ in range(random.randint(5, 30)):
-        time += random.choice((0, 1, 1, 2))
-        kind = random.choice(types)
-        mine = frozenset(known for known in classes if known.type == kind)
-        found.append(Event((), (random.choice((0, 0, 1)),), time, mine, {"v": random.choice((None, -2, 0, 1, 5))}))
-    return found

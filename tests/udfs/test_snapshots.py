@@ -11,9 +11,10 @@ import pytest
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import COUNT_LIMIT, NO_EVENT, KernelPlan
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Window
+from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.regions import regions
-from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan, invalid
+from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import Template, template
 from tests.support.enumerator import Event, Value, enumerate_results
 from tests.support.kernel_harness import (
@@ -27,21 +28,10 @@ from tests.support.kernel_harness import (
     same,
     sorted_rows,
 )
-from tests.support.pools import V, query
+from tests.support.pools import V, all_of, query
 from tests.support.prev_conditions import MEANINGS
 from tests.support.sharing_plans import draw_plan
 from tests.support.workloads import workload
-
-ALL = (
-    Aggregate(Function.COUNT),
-    Aggregate(Function.COUNT, "P"),
-    Aggregate(Function.COUNT, "P", V),
-    Aggregate(Function.APPROX_COUNT, "P", V),
-    Aggregate(Function.SUM, "P", V),
-    Aggregate(Function.AVG, "P", V),
-    Aggregate(Function.MIN, "P", V),
-    Aggregate(Function.MAX, "P", V),
-)
 
 
 def over(snapshot: str) -> Planner:
@@ -137,7 +127,7 @@ WINDOWS: tuple[tuple[Window | None, ...], ...] = (
 @pytest.mark.parametrize("name", POOLS)
 def test_results_are_those_of_the_enumerator(name: str, windows: tuple[Window | None, ...]) -> None:
     texts, snapshot = POOLS[name]
-    pool = [query(text, *ALL, window=windows[number % len(windows)]) for number, text in enumerate(texts)]
+    pool = [query(text, *all_of("P"), window=windows[number % len(windows)]) for number, text in enumerate(texts)]
     assert compiled(pool, over(snapshot)).regions
     random = Random(name)
     streams = [timed(pool, kinds) for kinds in STREAMS]
@@ -155,7 +145,7 @@ def test_results_are_those_of_the_enumerator(name: str, windows: tuple[Window | 
 @pytest.mark.parametrize("length", [40, 60, 150, 400])
 def test_long_bursts(length: int, window: Window | None) -> None:
     """Counts beyond a word, beyond 10^38, and numbers beyond doubles, with and without forms."""
-    pool = [query(text, *ALL, window=window) for text in ("A R (P | T)+ D", "B R (P | T)+ E")]
+    pool = [query(text, *all_of("P"), window=window) for text in ("A R (P | T)+ D", "B R (P | T)+ E")]
     random = Random(length)
     kinds = "AR" + "PT" * (length // 2) + "BRDE" + "PTPT" * (length // 4) + "RPED"
     events = [event(pool, kind, time, random.choice((None, 1, 3))) for time, kind in enumerate(kinds)]
@@ -164,7 +154,7 @@ def test_long_bursts(length: int, window: Window | None) -> None:
 
 def test_totals_that_are_made_in_different_ways() -> None:
     """From R to U one query takes snapshots anew, one takes values, one passes forms on; to T all do."""
-    pool = [query(f"P Q R (T | U) {end}", *ALL) for end in ("", "B", "C")]
+    pool = [query(f"P Q R (T | U) {end}", *all_of("P")) for end in ("", "B", "C")]
     source = template(pool)
     at = {str(state): number for number, state in enumerate(source.states)}
     chosen: dict[tuple[str, str], list[tuple[tuple[int, ...], str | None]]] = {
@@ -262,7 +252,7 @@ def test_q_sets_have_regions_of_their_own() -> None:
 
 
 def test_a_state_may_take_snapshots_and_pass_on_others() -> None:
-    source = template([query("A P+ (T | U) D", *ALL), query("B P+ (T | U) E", *ALL)])
+    source = template([query("A P+ (T | U) D", *all_of("P")), query("B P+ (T | U) E", *all_of("P"))])
     names = [str(state) for state in source.states]
     first, kleene = names.index("A"), names.index("P")
     parts = []

@@ -66,16 +66,24 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
     moves: list[set[int]] = [set() for _ in plan.classes]
     feeds: list[set[int]] = [set() for _ in plan.classes]
     views: list[set[int]] = [set() for _ in plan.classes]
+    evaluated_in = {evaluation.cell: number for number, evaluation in evaluations}
+    joined: set[tuple[int, int]] = set()
     for number, evaluation in evaluations:
         for product in evaluation.products:
             if product.base is not None and plan.cells[product.base].event != NO_EVENT:
                 moves[plan.cells[product.base].event].add(number)
+            other = number if product.base is None else evaluated_in.get(product.base, number)
+            if other != number:
+                joined |= {(other, number), (number, other)}
     of_regions = range(len(plan.windows), len(plan.windows) + len(plan.regions))
     for cell in plan.cells:
         if cell.event != NO_EVENT:
             views[cell.event] |= {view_of[source] for source in cell.sources if source in view_of}
             if cell.window in of_regions:
                 feeds[cell.event].add(cell.window - len(plan.windows))
+    # Where one region has totals of another in its base, only one of them has forms that have changed, at any time.
+    for fed, moved in zip(feeds, moves, strict=True):
+        moved |= {other for region, other in joined if region in fed}
     rows: list[list[int]] = []
     products: list[list[int]] = []
     for number, evaluation in evaluations:

@@ -9,6 +9,7 @@ from sparkext.explain.pictures.document import Candidate, Pass, Plan, QSet, Quer
 from sparkext.explain.pictures.legend import Entry, Legend, colour
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.texts import listed, numbers_label, qset_label, shortened
+from sparkext.planner.sharing.sharing_plan import BURST_NAME
 
 FIRST = 6
 """Q-sets of a list that are seen before it is opened."""
@@ -84,7 +85,7 @@ def qset_list(one: Pass, plan: Plan, legend: Legend) -> Markup:
 
 def _entry(one: Pass, plan: Plan, entry: Entry) -> Markup:
     how = (
-        f"linear forms over snapshots of {', '.join(entry.snapshots)}"
+        f"linear forms over snapshots of {', '.join('bursts' if s == BURST_NAME else s for s in entry.snapshots)}"
         if entry.snapshots
         else "equal totals, counted once"
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from sparkext.amounts import part
 from sparkext.explain.pictures.document import Costs, Pass, QSet
+from sparkext.planner.sharing.sharing_plan import BURST_NAME
 
 _NARROW = frozenset("fijlrtI.,:;'|!()[]{} -")
 _BROAD = frozenset("mwMW@%")
@@ -65,6 +66,8 @@ def priced(costs: Costs, value: float) -> str:
 
 def how(qset: QSet) -> str:
     """How the queries of a Q-set go together."""
+    if qset.snapshot == BURST_NAME:
+        return "one linear form over snapshots taken when a burst begins"
     if qset.snapshot is not None:
         return f"one linear form over snapshots taken at {qset.snapshot}"
     return "alone" if len(qset.numbers) == 1 else "equal totals, counted once"

@@ -1,0 +1,1 @@
+"""HAMLET: queries that repeat the same events share them by bursts."""

@@ -1,0 +1,53 @@
+"""Repeats: the loops of a single state, which are all that HAMLET shares, and why queries have none."""
+
+from __future__ import annotations
+
+from sparkext.planner.automata.guards import ALWAYS
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.patterns.query import Selection
+from sparkext.planner.sharing.loops import Loop
+from sparkext.planner.sharing.not_planned import NotPlanned, Reason
+
+
+def repeats(problem: Problem) -> tuple[dict[int, dict[int, Loop]], tuple[NotPlanned, ...]]:
+    """Per state the queries that may share its loop, each with its loop; and the queries that have no such state."""
+    found: dict[int, dict[int, Loop]] = {}
+    apart: list[NotPlanned] = []
+    for query, mine in enumerate(problem.loops):
+        single = [loop for loop in mine if len(loop.states) == 1]
+        for loop in single:
+            found.setdefault(loop.states[0], {})[query] = loop
+        if not single:
+            apart.append(NotPlanned(query, _reason(problem, query)))
+    return dict(sorted(found.items())), tuple(apart)
+
+
+def _reason(problem: Problem, query: int) -> Reason:
+    """Why a query has no loop of a single state that it may share."""
+    template = problem.template
+    asked, machine, places = template.queries[query], template.automata[query], template.places[query]
+    own = {state for state, after in enumerate(machine.follows) if state in after}
+    cycles = {place: len(states) for states in problem.cycles[query] for place in states}
+    around = [state for state, place in enumerate(places) if state in own or cycles[place] > 1]
+    if not around:
+        return Reason.NO_KLEENE
+    if asked.selection is not Selection.ANY:
+        return Reason.SELECTION
+    if asked.span is not None:
+        return Reason.SPAN
+    if asked.has_extreme_differences:
+        return Reason.DIFFERENCE
+    if template.is_anchored(query):
+        return Reason.EARLIER
+    single = [state for state in around if cycles[places[state]] == 1]
+    if not single:
+        return Reason.COMPLEX_KLEENE
+    steps = [condition for state in single for condition in machine.follows[state].values()]
+    steps += [after[state] for state in single for after in machine.follows if state in after]
+    steps += [ways[state] for state in single for ways in (machine.starts, machine.ends) if state in ways]
+    if any(condition != ALWAYS for condition in steps):
+        return Reason.NOT
+    near = {other for state in single for other in (state, *machine.follows[state])}
+    if any(template.states[places[state]].step is not None for state in near):
+        return Reason.PREV
+    return Reason.NOTHING_IN_COMMON

@@ -1,0 +1,104 @@
+"""The search for the queries that share a loop by bursts.
+
+The larger a Q-set, the more events end its bursts: those of all states from which any of its queries comes to the loop.
+So queries are grouped by the states they come from, groups are sorted by how many events there are of these, and the
+first group, the first two, and so on are priced, by the cost model in force. The best of these share; then the same is
+tried with what is left, which the paper does not do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sparkext.planner.completion.labels import ALONE
+from sparkext.planner.completion.options import Labelling
+from sparkext.planner.costs.cost_model import Pricer
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.hamlet.repeats import repeats
+from sparkext.planner.sharing.loops import Loop
+from sparkext.planner.sharing.not_planned import NotPlanned
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A loop that several queries have.
+
+    Attributes:
+        state: Its state.
+        queries: That have it.
+        groups: Number of different sets of states from which they come to it.
+        shared: The Q-sets that share it.
+        saved: Cost without them, less that with them; in units of the cost model.
+    """
+
+    state: int
+    queries: tuple[int, ...]
+    groups: int
+    shared: tuple[tuple[int, ...], ...]
+    saved: float
+
+
+@dataclass(frozen=True, slots=True)
+class HamletSearch:
+    """How HAMLET has found its plan.
+
+    Attributes:
+        not_planned: Queries that go alone, since they have no loop of a single state that another has.
+        repeated: The loops that were looked at.
+    """
+
+    not_planned: tuple[NotPlanned, ...]
+    repeated: tuple[Repeated, ...] = ()
+
+
+def search(problem: Problem, pricer: Pricer) -> tuple[list[Labelling], HamletSearch]:
+    """Labels that cost no more than if all go alone, per query, and how they were found; as far as the budget goes."""
+    labels: list[Labelling] = [dict.fromkeys(mine, ALONE) for mine in problem.mine]
+    loops, not_planned = repeats(problem)
+    cost = pricer.cost(labels)
+    repeated: list[Repeated] = []
+    for state, having in loops.items():
+        if problem.budget.is_spent():
+            break
+        begin = cost
+        left, shared = dict(having), list[tuple[int, ...]]()
+        while len(left) > 1:
+            queries, label, least = _best(problem, pricer, labels, left)
+            if not least < cost * (1 - 1e-12):
+                break
+            _share(labels, left, queries, label)
+            shared.append(queries)
+            cost = least
+            left = {query: loop for query, loop in left.items() if query not in queries}
+        groups = len({loop.before for loop in having.values()})
+        repeated.append(Repeated(state, tuple(having), groups, tuple(shared), begin - cost))
+    return labels, HamletSearch(not_planned, tuple(repeated))
+
+
+def _best(
+    problem: Problem, pricer: Pricer, labels: list[Labelling], loops: Mapping[int, Loop]
+) -> tuple[tuple[int, ...], int, float]:
+    """The queries that had best share a loop, with the label of their bursts, and what all costs then."""
+    groups: dict[frozenset[int], list[int]] = {}
+    for query, loop in loops.items():
+        groups.setdefault(loop.before, []).append(query)
+    order = sorted(groups, key=lambda states: (sum(problem.events[state] for state in states), sorted(states)))
+    found: list[tuple[tuple[int, ...], int, float]] = []
+    sharing: list[int] = []
+    for before in order:
+        sharing += groups[before]
+        if len(sharing) < 2 or (found and problem.budget.is_spent()):
+            continue
+        label = problem.bursts.label_of(loops[query] for query in sharing)
+        tried = list(labels)
+        for query in sharing:
+            tried[query] = {**labels[query], **dict.fromkeys(loops[query].inside, label)}
+        found.append((tuple(sorted(sharing)), label, pricer.cost(tried)))
+    return min(found, key=lambda one: one[2])
+
+
+def _share(labels: list[Labelling], loops: Mapping[int, Loop], queries: tuple[int, ...], label: int) -> None:
+    """Let queries share a loop."""
+    for query in queries:
+        labels[query].update(dict.fromkeys(loops[query].inside, label))

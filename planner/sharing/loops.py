@@ -1,0 +1,49 @@
+"""Loops: parts of queries that can be shared by bursts, whatever comes to them from outside.
+
+A loop is a strongly connected component of a query's automaton that has a transition. Where all that the query does
+there is plain, its totals after some events of the loop are a linear form over those before and over what had come
+from outside until then, and the coefficients do not depend on what that was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sparkext.planner.sharing.sharing_plan import Steps
+from sparkext.planner.sharing.template import Template
+from sparkext.planner.strong_components import strong_components
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop of a query; states and transitions are those of the template, ascending.
+
+    Attributes:
+        states: Its states.
+        inside: Its transitions, by number. Queries can share it if these are equal.
+        entering: Transitions of the query that come to it from outside, by number.
+        before: The states where these come from.
+    """
+
+    states: tuple[int, ...]
+    inside: tuple[int, ...]
+    entering: tuple[int, ...]
+    before: frozenset[int]
+
+
+def loops(template: Template, steps: Steps, query: int) -> Iterator[Loop]:
+    """The loops of a query that can be shared: all states pass on what comes there, and all steps to them are plain."""
+    mine = [n for n, transition in enumerate(template.transitions) if query in transition.queries]
+    links = [(template.transitions[number].source, template.transitions[number].target) for number in mine]
+    for states in strong_components(template.places[query], links):
+        here = set(states)
+        arriving = [(n, source) for n, (source, target) in zip(mine, links, strict=True) if target in here]
+        inside = tuple(number for number, source in arriving if source in here)
+        entering = tuple((number, source) for number, source in arriving if source not in here)
+        if (
+            inside
+            and all(steps.passes_on(query, state) for state in states)
+            and all(steps.is_plain(query, s, template.transitions[n].target) for n, s in entering)
+        ):
+            yield Loop(states, inside, tuple(n for n, _ in entering), frozenset(source for _, source in entering))

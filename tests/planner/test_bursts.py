@@ -1,0 +1,98 @@
+"""Loops that are shared by bursts: what they cost, and which plans there are."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from sparkext.planner.costs.cost_model import plan_cost
+from sparkext.planner.gloria.bursts import MOST_GROUPS, MOST_LABELS
+from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
+from sparkext.planner.gloria.gloria import gloria
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.sharing.invalid import invalid
+from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
+from tests.support.gloria_texts import plan_text
+from tests.support.loop_workloads import random_loops
+from tests.support.optimizer_workloads import MODELS, problem
+from tests.support.tiers import first
+
+
+@pytest.mark.parametrize(("model", "alone", "shared"), [("paper", 22_020, 12_420), ("measured", 7_212, 4_972)])
+def test_costs_of_two_ways_in(model: str, alone: float, shared: float) -> None:
+    """A loop is all that the queries have in common, and each comes to it in its own way."""
+    workload = problem(["A B+", "C B+"], {"A": 10, "B": 100, "C": 10})
+    costs = MODELS[model]
+    assert OPTIMIZERS["none"](workload, costs).cost == pytest.approx(alone)
+    for optimizer in ("gloria", "exhaustive"):
+        found = OPTIMIZERS[optimizer](workload, costs)
+        assert plan_text(workload, found.plan) == "CB:(2) AB:(1) BB:(1,2)^burst"
+        assert found.cost == found.bound == pytest.approx(shared)
+    truth = exhaustive(workload, costs)
+    assert truth is not None
+    assert plan_cost(workload, costs, truth) == pytest.approx(shared)
+
+
+def test_larger_q_sets_have_shorter_bursts() -> None:
+    """Two queries leave out a third, at whose many events before the loop all their forms would be evaluated."""
+    workload = problem(["A B+", "C B+", "D B+"], {"A": 10, "B": 100, "C": 10, "D": 5000})
+    found = gloria(workload, MODELS["measured"])
+    assert plan_text(workload, found.plan) == "DB:(3) CB:(2) AB:(1) BB:(1,2)^burst,(3)"
+    assert found.bound == pytest.approx(found.cost)
+
+
+def test_what_is_no_plan() -> None:
+    workload = problem(["A (B D)+", "C (B D)+", "C B+"], dict.fromkeys("ABCD", 10.0))
+    states = [str(state) for state in workload.template.states]
+
+    def wrong(**chosen: tuple[QSet, ...]) -> str:
+        plans = []
+        for t in workload.transitions:
+            alone = tuple(QSet((query,), None) for query in t.queries)
+            plans.append(TransitionPlan(t.source, t.target, chosen.get(states[t.source] + states[t.target], alone)))
+        return "\n".join(invalid(workload.template, SharingPlan("by hand", tuple(plans))))
+
+    both = (QSet((0, 1), BURST),)
+    assert not wrong(BD=both, DB=both)
+    assert "not all of the loop is shared" in wrong(BD=both)
+    assert "does not come to the loop alone" in wrong(BD=both, DB=both, AB=(QSet((0,), states.index("A")),))
+    assert "not in one loop of plain steps" in wrong(AB=(QSet((0,), BURST),))
+    guarded = problem(["A B+ (NOT C) D", "C B+ D", "B+ D"], dict.fromkeys("ABCD", 10.0))
+    assert [len(mine) for mine in guarded.loops] == [0, 1, 1]
+
+
+@pytest.mark.parametrize("part", first(1, range(6)))
+@pytest.mark.parametrize("model", MODELS)
+def test_gloria_is_exhaustive(model: str, part: int) -> None:
+    """With random loops, to which queries come in different ways."""
+    costs, planned, shared = MODELS[model], 0, 0
+    for seed in range(part * 15, (part + 1) * 15):
+        workload, text = random_loops(Random(seed), 3)
+        found = gloria(workload, costs)
+        assert not list(invalid(workload.template, found.plan)), text
+        try:
+            truth = exhaustive(workload, costs, 1000, found.cost)
+        except WorkloadTooLargeError:
+            continue
+        planned += 1
+        shared += any(qset.snapshot == BURST for t in found.plan.transitions for qset in t.qsets)
+        assert truth is not None, text
+        assert found.cost == pytest.approx(plan_cost(workload, costs, truth), rel=1e-9), text
+        assert found.bound == pytest.approx(found.cost, rel=1e-9), text
+    assert planned > 5
+    assert shared > 0
+
+
+def test_labels_of_many_queries() -> None:
+    """Each comes to the loop from a state of its own: not every set of these states has a label."""
+    types = [f"T{place}" for place in range(40)]
+    workload: Problem = problem([f"{one} B+" for one in types], {**dict.fromkeys(types, 2.0), "B": 100.0})
+    labels = [workload.bursts.labels(loop) for mine in workload.loops for loop in mine]
+    assert not workload.bursts.are_all
+    assert len(types) > MOST_GROUPS
+    assert 1 <= min(map(len, labels)) <= max(map(len, labels)) <= MOST_LABELS
+    found = gloria(workload, MODELS["measured"])
+    assert found.cost < OPTIMIZERS["none"](workload, MODELS["measured"]).cost / 2
+    assert found.bound is None

@@ -1,0 +1,106 @@
+"""HAMLET's plans: valid, with the cost that they say, and no dearer than they should be."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from sparkext.planner.costs.cost_model import plan_cost
+from sparkext.planner.costs.measured import Constants, MeasuredCosts
+from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.patterns.query import Selection
+from sparkext.planner.sharing.invalid import invalid
+from sparkext.planner.sharing.not_planned import Reason
+from sparkext.planner.sharing.sharing_plan import BURST
+from sparkext.planner.sharing.template import template
+from tests.support.gloria_texts import plan_text
+from tests.support.loop_workloads import random_loops
+from tests.support.optimizer_workloads import MODELS, problem
+from tests.support.pools import query
+from tests.support.published import drawn
+from tests.support.tiers import first
+
+PART = 25
+"""Workloads of one test."""
+
+CHEAP_FORMS = MeasuredCosts(Constants(lane=50.0, multiply=0.1))
+
+
+@pytest.mark.parametrize("part", first(1, range(10)))
+@pytest.mark.parametrize("model", MODELS)
+def test_random_loops(model: str, part: int) -> None:
+    """No dearer than none, and no cheaper than GLORIA."""
+    shared = 0
+    for seed in range(part * PART, (part + 1) * PART):
+        random = Random(seed)
+        workload, text = random_loops(random, random.choice((3, 5, 12)))
+        costs = CHEAP_FORMS if model == "measured" and seed % 2 else MODELS[model]
+        none, hamlet, gloria = (OPTIMIZERS[name](workload, costs) for name in ("none", "hamlet", "gloria"))
+        assert not list(invalid(workload.template, hamlet.plan)), text
+        assert hamlet.cost == pytest.approx(plan_cost(workload, costs, hamlet.plan), rel=1e-9), text
+        assert hamlet.cost <= none.cost * (1 + 1e-9), text
+        assert gloria.cost <= hamlet.cost * (1 + 1e-9), text
+        assert hamlet.hamlet is not None
+        found = {q for one in hamlet.hamlet.repeated for some in one.shared for q in some}
+        planned = {q for t in hamlet.plan.transitions for s in t.qsets if s.snapshot == BURST for q in s.queries}
+        assert found == planned, text
+        assert found.isdisjoint(one.query for one in hamlet.hamlet.not_planned), text
+        shared += bool(found)
+    assert shared > PART // 8
+
+
+def test_queries_that_come_from_many_events_stay_out() -> None:
+    """Of a Q-set whose bursts they would end; with each other, two of them share."""
+    events = {"A": 10.0, "B": 100.0, "C": 10.0, "D": 300.0}
+    workload = problem(["A B+", "C B+", "D B+"], events)
+    found = OPTIMIZERS["hamlet"](workload, MODELS["measured"])
+    assert plan_text(workload, found.plan) == "DB:(3) CB:(2) AB:(1) BB:(1,2)^burst,(3)"
+    assert found.hamlet is not None
+    (one,) = found.hamlet.repeated
+    assert (one.queries, one.groups, one.shared) == ((0, 1, 2), 3, ((0, 1),))
+    assert one.saved == pytest.approx(OPTIMIZERS["none"](workload, MODELS["measured"]).cost - found.cost)
+
+
+def test_reasons() -> None:
+    """Why a query goes alone."""
+    texts = {
+        "A B C": Reason.NO_KLEENE,
+        "(A B)+": Reason.COMPLEX_KLEENE,
+        "A B+ (NOT D) C": Reason.NOT,
+        "C D+": Reason.NOTHING_IN_COMMON,
+        "A B+": None,
+        "C B+ A": None,
+        "B* A": None,
+        "B{2,}": Reason.NOTHING_IN_COMMON,
+    }
+    pool = [query(text) for text in texts]
+    pool.append(replace(query("A B+"), selection=Selection.NEXT))
+    pool.append(query("A B+", span=5))
+    machine = template(pool)
+    workload = problem([], {})
+    workload = replace(workload, template=machine, events=(10.0,) * len(machine.states))
+    found = OPTIMIZERS["hamlet"](workload, MODELS["paper"])
+    reasons = {one.query: one.reason for one in found.not_planned or ()}
+    assert [reasons.get(place) for place in range(len(pool))] == [
+        *texts.values(),
+        Reason.SELECTION,
+        Reason.SPAN,
+    ]
+
+
+@pytest.mark.parametrize("name", ["SEQWorkload_200.txt", "MixWorkload_120.txt"])
+def test_published_workloads_have_nothing_for_it(name: str) -> None:
+    """None of their queries repeats a single event; memory of the search stays small."""
+    workload = drawn(name)
+    gc.collect()
+    tracemalloc.start()
+    found = OPTIMIZERS["hamlet"](workload, MODELS["paper"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.cost <= OPTIMIZERS["none"](workload, MODELS["paper"]).cost * (1 + 1e-12)
+    assert len(found.not_planned or ()) == len(workload.template.queries)
+    assert peak < 50e6

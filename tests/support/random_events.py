@@ -1,0 +1,22 @@
+"""Random events for pools that are written by hand: of several keys, some at the same time, some without a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from sparkext.planner.patterns.query import Query
+from tests.support.enumerator import Event
+
+
+def random_events(random: Random, queries: Sequence[Query], most: int = 30) -> list[Event]:
+    """5 to ``most`` events, with an attribute ``v``."""
+    classes = {known for query in queries for _, known in query.classes}
+    types = sorted({known.type for known in classes if known.type is not None})
+    time, found = 0, []
+    for _ in range(random.randint(5, most)):
+        time += random.choice((0, 1, 1, 2))
+        kind = random.choice(types)
+        mine = frozenset(known for known in classes if known.type == kind)
+        found.append(Event((), (random.choice((0, 0, 1)),), time, mine, {"v": random.choice((None, -2, 0, 1, 5))}))
+    return found

@@ -1,0 +1,120 @@
+"""Loops that are shared by bursts give the rows of the enumerator, wherever queries come to them from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from random import Random
+from typing import cast
+
+import pytest
+
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.patterns.query import Query, Window
+from sparkext.planner.sharing.invalid import invalid
+from sparkext.planner.sharing.loops import loops
+from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, Steps, TransitionPlan
+from sparkext.planner.sharing.template import Template, template
+from tests.support.enumerator import enumerate_results
+from tests.support.kernel_harness import Partials, difference, kernel_rows, pool_results, query_results, sorted_rows
+from tests.support.kernel_twin import twin_results
+from tests.support.loop_workloads import random_loops
+from tests.support.pools import all_of, query
+from tests.support.prev_conditions import MEANINGS
+from tests.support.random_events import random_events
+from tests.support.sharing_plans import draw_plan
+from tests.support.tiers import first
+
+POOLS = {
+    "two ways in": ["A B+", "C B+"],
+    "one starts there": ["A B+ D", "B+ D", "C D B+"],
+    "both starts there and comes there": ["A? B+ D", "C? B+"],
+    "a loop of two states": ["A (B D)+ C", "C (B D)+", "(B D)+"],
+    "a loop that is entered at both states": ["A (B D?)+", "C (B D?)+ A", "(A | C) (B D?)+"],
+    "one loop after another": ["A B+ D+", "C B+ D+", "B+ D+ A"],
+    "loops in either order": ["A B+ D+", "C D+ B+"],
+    "one query": ["A B+ C"],
+}
+
+WINDOWS: tuple[tuple[Window | None, ...], ...] = (
+    (None,),
+    (Window(10, 10), Window(10, 2)),
+    (None, Window(9, 3), Window(5, 7)),
+)
+
+
+def all_bursts(machine: Template) -> SharingPlan:
+    """Every loop is shared by bursts, by all that have it; else all go alone."""
+    at = [
+        {number: loop.inside for loop in loops(machine, Steps(machine), query) for number in loop.inside}
+        for query in range(len(machine.queries))
+    ]
+    plans = []
+    for number, transition in enumerate(machine.transitions):
+        together: dict[tuple[int, ...], list[int]] = {}
+        alone = [q for q in transition.queries if number not in at[q]]
+        for q in transition.queries:
+            if number in at[q]:
+                together.setdefault(at[q][number], []).append(q)
+        qsets = [QSet(tuple(queries), BURST) for queries in together.values()]
+        qsets += (QSet((q,), None) for q in alone)
+        plans.append(TransitionPlan(transition.source, transition.target, tuple(qsets)))
+    plan = SharingPlan("by hand", tuple(plans))
+    assert not list(invalid(machine, plan))
+    return plan
+
+
+def pool(name: str, windows: tuple[Window | None, ...]) -> list[Query]:
+    texts = POOLS[name]
+    return [query(t, *all_of("B"), window=windows[place % len(windows)]) for place, t in enumerate(texts)]
+
+
+@pytest.mark.parametrize("windows", WINDOWS, ids=str)
+@pytest.mark.parametrize("name", list(POOLS))
+def test_all_loops_by_bursts(name: str, windows: tuple[Window | None, ...]) -> None:
+    """On the twin: without kernels, which are held against it in `tests.udfs.test_kernel`, and below."""
+    queries = pool(name, windows)
+    machine = template(queries)
+    plan = compile_plan(machine, all_bursts(machine))
+    assert plan.regions
+    for seed in range(4):
+        events = random_events(Random(seed), queries, 25)
+        found = cast("Partials", twin_results(plan, sorted_rows(kernel_rows(plan, events))))
+        for asked, result in zip(queries, plan.results, strict=True):
+            expected = enumerate_results(asked, events, MEANINGS)
+            assert difference(expected, query_results(asked, result, found)) is None, seed
+
+
+@pytest.mark.parametrize("windows", first(1, WINDOWS), ids=str)
+@pytest.mark.parametrize("name", list(POOLS))
+def test_all_loops_by_bursts_in_the_kernel(name: str, windows: tuple[Window | None, ...]) -> None:
+    queries = pool(name, windows)
+    for seed in range(8):
+        random = Random(seed)
+        events = random_events(random, queries, 40)
+        for asked, result in zip(queries, pool_results(queries, events, all_bursts, random), strict=True):
+            assert difference(enumerate_results(asked, events, MEANINGS), result) is None, seed
+
+
+@pytest.mark.parametrize("part", first(2, range(12)))
+def test_random_loops(part: int) -> None:
+    """In random Q-sets, beside other snapshots: batches cut anywhere, events of one time, several windows and keys."""
+    shared = 0
+    for seed in range(part * 30, (part + 1) * 30):
+        random = Random(seed)
+        drawn, text = random_loops(random)
+        queries = [
+            one if one.window is None else replace(one, window=Window(10, one.window.slide // 6))
+            for one in drawn.template.queries
+        ]
+        events = random_events(random, queries, 40)
+        plan = draw_plan(random, template(queries))
+        shared += any(qset.snapshot == BURST for t in plan.transitions for qset in t.qsets)
+        for asked, result in zip(queries, pool_results(queries, events, partial(_same, plan), random), strict=True):
+            assert difference(enumerate_results(asked, events, MEANINGS), result) is None, (seed, text)
+    assert shared > 10
+
+
+def _same(plan: SharingPlan, machine: Template) -> SharingPlan:
+    assert not list(invalid(machine, plan))
+    return plan
