@@ -34,6 +34,7 @@ from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import Template, template
+from sparkext.udfs.kernels.variants import Form
 from sparkext.udfs.workers.run import PoolRun
 
 MINUTE = 60_000_000
@@ -173,7 +174,7 @@ def nanoseconds(cases: Mapping[str, tuple[KernelPlan, Stream]], rounds: int) -> 
     for number in range(rounds + 1):
         for name, (plan, stream) in cases.items():
             begin = time.process_time()
-            for _ in PoolRun(plan, Layout(1, 1)).results(iter(batches[name])):
+            for _ in PoolRun(plan, Layout(1, 1), form=Form(0)).results(iter(batches[name])):
                 pass
             taken = (time.process_time() - begin) / stream.events * 1e9
             if number:
@@ -201,7 +202,7 @@ def _batches(rows: pa.RecordBatch) -> list[pa.RecordBatch]:
 
 def _totals(plan: KernelPlan, batches: Sequence[pa.RecordBatch]) -> list[NDArray[np.longdouble]]:
     """Per query of a plan, its results: group, window and all fields, a row for each group and window, sorted."""
-    parts = list(PoolRun(plan, Layout(1, 1)).results(iter(batches)))
+    parts = list(PoolRun(plan, Layout(1, 1), form=Form(0)).results(iter(batches)))
     if not parts:
         return [np.empty((0, 0), np.longdouble) for _ in plan.results]
     found = pa.Table.from_batches(parts)

@@ -23,6 +23,7 @@ from benchmarks.same import ResultsDifferError
 from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, Function, Window
+from sparkext.udfs.kernels.variants import Form
 from sparkext.udfs.workers.run import PoolRun
 
 PATTERN = "A B+ C"
@@ -57,7 +58,11 @@ def check(stream: Stream, events: int) -> None:
     length = events * APART
     plan = compiled([replace(query("pairs", "A C", window=None), span=length)])
     rows = stream.rows(plan)
-    found = pa.Table.from_batches(PoolRun(plan, Layout(1, 1)).results(iter([rows]))).column("exact_0").to_pylist()
+    found = (
+        pa.Table.from_batches(PoolRun(plan, Layout(1, 1), form=Form(0)).results(iter([rows])))
+        .column("exact_0")
+        .to_pylist()
+    )
     moment, bits = (np.asarray(rows.column(place)) for place in (2, 3))
     first, last = (moment[bits & (1 << place) != 0] for place, _ in enumerate(plan.classes))
     expected = int((np.searchsorted(first, last) - np.searchsorted(first, last - length + 1)).sum())

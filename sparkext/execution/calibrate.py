@@ -31,6 +31,7 @@ from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import template
 from sparkext.udfs.kernels.compiled import SOURCES
+from sparkext.udfs.kernels.variants import Form
 from sparkext.udfs.workers.run import PoolRun
 
 log = logging.getLogger(__name__)
@@ -139,7 +140,7 @@ def _per_event(plan: KernelPlan, kinds: str, events: int) -> float:
     least = float("inf")
     for _ in range(3):
         begin = time.process_time()
-        for _ in PoolRun(plan, Layout(0, 0)).results(iter([rows])):
+        for _ in PoolRun(plan, Layout(0, 0), form=Form(0)).results(iter([rows])):
             pass
         least = min(least, time.process_time() - begin)
     return least / events * 1e9

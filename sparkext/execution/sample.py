@@ -18,6 +18,7 @@ from sparkext.amounts import count
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.event_time import in_units, numbered
 from sparkext.execution.source_pass import class_columns, key_text, only_parts, sql_texts
+from sparkext.execution.waiting import say_how_kernels_ran
 from sparkext.jvm.gateway import JvmError
 from sparkext.jvm.plans import operators, size_in_bytes
 from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
@@ -25,7 +26,7 @@ from sparkext.planner.costs.statistics import Seen
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.query import EventClass
 from sparkext.udfs.state.program import Floats
-from sparkext.udfs.workers.counters import Report, Reported, Reports
+from sparkext.udfs.workers.counters import OF_PASS, Report, Reported, Reports
 
 log = logging.getLogger(__name__)
 
@@ -153,7 +154,7 @@ class Counted:
 
     def __init__(self, spark: SparkSession, classes: Sequence[EventClass]) -> None:
         self._classes = tuple(classes)
-        self._total = np.zeros(len(classes) + 3)
+        self._total = np.zeros(len(classes) + 2 + OF_PASS)
         self._then: Callable[[], object] | None = None
         self._number = next(_numbers)
         self._accumulator = _accumulator(spark)
@@ -167,6 +168,7 @@ class Counted:
     def hear(self, totals: Floats) -> None:
         """Add what a task has counted."""
         self._total = self._total + totals
+        say_how_kernels_ran(int(totals[1 - OF_PASS]), bool(totals[2 - OF_PASS]))
         if self._then is not None:
             self._then()
 
@@ -176,7 +178,7 @@ class Counted:
 
     def seen(self) -> Seen | None:
         """What has been counted; None before anything has."""
-        *events, keys, span, _ = self._total
+        *events, keys, span = self._total[:-OF_PASS]
         if not keys:
             return None
         counts = {event: int(number) for event, number in zip(self._classes, events, strict=True)}
@@ -184,7 +186,11 @@ class Counted:
 
     def by_fallback(self) -> int:
         """How many events the tasks have processed by the fallback of their plan."""
-        return int(self._total[-1])
+        return int(self._total[-OF_PASS])
+
+    def interpreted(self) -> int:
+        """How many events they have processed by kernels that were yet to be compiled."""
+        return int(self._total[1 - OF_PASS])
 
 
 _numbers = itertools.count(1)

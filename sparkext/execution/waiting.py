@@ -1,4 +1,4 @@
-"""What people who wait are told: that many queries are planned, or that kernels are compiled."""
+"""What people who wait are told: that many queries are planned, or that kernels are compiled or cannot be kept."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ MANY = 50
 """Queries whose planning takes long enough to be mentioned on the console."""
 
 _has_looked = False
+_told: set[str] = set()
 
 
 def say_planning(spark: SparkSession, queries: int) -> None:
@@ -33,7 +34,25 @@ def say_compiling(spark: SparkSession) -> None:
     place = cache_directory()
     is_here = (spark.sparkContext.master or "").startswith("local")
     if is_here and (place is None or not place.exists()):
-        _say(spark, "compiling kernels, once on this machine; this takes up to a minute", True)
+        _say(spark, "compiling kernels, once on this machine; until then queries run more slowly", True)
+
+
+def say_how_kernels_ran(interpreted: int, alone: bool) -> None:
+    """Say, once, that a task has run kernels that were yet to be compiled, or had to compile them for itself.
+
+    Args:
+        interpreted: Events that it has processed interpreted.
+        alone: Whether it had to compile for itself.
+    """
+    if interpreted and "interpreted" not in _told:
+        _told.add("interpreted")
+        log.info("kernels are not compiled yet where tasks run: events are interpreted until a process has done so")
+    if alone and "alone" not in _told:
+        _told.add("alone")
+        log.warning(
+            "kernels cannot be kept where tasks run, so that each Python worker compiles them for itself; "
+            "see 'Where kernels are kept' in docs/cluster.md"
+        )
 
 
 def _say(spark: SparkSession, text: str, on_console: bool) -> None:

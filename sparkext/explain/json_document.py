@@ -114,6 +114,7 @@ def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
         "optimization_ms": round(1000 * optimized.seconds, 3),
         "running_totals": len(run.plan.cells),
         "events_by_fallback": run.counted.by_fallback(),
+        **({"events_interpreted": slow} if (slow := run.counted.interpreted()) else {}),
     }
     return document
 

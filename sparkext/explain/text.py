@@ -170,6 +170,8 @@ def _totals(one: PassReport) -> Iterator[str]:
     yield f"  Optimizer: {optimized.optimizer}{said}; {1000 * optimized.seconds:.1f} ms"
     if astray := run.counted.by_fallback():
         yield f"  Fallback: {count(astray, 'event', 'events')} without linear forms, where that was faster or on trial"
+    if slow := run.counted.interpreted():
+        yield f"  Kernels: {count(slow, 'event', 'events')} interpreted, as the kernel was yet to be compiled"
     if run.migration is not None:
         old, new = cost(run.migration.old, model), cost(run.migration.new, model)
         yield f"  Migrated from a plan that costs {old} with these statistics to one that costs {new}"

@@ -70,3 +70,13 @@ def test_compiling_is_said_once(
     for _ in range(2):
         waiting.say_compiling(Bar(True, master))  # type: ignore[arg-type]
     assert capsys.readouterr().err.count("compiling kernels, once on this machine") == int(is_said)
+
+
+def test_how_kernels_ran_is_said_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(waiting, "_told", set())
+    caplog.set_level(logging.INFO)
+    for interpreted, alone in ((0, False), (7, False), (9, True), (0, True)):
+        waiting.say_how_kernels_ran(interpreted, alone)
+    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
+    assert "are interpreted" in caplog.messages[0]
+    assert "docs/cluster.md" in caplog.messages[1]

@@ -78,5 +78,5 @@ def test_counters(seed: int) -> None:
     for row in rows:
         keys.setdefault(str((row.group, row.other)), []).append(row.time)
     expected = [sum(place in row.classes for row in rows) for place in range(len(plan.classes))]
-    expected += [len(keys), sum(max(times) - min(times) for times in keys.values()), 0]
+    expected += [len(keys), sum(max(times) - min(times) for times in keys.values()), 0, run.counters.interpreted, 0]
     np.testing.assert_allclose(run.counters.totals(), expected)

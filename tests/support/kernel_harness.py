@@ -41,6 +41,8 @@ from sparkext.planner.patterns.query import Aggregate, Function, Query
 from sparkext.planner.sharing.prefixes import share_equal_prefixes, share_nothing
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import Template, template
+from sparkext.udfs.kernels.interpreted import CAN_INTERPRET
+from sparkext.udfs.kernels.variants import INTERPRETED, Form, Kernels, Variant
 from sparkext.udfs.workers.fallback import Fallback
 from sparkext.udfs.workers.matches import ROWS, MatchRun
 from sparkext.udfs.workers.run import OUTPUT_BYTES, PoolRun
@@ -261,7 +263,7 @@ def stretched_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Rand
     found: list[pa.RecordBatch] = []
     for begin, end in pairwise([0, *cuts, len(rows)]):
         size = random.choice((1, 256, 65536))
-        found += StretchRun(plan, layout, size).results(cut(source.slice(begin, end - begin), random))
+        found += StretchRun(plan, layout, size, form_for(random)).results(cut(source.slice(begin, end - begin), random))
     random.shuffle(found)
     return combined(plan, layout, [row for batch in merged(plan, layout)(iter(found)) for row in batch.to_pylist()])
 
@@ -276,11 +278,34 @@ def run(
     """The kernel's output rows for sorted input."""
     size = OUTPUT_BYTES if random is None else random.choice((1, 256, 4096, 65536))
     restless = None if random is None else Restless(random)
-    made = PoolRun(plan, layout, size, restless)
+    form = form_for(random)
+    made = PoolRun(plan, layout, size, restless, form)
     if plan.matches is not None:
-        made = MatchRun(plan, layout, size, restless, ROWS if random is None else random.choice((1, 2, 5, 20, ROWS)))
+        rows = ROWS if random is None else random.choice((1, 2, 5, 20, ROWS))
+        made = MatchRun(plan, layout, size, restless, form, rows)
     results = made.results(cut(source, random))
     return [row for batch in results for row in batch.to_pylist()]
+
+
+def form_for(random: Random | None) -> Form:
+    """The compiled form, or now and then one that changes."""
+    return Form(0) if random is None or random.random() < 0.7 else Switching(random)
+
+
+class Switching(Form):
+    """Runs kernels interpreted and compiled in turn, each for a few events."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(0)
+        self._random = random
+
+    def of(self, variant: Variant) -> Kernels:
+        compiled = super().of(variant)
+        return self._random.choice((compiled, INTERPRETED)) if CAN_INTERPRET else compiled
+
+    def rows(self, kernels: Kernels, rows: int) -> int:
+        del kernels
+        return self._random.randint(1, rows)
 
 
 class Restless(Fallback):

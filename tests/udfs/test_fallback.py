@@ -11,6 +11,7 @@ from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.query import Query, Window
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.template import template
+from sparkext.udfs.workers.counters import OF_PASS
 from sparkext.udfs.workers.fallback import FIRST, GAIN, PROBE, REST, Fallback
 from sparkext.udfs.workers.run import PoolRun
 from tests.support.kernel_harness import combined, cut, kernel_rows, query_results, sorted_rows, source_batch
@@ -158,7 +159,7 @@ def test_a_long_stream_has_the_same_results(seed: int) -> None:
         output = [row for batch in run.results(cut(source, Random(seed))) for row in batch.to_pylist()]
         found.append(combined(plan, layout, output))
         assert (run.counters.by_fallback > 0) is (fallback is not None)
-        assert run.counters.totals()[-1] == run.counters.by_fallback
+        assert run.counters.totals()[-OF_PASS] == run.counters.by_fallback
     for one, place in zip(queries, plan.results, strict=True):
         first, second = (query_results(one, place, partial) for partial in found)
         assert first == second

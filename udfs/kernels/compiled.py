@@ -13,10 +13,13 @@ Such a kernel cannot make arrays; numba refuses to compile one that does.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import llvmlite
+import llvmlite.binding
 import numba
 import numpy as np
 from numba import njit
@@ -30,7 +33,12 @@ def cache_directory() -> Path | None:
     package = Path(__file__).parents[1]
     beside = not numba.config.CACHE_DIR and os.access(package, os.W_OK)
     base = package / "__pycache__" if beside else lasting_directory()
-    return None if base is None else base / f"kernels-{SOURCES}"
+    return None if base is None else base / f"kernels-{SOURCES}-{MACHINE}"
+
+
+def _processor() -> tuple[str, str]:
+    """The processor, and what it can do."""
+    return llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
 
 
 _UNCOMPILED = ("matches", "streams")
@@ -41,24 +49,37 @@ _FILES = sorted(file for file in Path(__file__).parents[1].rglob("*.py") if file
 SOURCES = digest(file.read_bytes() for file in (*_FILES, SOURCE))
 """What the sources of the kernels are now."""
 
-_DIRECTORY = cache_directory()
+MACHINE = digest(
+    str(part).encode() for part in (sys.version, numba.__version__, np.__version__, llvmlite.__version__, *_processor())
+)
+"""What compiled kernels are right for, beside their sources: packages and processor."""
+
+DIRECTORY = cache_directory()
+"""Where this process looks for kernels and keeps them; None when there is no place that is safe."""
+
+FUNCTIONS: list[Any] = []
+"""All that is compiled."""
 
 
-def _kept(compiler: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], Any]:
-    """A decorator that compiles with ``compiler`` and keeps the result in the directory for it."""
+def _kept(**options: bool) -> Callable[[Callable[..., Any]], Any]:
+    """A decorator that compiles and keeps the result in the directory for it, if there is one."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(_DIRECTORY or before)
+        numba.config.CACHE_DIR = str(DIRECTORY or before)
         try:
-            return compiler(function)
+            made = njit(cache=DIRECTORY is not None, **options)(function)
+        except RuntimeError:  # it cannot be written to
+            made = njit(**options)(function)
         finally:
             numba.config.CACHE_DIR = before
+        FUNCTIONS.append(made)
+        return made
 
     return decorate
 
 
-_compiled_kernel = _kept(njit(cache=True, _nrt=False))
+_compiled_kernel = _kept(_nrt=False)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -71,14 +92,14 @@ def kernel(function: Callable[..., Any]) -> Any:
     return np.errstate(all="ignore")(made) if numba.config.DISABLE_JIT else made
 
 
-inner = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True))
+inner = _kept(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """For functions that compiled ones call: without the code by which Python would, which takes long to compile."""
 
-inlined = _kept(njit(cache=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True))
+inlined = _kept(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
 """For small functions in the innermost loops, and for those that are called often with many arrays: each array in a
 call is seven arguments. LLVM puts them into their callers; numba's own way takes much longer to compile."""
 
-arithmetic = _kept(njit(cache=True, _nrt=False, forceinline=True))
+arithmetic = _kept(_nrt=False, forceinline=True)
 """For functions of single values, which Python may call too."""
 
 place = np.uint64

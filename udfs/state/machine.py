@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -9,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparkext.planner.compiler.kernel_plan import KernelPlan
-from sparkext.udfs.arrow.batches import Batch
-from sparkext.udfs.kernels.event_loop import advance, end_key, pause
+from sparkext.udfs.arrow.batches import Batch, no_batch
+from sparkext.udfs.kernels.variants import COMPILED, Arguments, Form, Kernels, variant_of
 from sparkext.udfs.state.assemble import assemble, cell_offsets
 from sparkext.udfs.state.columns import (
     CURSOR_GROUP,
@@ -26,7 +27,7 @@ from sparkext.udfs.state.columns import (
     OPEN_LAST,
 )
 from sparkext.udfs.state.differences import new_differences
-from sparkext.udfs.state.fresh import new_guards, new_state, no_past, set_units
+from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past, set_units
 from sparkext.udfs.state.panes import Matrix, new_panes, put_stretches, stretch_matrix
 from sparkext.udfs.state.past import PastRoom
 from sparkext.udfs.state.program import Output
@@ -54,10 +55,17 @@ class Machine:
         combine: Whether rows of the same group, bank and window are added up.
         regions: Whether to have regions although the plan has none, so that no other kernel is compiled for it.
         stretches: Most matrices that `multiply` will be given.
+        form: Says whether compiled or interpreted kernels run; the compiled ones once they are there if left out.
     """
 
     def __init__(
-        self, plan: KernelPlan, chunk: int | None, combine: bool, regions: bool = False, stretches: int = 1
+        self,
+        plan: KernelPlan,
+        chunk: int | None,
+        combine: bool,
+        regions: bool = False,
+        stretches: int = 1,
+        form: Form | None = None,
     ) -> None:
         self._plan = plan
         self._combine = combine
@@ -74,6 +82,10 @@ class Machine:
         self._panes = new_panes(plan, self._program, stretches)
         if plan.is_stretched:
             self._state.open[0, OPEN_LANE] = plan.panes[0].rows  # only the matrix of the stretch is asked for
+        self._form = form or Form()
+        self._variant = variant_of(
+            Arguments._make((*self._parts(), self._differences, self._panes, new_output(plan, 1), no_batch(plan)))
+        )
 
     @property
     def rows(self) -> int:
@@ -105,7 +117,7 @@ class Machine:
 
     def pause(self) -> None:
         """Bring all totals up to the latest time, so that another machine can take over before an event of a later."""
-        pause(*self._parts())
+        self._kernels.pause(*self._parts())
 
     def take_over(self, other: Machine, handover: Iterable[tuple[int, int]]) -> None:
         """Go on where another has paused, with what it has of the key under way.
@@ -133,7 +145,7 @@ class Machine:
 
     def extend(self, batch: Batch) -> Batch:
         """A batch with what conditions on the event before may have to look at."""
-        return batch if self._room is None else self._room.extend(batch, self._state)
+        return batch if self._room is None else self._room.extend(batch, self._state, self._kernels.refill_trees)
 
     def would_wait(self, rows: int) -> bool:
         """Whether so few rows had better wait for more."""
@@ -145,16 +157,32 @@ class Machine:
 
     def advance(self, batch: Batch, row: int, output: Output) -> int:
         """Process the events of a batch from ``row`` on; returns where to go on when the output has been flushed."""
-        row = int(advance(*self._parts(), self._differences, self._panes, output, batch, row, self._combine))
-        while self._spans is not None and row < len(batch.time) and is_full(self._spans):
-            self._spans = with_room(self._spans, self._plan, self._program)
-            row = int(advance(*self._parts(), self._differences, self._panes, output, batch, row, self._combine))
+        end = len(batch.time)
+        while row < end:
+            kernels = self._kernels
+            until = row + self._form.rows(kernels, end - row)
+            part = batch if until == end else batch._replace(time=batch.time[:until])
+            first, begin = row, time.thread_time()
+            row = self._advance(kernels, part, row, output)
+            if kernels is not COMPILED:
+                self._form.took(self._variant, row - first, time.thread_time() - begin)
+            if row < until:
+                break
         return row
+
+    def _advance(self, kernels: Kernels, batch: Batch, row: int, output: Output) -> int:
+        """Process the events of a batch from ``row`` on in one form, with as much room for spans as they need."""
+        while True:
+            parts = self._parts()
+            row = int(kernels.advance(*parts, self._differences, self._panes, output, batch, row, self._combine))
+            if self._spans is None or row == len(batch.time) or not is_full(self._spans):
+                return row
+            self._spans = with_room(self._spans, self._plan, self._program)
 
     def end_key(self, output: Output) -> None:
         """Write out and clear all windows of the key under way, if any."""
         if self.has_begun:
-            end_key(*self._parts(), self._panes, output, self._combine)
+            self._kernels.end_key(*self._parts(), self._panes, output, self._combine)
 
     def end_stretch(self, scratch: Output) -> Matrix | None:
         """What all events of the key under way do to totals, which is over then; None when they do nothing.
@@ -213,6 +241,11 @@ class Machine:
             array[...] = other
         if self._room is not None:
             self._room.restore(_rebuilt(self._room.kept(), iter(more)))
+
+    @property
+    def _kernels(self) -> Kernels:
+        """What to call next."""
+        return self._form.of(self._variant)
 
     def _kept(self) -> tuple[object, ...]:
         """What changes from event to event, always in arrays of the same shapes."""

@@ -6,6 +6,7 @@ for the values that occur in the batch and among them, and filled again with wha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -15,7 +16,6 @@ from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, Access, Kern
 from sparkext.udfs.arrow.batches import Batch, no_batch
 from sparkext.udfs.comparisons.histories import terms_of
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, Ranked, Ranker
-from sparkext.udfs.kernels.lookback import refill_trees
 from sparkext.udfs.state.columns import (
     CURSOR_KEY,
     HISTORY_CELLS,
@@ -108,8 +108,14 @@ class PastRoom:
         """Go on with what another has kept."""
         self.past, self._last = kept
 
-    def extend(self, batch: Batch, state: State) -> Batch:
-        """The batch with the events that it may reach back to after its own; ``past`` is made for it."""
+    def extend(self, batch: Batch, state: State, refill_trees: Callable[[Program, Past], object]) -> Batch:
+        """The batch with the events that it may reach back to after its own; ``past`` is made for it.
+
+        Args:
+            batch: The batch.
+            state: Of the events before.
+            refill_trees: `sparkext.udfs.kernels.lookback.refill_trees`, compiled or interpreted.
+        """
         live = self._live(batch, state)
         old = self.past = self._values_alone()
         carried = np.zeros(self._last.valid.shape[1], np.bool_)

@@ -10,12 +10,17 @@ from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, KernelPlan
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.state.program import Floats
 
+OF_PASS = 3
+"""How many numbers at the end say how a pass went, and nothing of its events."""
+
 
 class Counters:
     """Counts the events of each class, the keys, and the time from first to last event of the keys.
 
     Attributes:
         by_fallback: How many events were processed by the plan's fallback.
+        interpreted: How many were processed before kernels were compiled.
+        alone: 1 when the process had to compile them for itself, since they cannot be kept; else 0.
     """
 
     def __init__(self, plan: KernelPlan) -> None:
@@ -24,6 +29,8 @@ class Counters:
         self._span = 0
         self._last: int | None = None
         self.by_fallback = 0
+        self.interpreted = 0
+        self.alone = 0
 
     def add(self, batch: Batch, rows: int) -> None:
         """Count the first ``rows`` events of a batch."""
@@ -39,8 +46,12 @@ class Counters:
         self._last = int(batch.time[rows - 1])
 
     def totals(self) -> Floats:
-        """Events of each class, keys, time in units of the time column, events by fallback. Shape (classes + 3,)."""
-        return np.array([*self._classes, self._keys, self._span, self.by_fallback], np.float64)
+        """Events of each class, keys, time in units of the time column, and the attributes.
+
+        Shape (classes + 2 + `OF_PASS`,).
+        """
+        of_pass = self.by_fallback, self.interpreted, self.alone
+        return np.array([*self._classes, self._keys, self._span, *of_pass], np.float64)
 
 
 Reports: TypeAlias = "dict[int, Floats]"

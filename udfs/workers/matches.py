@@ -20,6 +20,7 @@ from sparkext.planner.compiler.kernel_plan import (
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
+from sparkext.udfs.kernels.variants import Form
 from sparkext.udfs.matches.building import Building, TooManyMatchesError
 from sparkext.udfs.matches.moments import Moments
 from sparkext.udfs.matches.totals import Totals
@@ -43,6 +44,7 @@ class MatchRun(PoolRun):
         layout: Of the events; keys are not cut into chunks.
         output_bytes: Room for result rows before they are flushed.
         fallback: For the kernel.
+        form: Says whether compiled or interpreted kernels run.
         rows: From how many rows on their matches are built.
     """
 
@@ -52,9 +54,10 @@ class MatchRun(PoolRun):
         layout: Layout,
         output_bytes: int = OUTPUT_BYTES,
         fallback: Fallback | None = None,
+        form: Form | None = None,
         rows: int = ROWS,
     ) -> None:
-        super().__init__(plan, layout, output_bytes, fallback)
+        super().__init__(plan, layout, output_bytes, fallback, form)
         assert plan.matches is not None
         assert layout.chunk is None
         self._matches = plan.matches

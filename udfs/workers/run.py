@@ -14,6 +14,7 @@ from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import Batch, BatchReader, rows_of
 from sparkext.udfs.arrow.difference_keys import difference_types
 from sparkext.udfs.arrow.result_batch import result_batch
+from sparkext.udfs.kernels.variants import Form
 from sparkext.udfs.state.assemble import field_places
 from sparkext.udfs.state.fresh import new_output
 from sparkext.udfs.state.machine import Machine
@@ -66,6 +67,7 @@ class PoolRun:
         layout: Of the events.
         output_bytes: Room for result rows before they are flushed.
         fallback: Chooses between the plan and its fallback, if it has one.
+        form: Says whether compiled or interpreted kernels run.
     """
 
     def __init__(
@@ -74,9 +76,11 @@ class PoolRun:
         layout: Layout,
         output_bytes: int = OUTPUT_BYTES,
         fallback: Fallback | None = None,
+        form: Form | None = None,
     ) -> None:
         self._plan = plan
         self._layout = layout
+        self._form = form or Form()
         self._machines = [self._machine(plan)]
         self._at = 0
         self._fallback = None if plan.fallback is None else fallback or Fallback()
@@ -99,6 +103,7 @@ class PoolRun:
             yield self._flush()
         if self._fallback is not None:
             self.counters.by_fallback = self._fallback.events
+        self.counters.interpreted, self.counters.alone = self._form.events, int(self._form.alone)
 
     @property
     def _now(self) -> Machine:
@@ -139,15 +144,17 @@ class PoolRun:
     def _advance(self, batch: Batch, row: int, end: int) -> Iterator[pa.RecordBatch]:
         """Process the events of a batch from ``row`` to ``end``."""
         part = batch._replace(time=batch.time[:end])
-        first, seconds = row, 0.0
+        first, seconds, interpreted = row, 0.0, self._form.events
         while row < end:
             begin = time.thread_time()
             row = self._now.advance(part, row, self._output)
             seconds += time.thread_time() - begin
             if row < end:
                 yield self._flush()
-        if self._fallback is not None:
+        if self._fallback is not None and self._form.events == interpreted:
             self._fallback.took(self._at, end - first, seconds)
+        elif self._fallback is not None:
+            self._fallback.events += self._at * (end - first)  # how long they take interpreted says nothing
 
     def _end_key(self) -> Iterator[pa.RecordBatch]:
         """Write out the key under way."""
@@ -169,7 +176,7 @@ class PoolRun:
 
     def _machine(self, plan: KernelPlan) -> Machine:
         combine = self._layout.other_keys > 0
-        return Machine(plan, self._layout.chunk, combine, regions=plan is self._plan.fallback)
+        return Machine(plan, self._layout.chunk, combine, regions=plan is self._plan.fallback, form=self._form)
 
     def _sized(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Batches that are not empty, put together where that saves work."""

@@ -17,6 +17,7 @@ from sparkext.planner.compiler.result_columns import MATRIX
 from sparkext.udfs.arrow.arrays import as_arrow, as_binary
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.arrow.result_batch import extreme_types, result_batch
+from sparkext.udfs.kernels.variants import Form
 from sparkext.udfs.state.assemble import field_places
 from sparkext.udfs.state.fresh import new_output
 from sparkext.udfs.state.machine import Machine
@@ -34,10 +35,13 @@ class StretchRun(PoolRun):
         plan: What to compute; a stretched one.
         layout: Of the events.
         output_bytes: Room for result rows before they are flushed.
+        form: Says whether compiled or interpreted kernels run.
     """
 
-    def __init__(self, plan: KernelPlan, layout: Layout, output_bytes: int = OUTPUT_BYTES) -> None:
-        super().__init__(plan, layout, output_bytes)
+    def __init__(
+        self, plan: KernelPlan, layout: Layout, output_bytes: int = OUTPUT_BYTES, form: Form | None = None
+    ) -> None:
+        super().__init__(plan, layout, output_bytes, form=form)
         self._scratch = new_output(plan, 1)
         self._is_first = True
         self._begin: pa.RecordBatch | None = None

@@ -1,0 +1,232 @@
+"""Kernels run interpreted until one process has compiled them, whatever happens to it and to what it keeps."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+import numba
+import pyarrow as pa
+import pytest
+
+from sparkext.planner.compiler.kernel_plan import Layout
+from sparkext.udfs.kernels import compiled, variants
+from sparkext.udfs.kernels.variants import COMPILED, INTERPRETED, Arguments, Form, Variant
+from sparkext.udfs.workers.run import PoolRun
+from tests.support.kernel_harness import combined, source_batch
+from tests.udfs.test_kernel import kleene, stream
+
+NOTHING = Arguments(*[None] * 10)
+
+COMPILES = "import os, sys; sys.stdin.read(); os.pwrite(int(sys.argv[1]), b'compiled\\n', 0)"
+FAILS = "import sys; sys.stdin.read(); sys.exit(1)"
+GOES_ON = "import sys; sys.stdin.read(); print('at work', flush=True); sys.stdin = open(0); input()"
+
+
+class Compilers:
+    """Processes in place of those that compile, and what has been compiled in this one."""
+
+    def __init__(self) -> None:
+        self.program = COMPILES
+        self.started: list[subprocess.Popen[bytes]] = []
+        self.loads = 0
+        self.is_torn = False
+
+    def start(self, lock: int, signatures: object) -> subprocess.Popen[bytes]:
+        del signatures
+        command = [sys.executable, "-S", "-c", self.program, str(lock)]
+        made = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(lock,))
+        self.started.append(made)
+        return made
+
+    def finish(self) -> None:
+        """Let all go on, and wait for their end."""
+        for process in self.started:
+            process.communicate()
+
+    def compile(self, signatures: object) -> None:
+        del signatures
+        self.loads += 1
+        if self.is_torn:
+            self.is_torn = False
+            raise EOFError("Ran out of input")
+
+
+@pytest.fixture
+def compilers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compilers:
+    made = Compilers()
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+    monkeypatch.setattr(compiled, "DIRECTORY", tmp_path / "kernels")
+    monkeypatch.setattr(compiled, "FUNCTIONS", [])
+    monkeypatch.setattr(variants, "_compiling", made.start)
+    monkeypatch.setattr(variants, "compile_signatures", made.compile)
+    monkeypatch.setattr(variants, "_variants", {})
+    return made
+
+
+def test_interpreted_until_the_compiled_form_is_kept(compilers: Compilers) -> None:
+    form, variant = Form(), Variant(NOTHING)
+    assert [form.of(variant) for _ in range(3)] == [INTERPRETED] * 3
+    assert len(compilers.started) == 1
+    compilers.finish()
+    assert form.of(variant) is COMPILED
+    assert form.of(Variant(NOTHING)) is COMPILED, "a machine that starts later"
+    assert len(compilers.started) == 1
+    assert not form.alone
+
+
+def test_a_pass_goes_on_compiled_where_it_was(compilers: Compilers) -> None:
+    """With the results of one form alone; no more events are interpreted than before the compiled form is there."""
+    plan, layout = kleene(None), Layout(1, 0)
+    source = source_batch(plan, stream(list(range(300)), Random(1)))
+    run = PoolRun(plan, layout, form=Form(patience=1e9))
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for at in range(0, 300, 100):
+            yield source.slice(at, 100)
+            compilers.finish()
+
+    found = [row for batch in run.results(batches()) for row in batch.to_pylist()]
+    assert run.counters.interpreted == 100
+    variants._variants.clear()
+    expected = [row for batch in PoolRun(plan, layout).results(iter([source])) for row in batch.to_pylist()]
+    assert combined(plan, layout, found) == combined(plan, layout, expected)
+
+
+def test_a_pass_that_has_been_patient_waits(compilers: Compilers) -> None:
+    form, variant = Form(patience=1.0), Variant(NOTHING)
+    form.took(variant, 1000, 0.5)
+    assert form.of(variant) is INTERPRETED
+    form.took(variant, 1000, 0.6)
+    process = compilers.started[0]
+    assert process.stdin is not None
+    process.stdin.close()
+    assert form.of(variant) is COMPILED
+    assert form.events == 2000
+
+
+def test_of_twenty_workers_one_compiles(compilers: Compilers) -> None:
+    workers = [Variant(NOTHING) for _ in range(20)]
+    assert all(Form().of(variant) is INTERPRETED for variant in workers)
+    assert len(compilers.started) == 1
+    compilers.finish()
+    assert all(Form().of(variant) is COMPILED for variant in workers)
+    assert len(compilers.started) == 1
+
+
+def test_a_process_that_is_killed_is_replaced(compilers: Compilers) -> None:
+    """Its lock goes with it."""
+    compilers.program = GOES_ON
+    form, workers = Form(), [Variant(NOTHING) for _ in range(3)]
+    assert all(form.of(variant) is INTERPRETED for variant in workers)
+    compilers.started[0].send_signal(signal.SIGKILL)
+    compilers.started[0].wait()
+    compilers.program = COMPILES
+    assert all(form.of(variant) is INTERPRETED for variant in workers)
+    assert len(compilers.started) == 2
+    compilers.finish()
+    assert all(form.of(variant) is COMPILED for variant in workers)
+    assert not form.alone
+
+
+def test_who_sees_processes_fail_compiles_alone(compilers: Compilers) -> None:
+    """As where the disk is full; until it pays, events are interpreted."""
+    compilers.program = FAILS
+    form, variant = Form(patience=1.0), Variant(NOTHING)
+    for _ in range(2):
+        assert form.of(variant) is INTERPRETED
+        compilers.finish()
+    assert form.of(variant) is INTERPRETED
+    assert variant.is_alone
+    assert compilers.loads == 0
+    form.took(variant, 1000, 2.0)
+    assert form.of(variant) is COMPILED
+    assert form.alone
+    assert compilers.loads == 1
+    assert len(compilers.started) == 2
+
+
+def unwritable(directory: Path) -> None:
+    directory.write_text("not a directory")
+
+
+def linked(directory: Path) -> None:
+    directory.mkdir()
+    (directory / "plain.variant").symlink_to(directory.parent / "elsewhere")
+
+
+def missing(directory: Path) -> None:
+    del directory
+
+
+@pytest.mark.parametrize("spoil", [unwritable, linked, missing])
+def test_where_nothing_can_be_kept(
+    spoil: Callable[[Path], None], compilers: Compilers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spoil(tmp_path / "kernels")
+    if spoil is missing:
+        monkeypatch.setattr(compiled, "DIRECTORY", None)
+    before = sorted(tmp_path.rglob("*"))
+    form, variant = Form(patience=1.0), Variant(NOTHING)
+    assert form.of(variant) is INTERPRETED
+    form.took(variant, 1000, 2.0)
+    assert form.of(variant) is COMPILED
+    assert form.alone
+    assert compilers.started == []
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_is_torn_is_thrown_away(compilers: Compilers, tmp_path: Path) -> None:
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "plain.variant").write_bytes(b"compiled\n")
+    (tmp_path / "kernels" / "some.nbi").write_bytes(b"torn")
+    compilers.is_torn = True
+    form, variant = Form(patience=1.0), Variant(NOTHING)
+    assert form.of(variant) is INTERPRETED
+    assert list(tmp_path.iterdir()) == []
+    form.took(variant, 1000, 2.0)
+    assert form.of(variant) is COMPILED
+    assert form.alone
+    assert Form().of(Variant(NOTHING)) is INTERPRETED, "another process has it compiled again"
+    assert len(compilers.started) == 1
+    compilers.finish()
+
+
+def test_each_processor_has_a_directory_of_its_own() -> None:
+    here = compiled.cache_directory()
+    assert here is not None
+    assert here.name == f"kernels-{compiled.SOURCES}-{compiled.MACHINE}"
+
+
+COUNT = """
+from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.kernels import variants
+from tests.udfs.test_kernel import kleene, stream
+from tests.support.kernel_harness import source_batch
+from sparkext.planner.compiler.kernel_plan import Layout
+from random import Random
+import sys
+plan, form = kleene(None), variants.Form(float(sys.argv[1]))
+run = PoolRun(plan, Layout(1, 0), form=form)
+source = source_batch(plan, stream([1, 2, 3], Random(0)))
+print(sum(batch.num_rows for batch in run.results(iter([source]))), run.counters.interpreted, run.counters.alone)
+"""
+"""Prints how many rows a pass over three events has, how many are interpreted, and whether the process is alone."""
+
+
+@pytest.mark.long
+def test_a_process_compiles_for_the_next(tmp_path: Path) -> None:
+    variables = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", COUNT, patience], env=variables, stdout=subprocess.PIPE, text=True, check=True
+        ).stdout
+        for patience in ("60", "0", "60")
+    ]
+    assert said == ["1 3 0\n", "1 0 0\n", "1 0 0\n"]
+    assert sorted(path.name for path in tmp_path.glob("*/*.variant")) == ["plain.variant"]
