@@ -17,8 +17,8 @@ from sparkext.planner.mcep.match_plan import MatchPlan
 from sparkext.planner.mcep.words import words
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Selection, Window
+from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.not_planned import Reason
-from sparkext.planner.sharing.sharing_plan import invalid
 from sparkext.planner.sharing.template import template
 from tests.support.match_plans import all_orders, random_patterns
 from tests.support.optimizer_workloads import MODELS, problem, random_problem
