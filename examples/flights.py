@@ -6,6 +6,7 @@ flights it read: all of them for the first query of a pool, none for the others.
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import sys
@@ -16,7 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import gettempdir
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from examples import java
@@ -80,7 +82,7 @@ def statements(path: Path = STATEMENTS) -> list[Statement]:
 
 
 def start_session() -> SparkSession:
-    """A local session with the extension, quiet and without the web interface.
+    """A local session with the extension, quiet and without the web interface; its tables go when the program ends.
 
     Raises:
         JavaMissingError: There is no Java, and none could be installed.
@@ -92,6 +94,8 @@ def start_session() -> SparkSession:
 
     import sparkext
 
+    warehouse = mkdtemp(prefix="sparkext-warehouse-")
+    atexit.register(rmtree, warehouse, ignore_errors=True)
     # PySpark logs errors in statements, besides raising them.
     PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")
     logging = f"-Dlog4j2.configurationFile={(HERE / 'log4j2.properties').as_uri()}"
@@ -101,7 +105,7 @@ def start_session() -> SparkSession:
         .config("spark.driver.extraJavaOptions", logging)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.warehouse.dir", str(Path(gettempdir()) / "sparkext-warehouse"))
+        .config("spark.sql.warehouse.dir", warehouse)
         .config("spark.sql.shuffle.partitions", "4")
         .getOrCreate()
     )
