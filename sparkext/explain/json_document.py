@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from sparkext.explain.hamlet_search import loop_json
 from sparkext.explain.report import PassReport, PoolReport, duration, node_text, report, source_of_pool
 from sparkext.explain.sharon_search import applicable_json, search_json
 from sparkext.planner.costs.cost_model import PartCosts, part_costs
@@ -96,6 +97,7 @@ def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
         },
         "graph": _graph(found.graph, found.plan),
         **search_json(one),
+        **loop_json(one),
         "budget_used_up": optimized.is_cut_short,
         "optimization_ms": round(1000 * optimized.seconds, 3),
         "running_totals": len(run.plan.cells),

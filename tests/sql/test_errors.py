@@ -747,7 +747,7 @@ def test_places_in_texts_of_wide_characters(spark: SparkSession) -> None:
     [
         ("spark.sparkext.cache", "sometimes", "auto, off"),
         ("spark.sparkext.partitions", "0", "positive integer"),
-        ("spark.sparkext.optimizer", "best", "gloria, greedy, exhaustive, none, published, sharon"),
+        ("spark.sparkext.optimizer", "best", "gloria, greedy, exhaustive, none, published, sharon, hamlet"),
         ("spark.sparkext.costModel", "guess", "measured, paper"),
         ("spark.sparkext.statistics", "all", "sample, none, or a JSON object"),
         ("spark.sparkext.statistics", '{"A": "many"}', "sample, none, or a JSON object"),
