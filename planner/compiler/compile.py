@@ -448,8 +448,8 @@ class _Compiler:
         constants = [column for column, to in inflows.items() if to.starts]
         if base.constant is not None:
             constants.append(base.constant)
-        if form is not None:
-            for column in constants:
+        for column in constants:
+            if form is not None:
                 yield Product(form, column, None if self._panes[node.query] is None else self._one(trends, more))
         if forms[node.state].block not in base.blocks:
             yield Product(self._unit(trends, 0, more), 0, cell_of[node])

@@ -76,10 +76,8 @@ class Problem:
     @cached_property
     def loops(self) -> tuple[tuple[Loop, ...], ...]:
         """Per query its loops that can be shared by bursts, and that another query has."""
-        queries = range(len(self.template.queries))
-        found = [
-            () if query in self.left_alone else tuple(loops(self.template, self.steps, query)) for query in queries
-        ]
+        every = enumerate(loops(self.template, self.steps))
+        found = [() if query in self.left_alone else mine for query, mine in every]
         having = Counter(loop.inside for mine in found for loop in mine)
         return tuple(tuple(loop for loop in mine if having[loop.inside] > 1) for mine in found)
 

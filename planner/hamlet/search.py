@@ -3,12 +3,13 @@
 The larger a Q-set, the more events end its bursts: those of all states from which any of its queries comes to the loop.
 So queries are grouped by the states they come from, groups are sorted by how many events there are of these, and the
 first group, the first two, and so on are priced, by the cost model in force. The best of these share; then the same is
-tried with what is left, which the paper does not do.
+tried with what is left, which the paper does not do. Of many groups, only some numbers of them are priced, and then all
+that are near the best of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sparkext.planner.completion.labels import ALONE
@@ -18,6 +19,9 @@ from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.hamlet.repeats import repeats
 from sparkext.planner.sharing.loops import Loop
 from sparkext.planner.sharing.not_planned import NotPlanned
+
+SIZES = 16
+"""How many numbers of groups are priced at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +88,24 @@ def _best(
     for query, loop in loops.items():
         groups.setdefault(loop.before, []).append(query)
     order = sorted(groups, key=lambda states: (sum(problem.events[state] for state in states), sorted(states)))
-    found: list[tuple[tuple[int, ...], int, float]] = []
-    sharing: list[int] = []
-    for before in order:
-        sharing += groups[before]
-        if len(sharing) < 2 or (found and problem.budget.is_spent()):
-            continue
-        label = problem.bursts.label_of(loops[query] for query in sharing)
-        tried = list(labels)
-        for query in sharing:
-            tried[query] = {**labels[query], **dict.fromkeys(loops[query].inside, label)}
-        found.append((tuple(sorted(sharing)), label, pricer.cost(tried)))
-    return min(found, key=lambda one: one[2])
+    found: dict[int, tuple[tuple[int, ...], int, float]] = {}
+
+    def price(sizes: Iterable[int]) -> int:
+        """Price the first groups, so many of them, while the budget lasts; returns how many are best."""
+        for size in sizes:
+            sharing = [query for before in order[:size] for query in groups[before]]
+            if size in found or len(sharing) < 2 or (found and problem.budget.is_spent()):
+                continue
+            label = problem.bursts.label_of(loops[query] for query in sharing)
+            tried = list(labels)
+            for query in sharing:
+                tried[query] = {**labels[query], **dict.fromkeys(loops[query].inside, label)}
+            found[size] = tuple(sorted(sharing)), label, pricer.cost(tried)
+        return min(found, key=lambda size: found[size][2])
+
+    step = max(1, len(order) // SIZES)
+    near = price(range(len(order), 0, -step))
+    return found[price(range(max(1, near - step + 1), min(len(order), near + step - 1) + 1))]
 
 
 def _share(labels: list[Labelling], loops: Mapping[int, Loop], queries: tuple[int, ...], label: int) -> None:

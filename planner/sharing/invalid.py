@@ -51,8 +51,7 @@ def invalid(template: Template, plan: SharingPlan) -> Iterator[str]:
 def _invalid_bursts(template: Template, steps: Steps, plan: SharingPlan) -> Iterator[str]:
     """What is wrong with the Q-sets of a plan that are shared by bursts."""
     loop_at: list[dict[int, Loop]] = [
-        {number: loop for loop in loops(template, steps, query) for number in loop.inside}
-        for query in range(len(template.queries))
+        {number: loop for loop in mine for number in loop.inside} for mine in loops(template, steps)
     ]
     for number, planned in enumerate(plan.transitions):
         for qset in planned.qsets:

@@ -7,7 +7,7 @@ from outside until then, and the coefficients do not depend on what that was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sparkext.planner.sharing.sharing_plan import Steps
@@ -32,18 +32,27 @@ class Loop:
     before: frozenset[int]
 
 
-def loops(template: Template, steps: Steps, query: int) -> Iterator[Loop]:
-    """The loops of a query that can be shared: all states pass on what comes there, and all steps to them are plain."""
-    mine = [n for n, transition in enumerate(template.transitions) if query in transition.queries]
+def loops(template: Template, steps: Steps) -> tuple[tuple[Loop, ...], ...]:
+    """Per query its loops that can be shared: all states pass on what comes there, and all steps to them are plain."""
+    mine: list[list[int]] = [[] for _ in template.queries]
+    for number, transition in enumerate(template.transitions):
+        for query in transition.queries:
+            mine[query].append(number)
+    return tuple(tuple(_loops(template, steps, query, numbers)) for query, numbers in enumerate(mine))
+
+
+def _loops(template: Template, steps: Steps, query: int, mine: Sequence[int]) -> Iterator[Loop]:
+    """Those of a query with these transitions."""
     links = [(template.transitions[number].source, template.transitions[number].target) for number in mine]
+    around = {source for source, target in links if source == target}
     for states in strong_components(template.places[query], links):
+        if len(states) == 1 and states[0] not in around:
+            continue
         here = set(states)
         arriving = [(n, source) for n, (source, target) in zip(mine, links, strict=True) if target in here]
-        inside = tuple(number for number, source in arriving if source in here)
         entering = tuple((number, source) for number, source in arriving if source not in here)
-        if (
-            inside
-            and all(steps.passes_on(query, state) for state in states)
-            and all(steps.is_plain(query, s, template.transitions[n].target) for n, s in entering)
+        if all(steps.passes_on(query, state) for state in states) and all(
+            steps.is_plain(query, source, template.transitions[number].target) for number, source in entering
         ):
+            inside = tuple(number for number, source in arriving if source in here)
             yield Loop(states, inside, tuple(n for n, _ in entering), frozenset(source for _, source in entering))

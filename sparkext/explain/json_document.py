@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sparkext.explain.comparison import comparison_json
+from sparkext.explain.hamlet_search import loop_json
 from sparkext.explain.match_search import match_json
 from sparkext.explain.report import PassReport, PoolReport, duration, node_text, report, source_of_pool
 from sparkext.explain.sharon_search import applicable_json, search_json
@@ -109,6 +110,7 @@ def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
         },
         "graph": _graph(found.graph, found.plan),
         **search_json(one),
+        **loop_json(one),
         **match_json(one),
         "budget_used_up": optimized.is_cut_short,
         "optimization_ms": round(1000 * optimized.seconds, 3),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sparkext.amounts import amount, cost, count, part, unit
+from sparkext.explain.hamlet_search import loop_lines
 from sparkext.explain.match_search import match_lines
 from sparkext.explain.report import (
     PassReport,
@@ -87,6 +88,7 @@ def _pool(pool: PoolReport) -> Iterator[str]:
         yield from _totals(one)
         yield from _graph(one)
         yield from search_lines(one)
+        yield from loop_lines(one)
         yield from match_lines(one)
 
 

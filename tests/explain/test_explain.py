@@ -178,6 +178,17 @@ def test_golden_of_sharon(sources: SparkSession, form: str, name: str) -> None:
     same_as_file(name, explained(sources, form) + "\n")
 
 
+@pytest.mark.parametrize(("form", "ending"), [("", "txt"), ("JSON", "json"), ("DOT", "dot")])
+def test_golden_of_hamlet(sources: SparkSession, form: str, ending: str) -> None:
+    """Loops that are shared by bursts, and why queries were not planned."""
+    sources.conf.set("spark.sparkext.optimizer", "hamlet")
+    sources.conf.set("spark.sparkext.statistics", '{"Oak": 10, "Park": 10, "Main": 100, "State": 5, "Elm": 300}')
+    patterns = ("Oak Main+", "Park Main+ State", "Elm Main+", "Oak (Main State)+", "Oak State", "Elm State+")
+    for place, pattern in enumerate(patterns, 1):
+        sources.sql(f"CREATE TEMP VIEW q{place} AS {trends(pattern)}")
+    same_as_file(f"hamlet.{ending}", explained(sources, form) + "\n")
+
+
 @pytest.mark.parametrize(("form", "name"), [("", "mcep.txt"), ("JSON", "mcep.json")])
 def test_golden_of_mcep(sources: SparkSession, form: str, name: str) -> None:
     """What is built of what, how much of it is expected, for which queries, and why others are not planned."""

@@ -16,7 +16,7 @@ from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
 from tests.support.gloria_texts import plan_text
 from tests.support.loop_workloads import random_loops
-from tests.support.optimizer_workloads import MODELS, problem
+from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, problem
 from tests.support.tiers import first
 
 
@@ -63,17 +63,18 @@ def test_what_is_no_plan() -> None:
     assert [len(mine) for mine in guarded.loops] == [0, 1, 1]
 
 
-@pytest.mark.parametrize("part", first(1, range(6)))
+@pytest.mark.parametrize("part", first(1, range(5)))
 @pytest.mark.parametrize("model", MODELS)
 def test_gloria_is_exhaustive(model: str, part: int) -> None:
     """With random loops, to which queries come in different ways."""
-    costs, planned, shared = MODELS[model], 0, 0
-    for seed in range(part * 15, (part + 1) * 15):
+    planned = shared = 0
+    for seed in range(part * 20, (part + 1) * 20):
         workload, text = random_loops(Random(seed), 3)
+        costs = CHEAP_FORMS if model == "measured" and seed % 2 else MODELS[model]
         found = gloria(workload, costs)
         assert not list(invalid(workload.template, found.plan)), text
         try:
-            truth = exhaustive(workload, costs, 1000, found.cost)
+            truth = exhaustive(workload, costs, 500, found.cost)
         except WorkloadTooLargeError:
             continue
         planned += 1
@@ -81,7 +82,7 @@ def test_gloria_is_exhaustive(model: str, part: int) -> None:
         assert truth is not None, text
         assert found.cost == pytest.approx(plan_cost(workload, costs, truth), rel=1e-9), text
         assert found.bound == pytest.approx(found.cost, rel=1e-9), text
-    assert planned > 5
+    assert planned > 3
     assert shared > 0
 
 

@@ -46,7 +46,7 @@ def test_optimizers_agree_on_what_is_a_plan(model: str) -> None:
     for seed in range(60):
         workload, text = random_problem(Random(seed))
         costs = {}
-        for name in ("gloria", "published", "greedy", "none", "sharon"):
+        for name in ("gloria", "published", "greedy", "none", "sharon", "hamlet"):
             found = OPTIMIZERS[name](workload, MODELS[model])
             assert not list(invalid(workload.template, found.plan)), (name, text)
             assert found.cost == pytest.approx(plan_cost(workload, MODELS[model], found.plan), rel=1e-9)

@@ -54,7 +54,7 @@ def among_equals(workload: Problem) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("optimizer", ["gloria", "published", "greedy", "sharon"])
+@pytest.mark.parametrize("optimizer", ["gloria", "published", "greedy", "sharon", "hamlet"])
 @pytest.mark.parametrize("model", MODELS)
 def test_order_of_registration(model: str, optimizer: str) -> None:
     """Equal queries may change places."""
@@ -102,7 +102,7 @@ from tests.support.optimizer_workloads import MODELS, random_problem
 for seed in range(12):
     workload, _ = random_problem(Random(seed))
     for model in MODELS.values():
-        for optimizer in ("gloria", "published", "greedy", "sharon"):
+        for optimizer in ("gloria", "published", "greedy", "sharon", "hamlet"):
             found = OPTIMIZERS[optimizer](workload, model)
             nodes = found.graph.all_nodes() if found.graph else ()
             print(repr(found.cost), found.plan, [node.name for node in nodes])

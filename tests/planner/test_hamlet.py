@@ -10,7 +10,6 @@ from random import Random
 import pytest
 
 from sparkext.planner.costs.cost_model import plan_cost
-from sparkext.planner.costs.measured import Constants, MeasuredCosts
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Selection
 from sparkext.planner.sharing.invalid import invalid
@@ -19,15 +18,13 @@ from sparkext.planner.sharing.sharing_plan import BURST
 from sparkext.planner.sharing.template import template
 from tests.support.gloria_texts import plan_text
 from tests.support.loop_workloads import random_loops
-from tests.support.optimizer_workloads import MODELS, problem
+from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, problem
 from tests.support.pools import query
 from tests.support.published import drawn
 from tests.support.tiers import first
 
 PART = 25
 """Workloads of one test."""
-
-CHEAP_FORMS = MeasuredCosts(Constants(lane=50.0, multiply=0.1))
 
 
 @pytest.mark.parametrize("part", first(1, range(10)))

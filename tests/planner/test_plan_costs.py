@@ -13,7 +13,7 @@ from tests.support.optimizer_workloads import MODELS, problem, random_problem
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("optimizer", ["gloria", "greedy", "none", "sharon"])
+@pytest.mark.parametrize("optimizer", ["gloria", "greedy", "none", "sharon", "hamlet"])
 def test_parts_are_the_whole(model: str, optimizer: str) -> None:
     random = Random(7)
     for _ in range(40):

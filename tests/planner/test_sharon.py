@@ -10,7 +10,6 @@ import pytest
 
 from sparkext.planner.completion.labels import ALONE, plan_of
 from sparkext.planner.costs.cost_model import CostModel, plan_cost
-from sparkext.planner.costs.measured import Constants, MeasuredCosts
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS
@@ -19,7 +18,7 @@ from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.not_planned import Reason
 from sparkext.planner.sharing.template import template
 from tests.support.gloria_texts import plan_text
-from tests.support.optimizer_workloads import MODELS, problem, random_problem
+from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, problem, random_problem
 from tests.support.pools import DURATION, query
 from tests.support.published import drawn
 from tests.support.sequence_workloads import random_sequences
@@ -27,10 +26,6 @@ from tests.support.tiers import first
 
 PART = 100
 """Workloads of one test."""
-
-
-CHEAP_FORMS = MeasuredCosts(Constants(lane=50.0, multiply=0.1))
-"""With which sharing pays more often."""
 
 
 def alone(workload: Problem, costs: CostModel) -> float:

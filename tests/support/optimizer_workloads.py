@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from sparkext.planner.costs.cost_model import CostModel, plan_cost
-from sparkext.planner.costs.measured import MeasuredCosts
+from sparkext.planner.costs.measured import Constants, MeasuredCosts
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
 from sparkext.planner.gloria.gloria import gloria
@@ -23,6 +23,9 @@ from sparkext.planner.sharing.template import template
 from tests.support.pools import COUNT, V, query
 
 MODELS: dict[str, CostModel] = {"paper": PaperCosts(), "measured": MeasuredCosts()}
+CHEAP_FORMS = MeasuredCosts(Constants(lane=50.0, multiply=0.1))
+"""With which sharing pays more often."""
+
 LARGEST = 4000
 """Most parts of plans that the exhaustive optimizer goes on with before a workload counts as too large."""
 

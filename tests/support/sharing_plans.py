@@ -36,8 +36,8 @@ class _Drawer:
         self._into: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self._loops: dict[tuple[tuple[int, ...], int], dict[int, Loop]] = {}
         sizes = random.choice((1, 1, 2))
-        for query in range(len(template.queries)):
-            for loop in loops(template, self._steps, query):
+        for query, mine in enumerate(loops(template, self._steps)):
+            for loop in mine:
                 if random.random() < 0.9:
                     self._loops.setdefault((loop.inside, random.randrange(sizes)), {})[query] = loop
         for transition in template.transitions:
@@ -167,7 +167,7 @@ def optimized_plan(random: Random, template: Template) -> SharingPlan:
     # Costs that make sharing pay, also for a single query, and costs as they are.
     constants = random.choice((None, Constants(lane=50.0, multiply=0.1)))
     model = cost_model(random.choice(MODELS), constants)
-    return optimize(problem, model, random.choice(("gloria", "gloria", "greedy", "sharon"))).found.plan
+    return optimize(problem, model, random.choice(("gloria", "gloria", "greedy", "sharon", "hamlet"))).found.plan
 
 
 def sharon_plan(random: Random, template: Template) -> SharingPlan:

@@ -79,7 +79,7 @@ def register(spark: SparkSession, drawn: Workload, prefix: str) -> list[str]:
 
 def pool_rows(spark: SparkSession, drawn: Workload, prefix: str, order: random.Random) -> list[list[tuple[Any, ...]]]:
     """Per query the rows that its view has: asked for one view after another in random order, or all at once."""
-    spark.conf.set("spark.sparkext.optimizer", order.choice(("gloria", "gloria", "greedy", "none", "sharon")))
+    spark.conf.set("spark.sparkext.optimizer", order.choice(("gloria", "gloria", "greedy", "none", "sharon", "hamlet")))
     spark.conf.set("spark.sparkext.costModel", order.choice(("measured", "paper")))
     spark.conf.set("spark.sparkext.chunks", order.choice(("auto", "on", "off")))
     names = register(spark, drawn, prefix)

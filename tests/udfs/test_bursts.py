@@ -45,10 +45,7 @@ WINDOWS: tuple[tuple[Window | None, ...], ...] = (
 
 def all_bursts(machine: Template) -> SharingPlan:
     """Every loop is shared by bursts, by all that have it; else all go alone."""
-    at = [
-        {number: loop.inside for loop in loops(machine, Steps(machine), query) for number in loop.inside}
-        for query in range(len(machine.queries))
-    ]
+    at = [{number: loop.inside for loop in mine for number in loop.inside} for mine in loops(machine, Steps(machine))]
     plans = []
     for number, transition in enumerate(machine.transitions):
         together: dict[tuple[int, ...], list[int]] = {}
