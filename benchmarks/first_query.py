@@ -21,6 +21,17 @@ def trend(bench: Bench) -> object:
     return bench.spark.sql(queries.one("rides")).collect()
 
 
+def negated(bench: Bench) -> object:
+    """A query that counts trends in which something does not happen."""
+    return bench.spark.sql(queries.trend("rides", "Request NOT Cancel Delivery", "COUNT(*) AS trends")).collect()
+
+
+def rising(bench: Bench) -> object:
+    """A query whose condition looks at the event before."""
+    define = "DEFINE Travel AS speed > PREV(speed)"
+    return bench.spark.sql(queries.trend("rides", queries.TRIP, "COUNT(*) AS trends", define)).collect()
+
+
 def plain(bench: Bench) -> object:
     """A query that counts rows."""
     return bench.spark.sql("SELECT district, count(*) FROM rides GROUP BY district ORDER BY district").collect()
@@ -39,14 +50,21 @@ def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from counts.rename_columns(["district", "n"]).to_batches()
 
 
-ASKED: dict[str, Callable[[Bench], object]] = {"trend": trend, "plain": plain, "function": function}
+ASKED: dict[str, Callable[[Bench], object]] = {
+    "trend": trend,
+    "plain": plain,
+    "function": function,
+    "not": negated,
+    "prev": rising,
+}
 QUICK = ["trend", "plain"]
+FULL = [*QUICK, "function"]
 
 
 def run(bench: Bench) -> Result:
     """A query that counts trends, one of Spark's own that counts rows, and a function in Python, take turns."""
     rides = Rides(*bench.pick((100_000, 1_000), (100_000, 1_000), (2_000, 10)))
-    taken: dict[str, list[float]] = {name: [] for name in bench.pick(list(ASKED), QUICK, list(ASKED))}
+    taken: dict[str, list[float]] = {name: [] for name in bench.pick(FULL, QUICK, FULL)}
     for _ in range(bench.pick(bench.rounds + 1, 1, 1)):
         for name, times in taken.items():
             program = [sys.executable, "-m", "benchmarks.first_query", name, str(bench.directory)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks import (
     by_hand,
+    cold,
     condition_curves,
     earlier,
     falling_runs,
@@ -51,6 +52,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     memory.BENCHMARK,
     one_key.BENCHMARK,
     first_query.BENCHMARK,
+    cold.BENCHMARK,
     kernel_costs.COSTS,
     kernel_costs.SLIDES,
     kernel_plans.THOUSAND,

@@ -25,13 +25,17 @@ if TYPE_CHECKING:
 def lasting_directory() -> Path | None:
     """A directory that outlives the process: the one that the user has named for numba, else one of the user's own.
 
-    None when the latter, which is below the temporary directory, is a link, or somebody else could write to it.
+    None when the latter, which is below the temporary directory, cannot be made, is a link, or somebody else could
+    write to it.
     """
     if numba.config.CACHE_DIR:
         return Path(numba.config.CACHE_DIR)
-    own = Path(tempfile.gettempdir()) / f"sparkext-kernels-{os.getuid()}"
-    own.mkdir(mode=0o700, exist_ok=True)
-    found = own.lstat()
+    try:
+        own = Path(tempfile.gettempdir()) / f"sparkext-kernels-{os.getuid()}"
+        own.mkdir(mode=0o700, exist_ok=True)
+        found = own.lstat()
+    except OSError:
+        return None
     is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
     return own if is_own else None
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from sparkext import __version__
-from sparkext.cli import explain_command, submit
+from sparkext.cli import compile_command, explain_command, submit
 from sparkext.execution.calibrate import calibrate
 
 
@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "'measured'. It takes some seconds, and up to two minutes more when kernels have to be compiled first.",
     )
     measured.set_defaults(run=_calibrate)
+    compile_command.add(commands)
     explain_command.add(commands)
     for program in submit.PROGRAMS.values():
         commands.add_parser(program.name, help=program.help, add_help=False)

@@ -58,6 +58,12 @@ def test_not_in_a_directory_that_others_can_write_to(no_cache_chosen: Path, monk
     assert compiled.cache_directory() is None
 
 
+def test_not_where_there_is_a_file(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    (no_cache_chosen / f"sparkext-kernels-{os.getuid()}").write_text("")
+    assert compiled.cache_directory() is None
+
+
 def test_not_where_a_link_leads_to(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda *_: False)
     elsewhere = no_cache_chosen / "elsewhere"
@@ -71,6 +77,27 @@ def test_in_the_place_that_the_user_has_named(no_cache_chosen: Path, monkeypatch
     chosen = compiled.cache_directory()
     assert chosen is not None
     assert chosen.parent == no_cache_chosen / "chosen"
+
+
+def test_kernels_of_an_installation_that_cannot_be_written_to(
+    no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are copied once, as numba reads none from there."""
+    package = no_cache_chosen / "installed"
+    monkeypatch.setattr(compiled, "_PACKAGE", package)
+    monkeypatch.setattr("os.access", lambda *_: False)
+    chosen = compiled.cache_directory()
+    assert chosen is not None
+    assert compiled.fill(chosen) == chosen
+    assert not chosen.exists()
+    kept = package / "__pycache__" / chosen.name / "kernels_0123" / "some.nbi"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"some")
+    for _ in range(2):
+        assert compiled.fill(chosen) == chosen
+        assert (chosen / "kernels_0123" / "some.nbi").read_bytes() == b"some"
+        assert list(chosen.parent.iterdir()) == [chosen]
+    assert compiled.fill(None) is None
 
 
 def test_each_state_of_the_sources_has_a_directory_of_its_own() -> None:

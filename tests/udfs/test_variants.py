@@ -14,11 +14,18 @@ import numba
 import pyarrow as pa
 import pytest
 
+from sparkext.cli.main import main
+from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import Layout
+from sparkext.planner.sharing.template import template
 from sparkext.udfs.kernels import compiled, variants
 from sparkext.udfs.kernels.variants import COMPILED, INTERPRETED, Arguments, Form, Variant
+from sparkext.udfs.state.every_variant import every_variant
+from sparkext.udfs.state.machine import Machine
 from sparkext.udfs.workers.run import PoolRun
 from tests.support.kernel_harness import combined, source_batch
+from tests.support.sharing_plans import draw_plan
+from tests.support.workloads import workload
 from tests.udfs.test_kernel import kleene, stream
 
 NOTHING = Arguments(*[None] * 10)
@@ -203,12 +210,65 @@ def test_each_processor_has_a_directory_of_its_own() -> None:
     assert here.name == f"kernels-{compiled.SOURCES}-{compiled.MACHINE}"
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_variants_compiled_ahead_are_those_of_machines(
+    seed: int, compilers: Compilers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All arguments of a random plan's machine have the same types."""
+    monkeypatch.setattr(variants.Variant, "look", lambda _: None)
+    machine = template(workload(Random(seed)).queries)
+    for plan in (compile_plan(machine, draw_plan(Random(seed), machine)), kleene(None)):
+        variant = Machine(plan, None, combine=True)._variant
+        (ahead,) = (Variant(one) for one in every_variant(kleene(None)) if one.name == variant.name)
+        assert ahead._signatures == variant._signatures
+    assert compilers.started == []
+
+
+def test_all_variants_ahead() -> None:
+    names = [arguments.name for arguments in every_variant(kleene(None))]
+    assert names[0] == "plain"
+    assert names[-1] == "guards-past-regions-spans-differences"
+    assert len(set(names)) == len(names) == 32
+
+
+def test_the_command_compiles_what_is_asked_for(
+    compilers: Compilers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin = compilers.start
+
+    def to_the_end(lock: int, signatures: object) -> subprocess.Popen[bytes]:
+        made = begin(lock, signatures)
+        made.communicate()
+        return made
+
+    monkeypatch.setattr(variants, "_compiling", to_the_end)
+    assert main(["compile", "guards", "plain", "--jobs", "2"]) == 0
+    assert len(compilers.started) == 2
+    assert main(["compile", "guards"]) == 0
+    assert len(compilers.started) == 2, "it is kept already"
+    said = capsys.readouterr()
+    assert "guards: compiled" in said.out
+    assert f"0 MB in {compiled.DIRECTORY}" in said.out
+    assert main(["compile", "prev"]) == 2
+    assert "no variant 'prev'; there are plain, " in capsys.readouterr().err
+    compilers.program = FAILS
+    assert main(["compile", "past"]) == 1
+    assert "past could not be kept" in capsys.readouterr().err
+
+
 COUNT = """
+from sparkext.udfs.state.every_variant import every_variant
+from sparkext.udfs.state.machine import Machine
 from sparkext.udfs.workers.run import PoolRun
 from sparkext.udfs.kernels import variants
+from tests.support.sharing_plans import draw_plan
+from tests.support.workloads import workload
 from tests.udfs.test_kernel import kleene, stream
 from tests.support.kernel_harness import source_batch
+from sparkext.cli.main import main
+from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import Layout
+from sparkext.planner.sharing.template import template
 from random import Random
 import sys
 plan, form = kleene(None), variants.Form(float(sys.argv[1]))

@@ -12,8 +12,11 @@ Such a kernel cannot make arrays; numba refuses to compile one that does.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,10 +33,35 @@ from sparkext.udfs.unpacked import digest, lasting_directory
 
 def cache_directory() -> Path | None:
     """Where kernels are kept: in the place that the user has named for numba, else in one that can be written to."""
-    package = Path(__file__).parents[1]
-    beside = not numba.config.CACHE_DIR and os.access(package, os.W_OK)
-    base = package / "__pycache__" if beside else lasting_directory()
-    return None if base is None else base / f"kernels-{SOURCES}-{MACHINE}"
+    beside = not numba.config.CACHE_DIR and os.access(_PACKAGE, os.W_OK)
+    base = _PACKAGE / "__pycache__" if beside else lasting_directory()
+    return None if base is None else base / _name()
+
+
+def fill(directory: Path | None) -> Path | None:
+    """Give a directory that is yet to be made the kernels that an installation has, if it cannot be written to.
+
+    Numba reads none from where it cannot write.
+    """
+    installed = _PACKAGE / "__pycache__" / _name()
+    if directory is None or directory == installed or directory.exists() or not installed.is_dir():
+        return directory
+    with contextlib.suppress(OSError):
+        directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=directory.parent))
+        try:
+            shutil.copytree(installed, made, dirs_exist_ok=True)
+            made.rename(directory)  # fails where another process was first
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    return directory
+
+
+def _name() -> str:
+    return f"kernels-{SOURCES}-{MACHINE}"
+
+
+_PACKAGE = Path(__file__).parents[1]
 
 
 def _processor() -> tuple[str, str]:
@@ -44,9 +72,13 @@ def _processor() -> tuple[str, str]:
 _UNCOMPILED = ("matches", "streams")
 """Folders of which nothing is compiled."""
 
-_FILES = sorted(file for file in Path(__file__).parents[1].rglob("*.py") if file.parent.name not in _UNCOMPILED)
 
-SOURCES = digest(file.read_bytes() for file in (*_FILES, SOURCE))
+def sources() -> list[Path]:
+    """The files that kernels are compiled from."""
+    return sorted(file for file in Path(__file__).parents[1].rglob("*.py") if file.parent.name not in _UNCOMPILED)
+
+
+SOURCES = digest(file.read_bytes() for file in (*sources(), SOURCE))
 """What the sources of the kernels are now."""
 
 MACHINE = digest(
@@ -54,7 +86,7 @@ MACHINE = digest(
 )
 """What compiled kernels are right for, beside their sources: packages and processor."""
 
-DIRECTORY = cache_directory()
+DIRECTORY = fill(cache_directory())
 """Where this process looks for kernels and keeps them; None when there is no place that is safe."""
 
 FUNCTIONS: list[Any] = []

@@ -47,6 +47,10 @@ _FAILURES = 2
 """So many compiling processes a process sees end without a result before it compiles by itself."""
 
 
+PARTS = ("guards", "past", "regions", "spans", "differences")
+"""What plans may do without."""
+
+
 class Arguments(NamedTuple):
     """What `sparkext.udfs.kernels.event_loop.advance` is called with, but for a row and whether to combine."""
 
@@ -64,8 +68,7 @@ class Arguments(NamedTuple):
     @property
     def name(self) -> str:
         """Of the variant: the parts that are not None."""
-        some = ("guards", "past", "regions", "spans", "differences")
-        return "-".join(part for part in some if getattr(self, part) is not None) or NO_PART
+        return "-".join(part for part in PARTS if getattr(self, part) is not None) or NO_PART
 
 
 class Variant:
@@ -119,6 +122,13 @@ class Variant:
                 self._compile()
             elif not self.is_loaded:
                 self._wait_for_lock()
+
+    def keep(self) -> bool:
+        """Have the variant compiled by another process, if it is not kept; returns whether it is then."""
+        while not self.is_alone and not self.is_kept():
+            self._start()
+            self._wait_for_lock()
+        return self.is_kept()
 
     def _load(self) -> None:
         try:

@@ -1,0 +1,70 @@
+"""``sparkext compile``: the kernel, ahead of the first query."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from sparkext.execution.calibrate import alone
+from sparkext.udfs.kernels import compiled
+from sparkext.udfs.kernels.variants import Variant
+from sparkext.udfs.state.every_variant import every_variant
+
+
+def add(commands: Any) -> None:
+    """Add the command to those of ``sparkext``."""
+    command = commands.add_parser(
+        "compile",
+        help="compile the kernel ahead of the first query, for an image or when a machine starts",
+        description="Compile the variants of the kernel that queries may need, several at a time, and keep them where "
+        "queries of this user look for them. Each takes half a minute or more of a core. Those that are kept already "
+        "are left as they are.",
+    )
+    command.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time; all cores")
+    command.add_argument(
+        "variants", nargs="*", metavar="variant", help="parts joined by '-', such as 'guards-past'; all if left out"
+    )
+    command.set_defaults(run=run)
+
+
+def run(asked: argparse.Namespace) -> int:
+    """Run the command; returns its exit status."""
+    known = {arguments.name: arguments for arguments in every_variant(alone(1, 1))}
+    wanted: list[str] = asked.variants or list(known)
+    if strange := [name for name in wanted if name not in known]:
+        print(f"sparkext: no variant {strange[0]!r}; there are {', '.join(known)}", file=sys.stderr)
+        return 2
+    if compiled.DIRECTORY is None:
+        print("sparkext: there is no directory to keep kernels in; NUMBA_CACHE_DIR can name one", file=sys.stderr)
+        return 1
+    begin = time.perf_counter()
+    for file in compiled.sources():
+        _without_fractions(file)
+    with ThreadPoolExecutor(max(1, asked.jobs)) as pool:
+        variants = [Variant(known[name]) for name in wanted]
+        tasks = {pool.submit(variant.keep): variant for variant in variants}
+        for task in as_completed(tasks):
+            done = "compiled" if task.result() else "not kept"
+            print(f"{time.perf_counter() - begin:6.0f} s  {tasks[task].name}: {done}", flush=True)
+    size = sum(file.stat().st_size for file in compiled.DIRECTORY.rglob("*") if file.is_file())
+    print(f"{size / 1e6:.0f} MB in {compiled.DIRECTORY}")
+    if missing := [variant.name for variant in variants if not variant.is_kept()]:
+        print(
+            f"sparkext: {', '.join(missing)} could not be kept; is there room in {compiled.DIRECTORY}, and may it be "
+            "written to?",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+def _without_fractions(file: Path) -> None:
+    """Give a source a time of whole seconds, as images have them: numba compares it with that of what it kept."""
+    found = file.stat()
+    if found.st_mtime_ns % 10**9 and os.access(file, os.W_OK):
+        os.utime(file, (int(found.st_atime), int(found.st_mtime)))

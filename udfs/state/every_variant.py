@@ -1,0 +1,40 @@
+"""All variants of the kernel, by what machines of them would call it with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.udfs.arrow.batches import no_batch
+from sparkext.udfs.kernels.variants import PARTS, Arguments
+from sparkext.udfs.state.assemble import assemble
+from sparkext.udfs.state.differences import Differences
+from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past
+from sparkext.udfs.state.panes import new_panes
+from sparkext.udfs.state.regions import new_regions
+from sparkext.udfs.state.spans import new_spans
+
+
+def every_variant(plan: KernelPlan) -> Iterator[Arguments]:
+    """Arguments for each set of parts that a plan may have, those with the fewest first.
+
+    Args:
+        plan: Any plan; parts that it does not have are empty, which makes no difference to what is compiled.
+    """
+    program = assemble(plan)
+    state, nothing = new_state(program), program.blanks[:0, :1].repeat(3, axis=1)
+    whole = Arguments(
+        program=program,
+        state=state,
+        guards=new_guards(program),
+        past=no_past(program, 0),
+        regions=new_regions(plan, state),
+        spans=new_spans(plan, program),
+        differences=Differences(nothing, nothing),
+        panes=new_panes(plan, program, 1),
+        output=new_output(plan, 1),
+        batch=no_batch(plan),
+    )
+    for kept in sorted(product((False, True), repeat=len(PARTS)), key=sum):
+        yield whole._replace(**{name: None for name, is_kept in zip(PARTS, kept, strict=True) if not is_kept})
