@@ -49,9 +49,9 @@ browser:
 	  }; \
 	fi
 
-# Before tests run in several processes, each of which would compile them.
+# Before tests run, which would wait for them.
 kernels: $(VENV)/.dev
-	@$(BIN)/python -m tests.support.compile_kernels
+	@$(BIN)/python -m sparkext compile --jobs $(JOBS) full forms plain
 
 lint: $(VENV)/.dev ## ruff and mypy --strict
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""Variants of the kernel: one for each set of parts that a plan has. Compiled once on a machine, by one process.
+"""Variants of the kernel, of which a plan needs one. Each is compiled once on a machine, by one process.
 
 Beside the kernels that are kept (`sparkext.udfs.kernels.compiled`) each variant has a file. Who compiles holds its
 lock, which the system takes back however a process ends, and writes into it when all is kept. The lock is taken by a
@@ -39,16 +39,15 @@ class Kernels(NamedTuple):
 COMPILED = Kernels(advance, end_key, pause, refill_trees)
 INTERPRETED = Kernels(*map(interpreted, COMPILED))
 
-NO_PART = "plain"
-"""Name of the variant whose plans have none of the parts that others do without."""
+PLAIN, FORMS, FULL = "plain", "forms", "full"
+"""Names of the variants: with nothing that a plan may do without, with linear forms, with all.
+
+Not one for each set of parts that a plan has, since compiling each takes as long as many passes do.
+"""
 
 _DONE = b"compiled\n"
 _FAILURES = 2
 """So many compiling processes a process sees end without a result before it compiles by itself."""
-
-
-PARTS = ("guards", "past", "regions", "spans", "differences")
-"""What plans may do without."""
 
 
 class Arguments(NamedTuple):
@@ -67,8 +66,10 @@ class Arguments(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of the variant: the parts that are not None."""
-        return "-".join(part for part in PARTS if getattr(self, part) is not None) or NO_PART
+        """Of the variant."""
+        if self.guards is not None:
+            return FULL
+        return PLAIN if self.regions is None else FORMS
 
 
 class Variant:

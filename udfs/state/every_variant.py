@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.udfs.arrow.batches import no_batch
-from sparkext.udfs.kernels.variants import PARTS, Arguments
+from sparkext.udfs.kernels.variants import Arguments
 from sparkext.udfs.state.assemble import assemble
 from sparkext.udfs.state.differences import Differences
 from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past
@@ -17,7 +16,7 @@ from sparkext.udfs.state.spans import new_spans
 
 
 def every_variant(plan: KernelPlan) -> Iterator[Arguments]:
-    """Arguments for each set of parts that a plan may have, those with the fewest first.
+    """Arguments of each variant, that with the fewest parts first.
 
     Args:
         plan: Any plan; parts that it does not have are empty, which makes no difference to what is compiled.
@@ -36,5 +35,7 @@ def every_variant(plan: KernelPlan) -> Iterator[Arguments]:
         output=new_output(plan, 1),
         batch=no_batch(plan),
     )
-    for kept in sorted(product((False, True), repeat=len(PARTS)), key=sum):
-        yield whole._replace(**{name: None for name, is_kept in zip(PARTS, kept, strict=True) if not is_kept})
+    forms = whole._replace(guards=None, past=None, spans=None, differences=None)
+    yield forms._replace(regions=None)
+    yield forms
+    yield whole

@@ -40,8 +40,7 @@ _Nested = TypeVar("_Nested", bound="tuple[Any, ...]")
 def is_lean(plan: KernelPlan) -> bool:
     """Whether the plan does with a lean kernel: nothing is forbidden, looks back, spans windows, or adds to extremes.
 
-    There are two lean kernels, with linear forms and without, and a full one, and not one of each combination, since
-    compiling each takes as long as many passes do.
+    See `sparkext.udfs.kernels.variants.FULL`.
     """
     return not (plan.guard_states or plan.is_cut or plan.comparisons or plan.spans or plan.has_addends)
 
