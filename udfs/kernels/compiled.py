@@ -21,11 +21,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import llvmlite.binding
 import numba
 import numpy as np
 from numba import njit
+from numba.core.registry import cpu_target
 
 from sparkext.planner.compiler.kernel_plan import SOURCE
 from sparkext.udfs.unpacked import digest, lasting_directory
@@ -64,9 +63,9 @@ def _name() -> str:
 _PACKAGE = Path(__file__).parents[1]
 
 
-def _processor() -> tuple[str, str]:
-    """The processor, and what it can do."""
-    return llvmlite.binding.get_host_cpu_name(), llvmlite.binding.get_host_cpu_features().flatten()
+def _processor() -> tuple[str, ...]:
+    """The system, the processor and what it can do, as numba tells what it has kept apart."""
+    return tuple(cpu_target.target_context.codegen().magic_tuple())
 
 
 _UNCOMPILED = ("matches", "streams")
@@ -81,9 +80,7 @@ def sources() -> list[Path]:
 SOURCES = digest(file.read_bytes() for file in (*sources(), SOURCE))
 """What the sources of the kernels are now."""
 
-MACHINE = digest(
-    str(part).encode() for part in (sys.version, numba.__version__, np.__version__, llvmlite.__version__, *_processor())
-)
+MACHINE = digest(str(part).encode() for part in (sys.version, numba.__version__, np.__version__, *_processor()))
 """What compiled kernels are right for, beside their sources: packages and processor."""
 
 DIRECTORY = fill(cache_directory())
