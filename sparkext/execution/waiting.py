@@ -30,10 +30,15 @@ def say_compiling(spark: SparkSession) -> None:
     if _has_looked:
         return
     _has_looked = True
-    place = cache_directory()
     is_here = (spark.sparkContext.master or "").startswith("local")
-    if is_here and (place is None or not place.exists()):
+    if is_here and not _is_compiled():
         _say(spark, "compiling kernels, once on this machine; this takes up to a minute", True)
+
+
+def _is_compiled() -> bool:
+    """Whether this machine keeps the kernel of every pass. Numba makes the directories before it compiles anything."""
+    place = cache_directory()
+    return place is not None and any(place.glob("*/event_loop.*.nbi"))
 
 
 def _say(spark: SparkSession, text: str, on_console: bool) -> None:

@@ -78,7 +78,7 @@ def shorten_errors_of_frames() -> None:
     """
     convert = captured.convert_exception
     if not isinstance(convert, _WithoutPlan):
-        captured.convert_exception = _WithoutPlan(convert)
+        captured.convert_exception = _WithoutPlan(convert)  # type: ignore[assignment]
 
 
 class _WithoutPlan:

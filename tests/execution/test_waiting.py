@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from sparkext.execution import waiting
+from sparkext.udfs.kernels.compiled import cache_directory
+from sparkext.udfs.kernels.event_loop import advance
 from tests.support.sql_cases import stream, trends, values
 
 
@@ -49,6 +52,9 @@ def test_planning_many_is_said_where_spark_shows_progress(
     assert capsys.readouterr().err == said
 
 
+COMPILING = "compiling kernels, once on this machine; this takes up to a minute"
+
+
 @pytest.mark.parametrize(
     ("has_been_compiled", "master", "is_said"),
     [(False, "local[2]", True), (True, "local[2]", False), (False, "spark://master:7077", False)],
@@ -57,16 +63,28 @@ def test_compiling_is_said_once(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
     has_been_compiled: bool,
     master: str,
     is_said: bool,
 ) -> None:
-    """On a machine whose kernels are yet to be compiled, by workers of its own."""
-    place = tmp_path / "kernels"
+    """On a machine whose kernels are yet to be compiled, by workers of its own; numba has made the directories."""
+    place = tmp_path / "kernels" / "kernels_1f"
+    place.mkdir(parents=True)
     if has_been_compiled:
-        place.mkdir()
-    monkeypatch.setattr(waiting, "cache_directory", lambda: place)
+        (place / "event_loop.advance-96.py311.nbi").touch()
+    monkeypatch.setattr(waiting, "cache_directory", lambda: place.parent)
     monkeypatch.setattr(waiting, "_has_looked", False)
-    for _ in range(2):
-        waiting.say_compiling(Bar(True, master))  # type: ignore[arg-type]
-    assert capsys.readouterr().err.count("compiling kernels, once on this machine") == int(is_said)
+    with caplog.at_level(logging.INFO, "sparkext"):
+        for _ in range(2):
+            waiting.say_compiling(Bar(True, master))  # type: ignore[arg-type]
+    assert caplog.messages == [COMPILING] * is_said
+    assert capsys.readouterr().err == f"sparkext: {COMPILING}\n" * is_said
+
+
+def test_numba_keeps_the_event_loop_where_it_is_looked_for() -> None:
+    kept = Path(advance._cache._cache_file._index_path)
+    place = cache_directory()
+    assert place is not None
+    assert kept.parent.parent == place
+    assert fnmatch(kept.name, "event_loop.*.nbi")
