@@ -31,9 +31,8 @@ def say_compiling(spark: SparkSession) -> None:
     if _has_looked:
         return
     _has_looked = True
-    place = cache_directory()
     is_here = (spark.sparkContext.master or "").startswith("local")
-    if is_here and (place is None or not place.exists()):
+    if is_here and not _is_compiled():
         _say(spark, "compiling kernels, once on this machine; until then queries run more slowly", True)
 
 
@@ -53,6 +52,12 @@ def say_how_kernels_ran(interpreted: int, alone: bool) -> None:
             "kernels cannot be kept where tasks run, so that each Python worker compiles them for itself; "
             "see 'Where kernels are kept' in docs/cluster.md"
         )
+
+
+def _is_compiled() -> bool:
+    """Whether this machine keeps a kernel; the file of a variant is empty until it is compiled."""
+    place = cache_directory()
+    return place is not None and any(file.stat().st_size for file in place.glob("*.variant"))
 
 
 def _say(spark: SparkSession, text: str, on_console: bool) -> None:

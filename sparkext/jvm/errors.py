@@ -87,12 +87,12 @@ class _WithoutPlan:
     def __init__(self, convert: Callable[[Any], CapturedException]) -> None:
         self._convert = convert
 
-    def __call__(self, exception: Any) -> CapturedException:
+    def __call__(self, e: Any) -> CapturedException:
         """The exception for one of the JVM's."""
-        error = self._convert(exception)
+        error = self._convert(e)
         is_of_analysis = isinstance(error, AnalysisException) and not isinstance(error, ParseException)
-        if is_of_analysis and _PASS.search(error._desc):
-            error._desc = without_stand_ins(str(exception.getSimpleMessage()))[:MAX_SHOWN]
+        if is_of_analysis and _PASS.search(str(error._desc)):
+            error._desc = without_stand_ins(str(e.getSimpleMessage()))[:MAX_SHOWN]
         return error
 
 

@@ -49,6 +49,9 @@ def test_planning_many_is_said_where_spark_shows_progress(
     assert capsys.readouterr().err == said
 
 
+COMPILING = "compiling kernels, once on this machine; until then queries run more slowly"
+
+
 @pytest.mark.parametrize(
     ("has_been_compiled", "master", "is_said"),
     [(False, "local[2]", True), (True, "local[2]", False), (False, "spark://master:7077", False)],
@@ -57,19 +60,20 @@ def test_compiling_is_said_once(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
     has_been_compiled: bool,
     master: str,
     is_said: bool,
 ) -> None:
-    """On a machine whose kernels are yet to be compiled, by workers of its own."""
-    place = tmp_path / "kernels"
-    if has_been_compiled:
-        place.mkdir()
-    monkeypatch.setattr(waiting, "cache_directory", lambda: place)
+    """On a machine whose kernels are yet to be compiled, by workers of its own, of which one may be at it."""
+    (tmp_path / "plain.variant").write_text("compiled\n" if has_been_compiled else "")
+    monkeypatch.setattr(waiting, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr(waiting, "_has_looked", False)
-    for _ in range(2):
-        waiting.say_compiling(Bar(True, master))  # type: ignore[arg-type]
-    assert capsys.readouterr().err.count("compiling kernels, once on this machine") == int(is_said)
+    with caplog.at_level(logging.INFO, "sparkext"):
+        for _ in range(2):
+            waiting.say_compiling(Bar(True, master))  # type: ignore[arg-type]
+    assert caplog.messages == [COMPILING] * is_said
+    assert capsys.readouterr().err == f"sparkext: {COMPILING}\n" * is_said
 
 
 def test_how_kernels_ran_is_said_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
