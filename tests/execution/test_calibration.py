@@ -10,8 +10,10 @@ import pytest
 from sparkext.cli.main import main
 from sparkext.execution import calibrate
 from sparkext.planner.costs.measured import Constants
+from tests.support.tiers import many_events
 
 
+@many_events
 def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """It prints what it has measured and keeps it where plans are made from it."""
     file = tmp_path / "deep" / "calibration.json"
