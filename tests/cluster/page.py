@@ -12,9 +12,10 @@ CHECKED = {
     "In a program": ["python"],
     "With spark-submit": ["python", "sh", "text", "sh"],
     "A packed environment": ["sh"],
+    "Compiling ahead of time": ["dockerfile", "sh"],
 }
-"""Languages of the blocks below each heading. All but those of the first and the last are run, and of the first
-it is checked that it names the packages that sparkext depends on."""
+"""Languages of the blocks below each heading. All but those of the first and the last two are run; of the first
+it is checked that it names the packages that sparkext depends on, and of the last that its commands are right."""
 
 
 def block(heading: str, place: int = 0) -> str:

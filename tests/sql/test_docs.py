@@ -21,8 +21,10 @@ from pyspark.sql import SparkSession
 import sparkext
 from sparkext.cli.sql_file import statements
 from sparkext.cli.submit import PROGRAMS
+from sparkext.execution.calibrate import alone
 from sparkext.jvm.errors import CONDITIONS
 from sparkext.settings import BUDGET, KNOWN
+from sparkext.udfs.state.every_variant import every_variant
 from tests.cluster import page as cluster_page
 from tests.support import sql_clients_page
 from tests.support.pages import blocks
@@ -193,6 +195,14 @@ def test_executors_get_the_packages_that_sparkext_asks_for() -> None:
     assert asked is not None
     wanted = [name for name in re.findall(r'"(.*)"', asked[1]) if not name.startswith(("pyspark", "sqlglot"))]
     assert re.findall(r'"(.*?)"', cluster_page.block("What each machine needs")) == wanted
+
+
+def test_what_is_compiled_ahead_of_time() -> None:
+    """Variants in commands that docs/cluster.md shows are there."""
+    asked = re.findall(r"sparkext compile([a-z -]*)", cluster_page.PAGE.read_text())
+    known = {arguments.name for arguments in every_variant(alone(1, 1))}
+    assert len(asked) >= 4
+    assert {name for names in asked for name in names.split()} <= known
 
 
 def test_what_troubleshooting_quotes(spark: SparkSession, plain: SparkSession) -> None:
