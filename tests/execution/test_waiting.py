@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from fnmatch import fnmatch
 from pathlib import Path
 
+import numba
 import pytest
+from numba.core.caching import FunctionCache
 from pyspark.sql import SparkSession
 
 from sparkext.execution import waiting
-from sparkext.udfs.kernels.compiled import cache_directory
 from sparkext.udfs.kernels.event_loop import advance
 from tests.support.sql_cases import stream, trends, values
 
@@ -82,9 +84,8 @@ def test_compiling_is_said_once(
     assert capsys.readouterr().err == f"sparkext: {COMPILING}\n" * is_said
 
 
-def test_numba_keeps_the_event_loop_where_it_is_looked_for() -> None:
-    kept = Path(advance._cache._cache_file._index_path)
-    place = cache_directory()
-    assert place is not None
-    assert kept.parent.parent == place
+def test_numba_keeps_the_event_loop_where_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    kept = Path(FunctionCache(inspect.unwrap(advance))._cache_file._index_path)
+    assert kept.parent.parent == tmp_path
     assert fnmatch(kept.name, "event_loop.*.nbi")
