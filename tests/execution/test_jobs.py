@@ -60,6 +60,23 @@ def test_a_pass_has_a_description_and_the_users_is_restored(
         context.setLocalProperty(DESCRIPTION, None)  # type: ignore[arg-type]
 
 
+def test_sample_pass_and_reading_have_names_of_their_own(spark: SparkSession) -> None:
+    events = "SELECT id AS t, element_at(array('A', 'B', 'C'), CAST(id % 3 AS INT) + 1) AS ty, id % 5 AS k"
+    spark.sql(f"CREATE TEMP VIEW e AS {events} FROM range(0, 400, 1, 2)")
+    for name, pattern in {"one": "A+ B", "two": "A+ C"}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern, more='WITHIN 30')}")
+    before = Counter(descriptions(spark))
+    context = spark.sparkContext
+    context.setJobDescription("reading")
+    try:
+        for name in ("one", "two"):
+            assert len(values(spark.sql(f"SELECT k, sum(n) FROM {name} GROUP BY k"))) == 5
+    finally:
+        context.setLocalProperty(DESCRIPTION, None)  # type: ignore[arg-type]
+    made = Counter(descriptions(spark)) - before
+    assert set(made) == {"sparkext: pool 1, 2 queries: sample of its source", "sparkext: pool 1, 2 queries", "reading"}
+
+
 def test_a_description_is_lent_for_one_statement(spark: SparkSession) -> None:
     """What is planned and never computed does not name jobs of other statements, and what the user sets later stays."""
     stream(spark, {"x": "a1 b2"})

@@ -289,3 +289,13 @@ def test_labels() -> None:
     assert qset_label(shared) == "100 queries^B"
     assert text_width("WWW", 10) > text_width("iii", 10)
     assert text_width("数量", 10) == 21
+
+
+def test_queries_that_compute_the_same_say_so() -> None:
+    """They are one query of the pass, and have its number."""
+    document = json.loads(golden("prefixes"))
+    queries = document["pools"][0]["queries"]
+    queries.append(queries[1] | {"name": "again"})
+    made = page(read(json.dumps(document)))
+    assert made.count("; the same as q2, computed once") == made.count("the same as") == 1
+    assert made.index("<b>again</b>") < made.index("; the same as q2")

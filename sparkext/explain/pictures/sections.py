@@ -111,11 +111,16 @@ def _entry(one: Pass, plan: Plan, entry: Entry) -> Markup:
 
 def query_list(one: Pass) -> Markup:
     """The queries with their patterns, each of which opens to its statement."""
-    return element("ul", *(_query(query) for query in one.queries), class_="queries")
+    first: dict[int | None, Query] = {}
+    for query in one.queries:
+        first.setdefault(query.number, query)
+    return element("ul", *(_query(query, first[query.number]) for query in one.queries), class_="queries")
 
 
-def _query(query: Query) -> Markup:
+def _query(query: Query, first: Query) -> Markup:
+    """A query; ``first``: that which computes the same, and is listed first."""
     number = "" if query.number is None else str(query.number)
+    same = f"; the same as {first.name}, computed once" if number and first is not query else ""
     return element(
         "li",
         element(
@@ -125,7 +130,7 @@ def _query(query: Query) -> Markup:
                 element("span", number, class_="number"),
                 element("b", query.name),
                 element("code", query.pattern),
-                element("span", f"{', '.join(query.aggregates)}; {query.window}", class_="note"),
+                element("span", f"{', '.join(query.aggregates)}; {query.window}{same}", class_="note"),
             ),
             element("pre", element("code", query.sql.strip())),
         ),
