@@ -76,9 +76,9 @@ def shorten_errors_of_frames() -> None:
     Spark shows the plan of a frame whose method fails in its analysis, and that of a trend view is the plan of a pass.
     Errors that have none in them stay as they are.
     """
-    convert = captured.convert_exception
-    if not isinstance(convert, _WithoutPlan):
-        captured.convert_exception = _WithoutPlan(convert)  # type: ignore[assignment]
+    module: Any = captured
+    if not isinstance(module.convert_exception, _WithoutPlan):
+        module.convert_exception = _WithoutPlan(module.convert_exception)
 
 
 class _WithoutPlan:
