@@ -109,9 +109,11 @@ def _statistics(one: PassReport) -> Iterator[str]:
     expected = one.run.expected
     events = dict.fromkeys(one.run.template.states[place].event for place in one.states())
     width = max((len(str(event)) for event in events), default=0)
+    seen = one.run.counted.seen()
     yield "  Events in a group and window"
     for event in events:
-        yield f"    {event!s:<{width}}  {amount(expected[event].events)} ({expected[event].origin})"
+        found = "; the pass has found none" if seen is not None and seen.events.get(event) == 0 else ""
+        yield f"    {event!s:<{width}}  {amount(expected[event].events)} ({expected[event].origin}){found}"
 
 
 def _template(one: PassReport) -> Iterator[str]:

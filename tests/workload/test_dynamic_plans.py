@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,6 +81,15 @@ def test_a_change_that_does_not_pay_is_not_made(spark: SparkSession) -> None:
         text = explained(spark)
         assert "(sample of 100 rows)" in text
         assert "Migrated" not in text
+
+
+def test_events_that_a_pass_has_not_found_are_named(spark: SparkSession) -> None:
+    """Such as those of a variable that the column of types never has."""
+    for name, pattern in {"one": "A Bb", "two": "A+ Bb"}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern)}")
+    assert values(spark.table("one")) == []
+    missing = re.findall(r"^ +(.*?) .*; the pass has found none$", explained(spark), re.MULTILINE)
+    assert missing == ["Bb"]
 
 
 def test_given_statistics(spark: SparkSession) -> None:
