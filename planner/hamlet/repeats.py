@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.patterns.query import Selection
 from sparkext.planner.sharing.loops import Loop
-from sparkext.planner.sharing.not_planned import NotPlanned, Reason
+from sparkext.planner.sharing.not_planned import NotPlanned, Reason, first_reason
+
+OUTSIDE = (Reason.SELECTION, Reason.SPAN, Reason.DIFFERENCE, Reason.EARLIER)
+"""What no query asks for whose loops are shared."""
 
 
 def repeats(problem: Problem) -> tuple[dict[int, dict[int, Loop]], tuple[NotPlanned, ...]]:
@@ -25,20 +27,15 @@ def repeats(problem: Problem) -> tuple[dict[int, dict[int, Loop]], tuple[NotPlan
 def _reason(problem: Problem, query: int) -> Reason:
     """Why a query has no loop of a single state that it may share."""
     template = problem.template
-    asked, machine, places = template.queries[query], template.automata[query], template.places[query]
+    machine, places = template.automata[query], template.places[query]
     own = {state for state, after in enumerate(machine.follows) if state in after}
     cycles = {place: len(states) for states in problem.cycles[query] for place in states}
     around = [state for state, place in enumerate(places) if state in own or cycles[place] > 1]
     if not around:
         return Reason.NO_KLEENE
-    if asked.selection is not Selection.ANY:
-        return Reason.SELECTION
-    if asked.span is not None:
-        return Reason.SPAN
-    if asked.has_extreme_differences:
-        return Reason.DIFFERENCE
-    if template.is_anchored(query):
-        return Reason.EARLIER
+    reason = first_reason(template, query, OUTSIDE)
+    if reason is not None:
+        return reason
     single = [state for state in around if cycles[places[state]] == 1]
     if not single:
         return Reason.COMPLEX_KLEENE

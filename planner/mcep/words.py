@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.patterns.query import EventClass, Selection
-from sparkext.planner.sharing.not_planned import Reason
+from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.sharing.not_planned import Reason, first_reason
 
 MAX_WORDS = 64
 """Most words of a pattern."""
 
 MAX_EVENTS = 16
 """Most events of a word."""
+
+
+OUTSIDE = (Reason.SELECTION, Reason.SPAN, Reason.ENDS, Reason.EARLIER, Reason.NOT, Reason.PREV)
+"""What a query that is matched by words does not ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +35,10 @@ class Word:
 def words(problem: Problem, query: int) -> tuple[Word, ...] | Reason:
     """The words of a query, each once, by their labels; or why its matches cannot be built from words alone."""
     template = problem.template
-    asked, machine, places = template.queries[query], template.automata[query], template.places[query]
-    if asked.selection is not Selection.ANY:
-        return Reason.SELECTION
-    if asked.span is not None:
-        return Reason.SPAN
-    if asked.marks:
-        return Reason.ENDS
-    if template.is_anchored(query):
-        return Reason.EARLIER
-    if machine.guards:
-        return Reason.NOT
-    if any(template.states[place].step is not None for place in places):
-        return Reason.PREV
+    reason = first_reason(template, query, OUTSIDE)
+    if reason is not None:
+        return reason
+    machine = template.automata[query]
     paths: list[tuple[int, ...]] = [(state,) for state in machine.starts]
     found: set[tuple[str, ...]] = set()
     while paths:
@@ -53,5 +48,5 @@ def words(problem: Problem, query: int) -> tuple[Word, ...] | Reason:
         paths += [(*path, state) for state in machine.follows[path[-1]]]
         if len(path) > MAX_EVENTS or len(found) > MAX_WORDS:
             return Reason.INFINITE
-    known = dict(asked.classes)
+    known = dict(template.queries[query].classes)
     return tuple(Word(labels, tuple(known[label] for label in labels)) for labels in sorted(found))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+
+from sparkext.planner.patterns.query import Selection
+from sparkext.planner.sharing.template import Template
 
 
 class Reason(Enum):
@@ -37,3 +41,25 @@ class NotPlanned:
 
     query: int
     reason: Reason
+
+
+_HOLDS: dict[Reason, Callable[[Template, int], bool]] = {
+    Reason.SELECTION: lambda template, query: template.queries[query].selection is not Selection.ANY,
+    Reason.SPAN: lambda template, query: template.queries[query].span is not None,
+    Reason.DIFFERENCE: lambda template, query: template.queries[query].has_extreme_differences,
+    Reason.ENDS: lambda template, query: bool(template.queries[query].marks),
+    Reason.EARLIER: lambda template, query: template.is_anchored(query),
+    Reason.NOT: lambda template, query: bool(template.automata[query].guards),
+    Reason.PREV: lambda template, query: any(
+        template.states[place].step is not None for place in template.places[query]
+    ),
+}
+
+
+def first_reason(template: Template, query: int, reasons: Iterable[Reason]) -> Reason | None:
+    """The first of some reasons that a query of a pool gives, or None; of them only what a query asks for is known.
+
+    Raises:
+        KeyError: A reason is about more than what a query asks for, such as `Reason.NOTHING_IN_COMMON`.
+    """
+    return next((reason for reason in reasons if _HOLDS[reason](template, query)), None)

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.patterns.query import Selection
-from sparkext.planner.sharing.not_planned import Reason
+from sparkext.planner.sharing.not_planned import Reason, first_reason
+
+OUTSIDE = (Reason.SELECTION, Reason.SPAN, Reason.DIFFERENCE, Reason.EARLIER, Reason.NOT, Reason.PREV)
+"""What no chain asks for."""
 
 
 def chain(problem: Problem, query: int) -> tuple[int, ...] | Reason:
     """The states of a query one after another, as those of the template; or why it is no chain of plain steps."""
     template = problem.template
-    asked, machine, places = template.queries[query], template.automata[query], template.places[query]
-    if asked.selection is not Selection.ANY:
-        return Reason.SELECTION
-    if asked.span is not None:
-        return Reason.SPAN
-    if asked.has_extreme_differences:
-        return Reason.DIFFERENCE
-    if template.is_anchored(query):
-        return Reason.EARLIER
-    if machine.guards:
-        return Reason.NOT
-    if any(template.states[place].step is not None for place in places):
-        return Reason.PREV
+    reason = first_reason(template, query, OUTSIDE)
+    if reason is not None:
+        return reason
+    machine, places = template.automata[query], template.places[query]
     if len(problem.cycles[query]) < len(places) or any(state in after for state, after in enumerate(machine.follows)):
         return Reason.KLEENE
     if len(machine.starts) > 1 or len(machine.ends) > 1 or any(len(after) > 1 for after in machine.follows):
