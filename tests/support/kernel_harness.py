@@ -42,7 +42,7 @@ from sparkext.planner.sharing.prefixes import share_equal_prefixes, share_nothin
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import Template, template
 from sparkext.udfs.kernels.interpreted import CAN_INTERPRET
-from sparkext.udfs.kernels.variants import INTERPRETED, Form, Kernels, Variant
+from sparkext.udfs.kernels.variants import INTERPRETED, Form, Kernel, Variant
 from sparkext.udfs.workers.fallback import Fallback
 from sparkext.udfs.workers.matches import ROWS, MatchRun
 from sparkext.udfs.workers.run import OUTPUT_BYTES, PoolRun
@@ -299,12 +299,12 @@ class Switching(Form):
         super().__init__(0)
         self._random = random
 
-    def of(self, variant: Variant) -> Kernels:
+    def of(self, variant: Variant) -> Kernel:
         compiled = super().of(variant)
         return self._random.choice((compiled, INTERPRETED)) if CAN_INTERPRET else compiled
 
-    def rows(self, kernels: Kernels, rows: int) -> int:
-        del kernels
+    def rows(self, kernel: Kernel, rows: int) -> int:
+        del kernel
         return self._random.randint(1, rows)
 
 

@@ -44,8 +44,8 @@ class Compilers:
         self.loads = 0
         self.is_torn = False
 
-    def start(self, lock: int, signatures: object) -> subprocess.Popen[bytes]:
-        del signatures
+    def start(self, lock: int, signature: object) -> subprocess.Popen[bytes]:
+        del signature
         command = [sys.executable, "-S", "-c", self.program, str(lock)]
         made = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(lock,))
         self.started.append(made)
@@ -56,8 +56,8 @@ class Compilers:
         for process in self.started:
             process.communicate()
 
-    def compile(self, signatures: object) -> None:
-        del signatures
+    def compile(self, signature: object) -> None:
+        del signature
         self.loads += 1
         if self.is_torn:
             self.is_torn = False
@@ -71,7 +71,7 @@ def compilers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compilers:
     monkeypatch.setattr(compiled, "DIRECTORY", tmp_path / "kernels")
     monkeypatch.setattr(compiled, "FUNCTIONS", [])
     monkeypatch.setattr(variants, "_compiling", made.start)
-    monkeypatch.setattr(variants, "compile_signatures", made.compile)
+    monkeypatch.setattr(variants, "compile_signature", made.compile)
     monkeypatch.setattr(variants, "_variants", {})
     return made
 
@@ -220,7 +220,7 @@ def test_variants_compiled_ahead_are_those_of_machines(
     for plan in (compile_plan(machine, draw_plan(Random(seed), machine)), kleene(None)):
         variant = Machine(plan, None, combine=True)._variant
         (ahead,) = (Variant(one) for one in every_variant(kleene(None)) if one.name == variant.name)
-        assert ahead._signatures == variant._signatures
+        assert ahead._signature == variant._signature
     assert compilers.started == []
 
 
@@ -234,8 +234,8 @@ def test_the_command_compiles_what_is_asked_for(
 ) -> None:
     begin = compilers.start
 
-    def to_the_end(lock: int, signatures: object) -> subprocess.Popen[bytes]:
-        made = begin(lock, signatures)
+    def to_the_end(lock: int, signature: object) -> subprocess.Popen[bytes]:
+        made = begin(lock, signature)
         made.communicate()
         return made
 

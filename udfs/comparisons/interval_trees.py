@@ -35,7 +35,7 @@ from sparkext.udfs.state.columns import (
 from sparkext.udfs.state.program import EXACT, NUMBER
 
 
-@inlined
+@inner
 def add_intervals(program, state, past, row, u, tree):  # type: ignore[no-untyped-def]
     """Add to an event's value what a tree holds in the intervals that it asks for."""
     asked = program.trees[tree]
@@ -174,7 +174,7 @@ def _rank_place(order, begin, size, rank):  # type: ignore[no-untyped-def]
     return low
 
 
-@inlined
+@inner
 def put_in_intervals(program, past, tree, place, values):  # type: ignore[no-untyped-def]
     """Add a recorded event, whose lanes begin at ``values``, to the nodes of a tree that it is below."""
     term, lanes = program.trees[tree, TREE_TERM], program.trees[tree, TREE_LANES]

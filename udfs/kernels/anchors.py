@@ -44,7 +44,7 @@ from sparkext.udfs.state.differences import ADDED_COLUMN
 from sparkext.udfs.state.program import EXACT, EXTREME, NUMBER
 
 
-@inlined
+@inner
 def add_per_anchor(program, state, guards, past, differences, batch, row, matched, found):  # type: ignore[no-untyped-def]
     """Note what an event adds to the cells with anchors of its classes."""
     for m in range(found):

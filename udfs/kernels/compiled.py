@@ -27,6 +27,7 @@ from numba import njit
 from numba.core.registry import cpu_target
 
 from sparkext.planner.compiler.kernel_plan import SOURCE
+from sparkext.udfs.kernels.linked import Linked
 from sparkext.udfs.unpacked import digest, lasting_directory
 
 
@@ -121,12 +122,17 @@ def kernel(function: Callable[..., Any]) -> Any:
     return np.errstate(all="ignore")(made) if numba.config.DISABLE_JIT else made
 
 
-inner = _kept(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""For functions that compiled ones call: without the code by which Python would, which takes long to compile."""
+def _linked(forceinline: bool) -> Callable[[Callable[..., Any]], Any]:
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": forceinline}
+    return lambda function: njit(pipeline_class=Linked, _nrt=False, **options)(function)
 
-inlined = _kept(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
-"""For small functions in the innermost loops, and for those that are called often with many arrays: each array in a
-call is seven arguments. LLVM puts them into their callers; numba's own way takes much longer to compile."""
+
+inner = _linked(forceinline=False)
+"""For functions that compiled ones call, see `sparkext.udfs.kernels.linked`."""
+
+inlined = _linked(forceinline=True)
+"""For small functions in the innermost loops. LLVM puts them into their callers; numba's own way takes much longer to
+compile. Numba hands the wish on to what such a function calls, unless that says otherwise."""
 
 arithmetic = _kept(_nrt=False, forceinline=True)
 """For functions of single values, which Python may call too."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
 from sparkext.udfs.kernels.anchors import add_per_anchor, settle_anchored
-from sparkext.udfs.kernels.compiled import inner, kernel, place
+from sparkext.udfs.kernels.compiled import inner, place
 from sparkext.udfs.kernels.cuts import mark_cuts, settle_cuts
 from sparkext.udfs.kernels.differences import add_part
 from sparkext.udfs.kernels.guards import (
@@ -93,7 +93,7 @@ _BIT_PLACES = np.array(
 )
 
 
-@kernel
+@inner
 def advance(  # type: ignore[no-untyped-def]
     program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine
 ):
@@ -387,17 +387,15 @@ def advance(  # type: ignore[no-untyped-def]
     return row
 
 
-@kernel
+@inner
 def end_key(program, state, guards, past, regions, spans, panes, output, combine):  # type: ignore[no-untyped-def]
     """Write out and clear all windows of the key under way."""
-    _settle(program, state, guards, past, regions, spans)
-    if regions is not None:
-        rebase_all(program, state, regions)
+    pause(program, state, guards, past, regions, spans)
     close_all(program, state, guards, panes, output, combine)
     state.cursor[CURSOR_KEY] = 0
 
 
-@kernel
+@inner
 def pause(program, state, guards, past, regions, spans):  # type: ignore[no-untyped-def]
     """Bring all totals up to the latest time, which no further event has."""
     _settle(program, state, guards, past, regions, spans)

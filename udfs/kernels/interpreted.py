@@ -23,7 +23,7 @@ def interpreted(kernel: Any) -> Callable[..., Any]:
     Args:
         kernel: What a decorator of `sparkext.udfs.kernels.compiled` has made.
     """
-    return np.errstate(all="ignore")(_plain(kernel)) if hasattr(kernel, "py_func") else kernel
+    return np.errstate(all="ignore")(_plain(kernel) if hasattr(kernel, "py_func") else kernel)
 
 
 def _plain(kernel: Any) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sparkext.udfs.comparisons.interval_trees import add_intervals, put_in_intervals
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_NODE, ASKED_OTHERS, ASKED_RANKS, NODE, PLACE, RANK, SIZE
 from sparkext.udfs.comparisons.scan import find_matches
-from sparkext.udfs.kernels.compiled import inlined, inner, kernel
+from sparkext.udfs.kernels.compiled import inlined, inner
 from sparkext.udfs.kernels.cuts import mark_taken
 from sparkext.udfs.kernels.guards import holds
 from sparkext.udfs.kernels.numbers import add_exact, add_scaled, is_before
@@ -62,7 +62,7 @@ def forget_past(past):  # type: ignore[no-untyped-def]
         past.rows[history, PAST_BEGIN] = past.rows[history, PAST_SEEN] = past.rows[history, PAST_END]
 
 
-@inlined
+@inner
 def look_back(program, state, guards, past, batch, row, u):  # type: ignore[no-untyped-def]
     """Add to an event's value what the events before hold that go with it."""
     for link in range(program.updates[u, UPDATE_LINKS], program.updates[u, UPDATE_LINKS_END]):
@@ -75,7 +75,7 @@ def look_back(program, state, guards, past, batch, row, u):  # type: ignore[no-u
             _add_matches(program, state, guards, past, batch, row, u, link)
 
 
-@inlined
+@inner
 def _add_tree(program, state, past, row, u, tree):  # type: ignore[no-untyped-def]
     """Add the events before of the first so many ranks of a Fenwick tree."""
     kind, window, at = program.updates[u, UPDATE_KIND], program.updates[u, UPDATE_WINDOW], program.updates[u, UPDATE_AT]
@@ -233,7 +233,7 @@ def _find_ranked(program, past, row, scan, begin, end):  # type: ignore[no-untyp
     return found
 
 
-@inlined
+@inner
 def record(program, state, past, matched, found, row, time):  # type: ignore[no-untyped-def]
     """Note what an event added to cells that comparisons reach back to, unless it is nothing."""
     updates, event = program.updates, state.event
@@ -264,7 +264,7 @@ def record(program, state, past, matched, found, row, time):  # type: ignore[no-
                 past.unseen[0] = 1
 
 
-@kernel
+@inner
 def refill_trees(program, past):  # type: ignore[no-untyped-def]
     """Insert what is known into trees that were made again.
 
@@ -282,7 +282,7 @@ def refill_trees(program, past):  # type: ignore[no-untyped-def]
                     _add_up(program, past, feed, past.source[place])
 
 
-@inlined
+@inner
 def insert_into_trees(program, past):  # type: ignore[no-untyped-def]
     """Make recorded events seen that are at the latest time."""
     for h in range(len(program.histories)):
@@ -301,7 +301,7 @@ def _one_total(program, h, feed):  # type: ignore[no-untyped-def]
     return only and tree[TREE_KIND] != EXTREME and not tree[TREE_INTERVALS]
 
 
-@inlined
+@inner
 def _add_up(program, past, feed, source):  # type: ignore[no-untyped-def]
     """Add each node of the tree that an event is in to the next above it, unless that has been done."""
     tree = program.feeds[feed, FEED_TREE]
@@ -325,7 +325,7 @@ def _add_up(program, past, feed, source):  # type: ignore[no-untyped-def]
                 number[there], low[there] = add_scaled(number[there], low[there], number[here], low[here])
 
 
-@inlined
+@inner
 def _insert(program, past, h, feed, place, alone):  # type: ignore[no-untyped-def]
     """Add a recorded event to the nodes of a tree that its rank is under.
 

@@ -118,7 +118,7 @@ def clear_lanes(program, state, panes, w, half):  # type: ignore[no-untyped-def]
             number[panes.units[unit, UNIT_AT]] = 1.0
 
 
-@inlined
+@inner
 def end_pane(program, state, panes, w):  # type: ignore[no-untyped-def]
     """Keep the matrix of the pane under way, if there were events in it, and let the next one begin."""
     p = panes.of[w]
@@ -139,7 +139,7 @@ def end_pane(program, state, panes, w):  # type: ignore[no-untyped-def]
             clear_lanes(program, state, panes, w, rows)
 
 
-@inlined
+@inner
 def keep_column(totals, panes, e, rows, to):  # type: ignore[no-untyped-def]
     """Keep at ``to`` what a pane adds to the total of an evaluation; returns whether it changes it."""
     high, low, number = totals.high, totals.low, totals.number
@@ -173,7 +173,7 @@ def keep_column(totals, panes, e, rows, to):  # type: ignore[no-untyped-def]
     return left != 0
 
 
-@inlined
+@inner
 def evaluate_front(panes, cursor, p):  # type: ignore[no-untyped-def]
     """Make a front of all panes: what the windows that begin with each of them hold now."""
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number
@@ -203,7 +203,7 @@ def evaluate_front(panes, cursor, p):  # type: ignore[no-untyped-def]
     now[FRONT_BEGIN], now[FRONT_END], now[PANES_SINCE] = 0, now[PANES_SINCE], 0
 
 
-@inlined
+@inner
 def _multiply(panes, cursor, p, pane, i):  # type: ignore[no-untyped-def]
     """Put the matrix of a pane before the product, as far as the column of one evaluation is concerned."""
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number
@@ -274,7 +274,7 @@ def _multiply(panes, cursor, p, pane, i):  # type: ignore[no-untyped-def]
             high[there], low[there] = high[of], low[of]
 
 
-@inlined
+@inner
 def _write_windows(program, state, panes, output, w, index, end, combine):  # type: ignore[no-untyped-def]
     """Write out the windows from ``index`` to ``end``, which are all of the first entry of the front."""
     slots, banks, p = program.slots, program.banks, panes.of[w]
@@ -300,7 +300,7 @@ def _write_windows(program, state, panes, output, w, index, end, combine):  # ty
                 write(kind, sums + slot - first, high, low, number, output.words, output.floats, row, word, number_at)
 
 
-@inlined
+@inner
 def _add_total(totals, panes, p, i, kind, at):  # type: ignore[no-untyped-def]
     """Add what a cell holds in the windows of the first entry of the front to the total at ``at``."""
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number

@@ -49,7 +49,7 @@ def is_due(regions, matched, found):  # type: ignore[no-untyped-def]
     return due
 
 
-@inlined
+@inner
 def make_ready(program, state, regions, matched, found):  # type: ignore[no-untyped-def]
     """Rebase regions whose base an event is about to change, and make the views that it reads."""
     now = regions.now
@@ -122,7 +122,7 @@ def forget_views(regions):  # type: ignore[no-untyped-def]
     regions.seen[:] = -1
 
 
-@inlined
+@inner
 def reset_forms(program, totals, regions, region):  # type: ignore[no-untyped-def]
     """Let the forms of a region start over."""
     _clear(program, region, totals)
@@ -133,7 +133,7 @@ def reset_forms(program, totals, regions, region):  # type: ignore[no-untyped-de
             totals.number[regions.units[unit, UNIT_AT]] = 1.0
 
 
-@inlined
+@inner
 def _clear(program, region, totals):  # type: ignore[no-untyped-def]
     """Empty all forms of a region."""
     window = program.windows[len(program.bank_ends) - 1 + region]
@@ -145,7 +145,7 @@ def _clear(program, region, totals):  # type: ignore[no-untyped-def]
         at += columns
 
 
-@inlined
+@inner
 def _rebase(program, state, regions, region):  # type: ignore[no-untyped-def]
     """Evaluate all totals of a region, and let its forms start over."""
     if regions.now[region, _WAITING]:

@@ -63,7 +63,7 @@ def need_room(spans):  # type: ignore[no-untyped-def]
     return full
 
 
-@inlined
+@inner
 def move_spans(program, state, spans, time, first):  # type: ignore[no-untyped-def]
     """Let the spans end at ``time``, later than all events before of the key; or begin with a new key."""
     panes = spans.panes
@@ -85,7 +85,7 @@ def move_spans(program, state, spans, time, first):  # type: ignore[no-untyped-d
         opened[OPEN_LAST] = time
 
 
-@inlined
+@inner
 def _end_pane(state, spans, p, time):  # type: ignore[no-untyped-def]
     """Keep what the events of a time have done, as far as they have changed anything of a span."""
     panes, changed = spans.panes, spans.changed

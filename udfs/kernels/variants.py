@@ -15,6 +15,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,22 +23,14 @@ import numba
 from numba.core.caching import NullCache
 
 from sparkext.udfs.kernels import compiled
-from sparkext.udfs.kernels.event_loop import advance, end_key, pause
 from sparkext.udfs.kernels.interpreted import CAN_INTERPRET, interpreted
-from sparkext.udfs.kernels.lookback import refill_trees
+from sparkext.udfs.kernels.kernel import run
 
+COMPILED = run
+INTERPRETED = interpreted(run)
+"""The kernel in each form."""
 
-class Kernels(NamedTuple):
-    """What a machine calls, in one form."""
-
-    advance: Any
-    end_key: Any
-    pause: Any
-    refill_trees: Any
-
-
-COMPILED = Kernels(advance, end_key, pause, refill_trees)
-INTERPRETED = Kernels(*map(interpreted, COMPILED))
+Kernel = Callable[..., int]
 
 PLAIN, FORMS, FULL = "plain", "forms", "full"
 """Names of the variants: with nothing that a plan may do without, with linear forms, with all.
@@ -51,7 +44,7 @@ _FAILURES = 2
 
 
 class Arguments(NamedTuple):
-    """What `sparkext.udfs.kernels.event_loop.advance` is called with, but for a row and whether to combine."""
+    """What the kernel is called with, but for the task, a row and whether to combine."""
 
     program: Any
     state: Any
@@ -92,7 +85,7 @@ class Variant:
         self.is_alone = compiled.DIRECTORY is None
         self._at_work = False
         self._failures = 0
-        self._signatures = () if self.is_loaded else _signatures(arguments)
+        self._signature = () if self.is_loaded else _signature(arguments)
         self._started: list[subprocess.Popen[bytes]] = []
 
     @property
@@ -140,7 +133,7 @@ class Variant:
 
     def _compile(self) -> None:
         """Compile, or load what is kept."""
-        compile_signatures(self._signatures)
+        compile_signature(self._signature)
         self.is_loaded = True
 
     def _leave_others(self) -> None:
@@ -164,7 +157,7 @@ class Variant:
                 self._failures += self._at_work
                 self._at_work = self._failures < _FAILURES
                 if self._at_work:
-                    self._started.append(_compiling(lock, self._signatures))
+                    self._started.append(_compiling(lock, self._signature))
                 else:
                     self._leave_others()
         except BlockingIOError:
@@ -199,7 +192,7 @@ class Form:
         self.events = 0
         self.alone = False
 
-    def of(self, variant: Variant) -> Kernels:
+    def of(self, variant: Variant) -> Kernel:
         """The form of a variant to run next."""
         if not variant.is_loaded:
             variant.look()
@@ -208,9 +201,9 @@ class Form:
             self.alone |= variant.is_alone
         return COMPILED if variant.is_loaded else INTERPRETED
 
-    def rows(self, kernels: Kernels, rows: int) -> int:
+    def rows(self, kernel: Kernel, rows: int) -> int:
         """How many of the next rows to process in this form."""
-        return rows if kernels is COMPILED else min(rows, self.ROWS)
+        return rows if kernel is COMPILED else min(rows, self.ROWS)
 
     def took(self, variant: Variant, events: int, seconds: float) -> None:
         """Take note of what has been processed interpreted."""
@@ -232,26 +225,18 @@ def variant_of(arguments: Arguments) -> Variant:
     return _variants[arguments.name]
 
 
-def compile_signatures(signatures: tuple[tuple[Any, ...], ...]) -> None:
-    """Compile the kernels of a variant, or load what is kept; those of none are left out."""
-    for function, signature in zip(COMPILED, signatures, strict=True):
-        if signature:
-            function.compile(signature)
+def compile_signature(signature: tuple[Any, ...]) -> None:
+    """Compile a variant, or load what is kept."""
+    run.compile(signature)
 
 
-def _signatures(arguments: Arguments) -> tuple[tuple[Any, ...], ...]:
-    """Types of what each of `Kernels` is called with."""
-    kinds = Arguments(*map(numba.typeof, arguments))
-    combine, row = numba.typeof(True), numba.typeof(0)
-    return (
-        (*kinds, row, combine),
-        (*kinds[:6], kinds.panes, kinds.output, combine),
-        kinds[:6],
-        () if arguments.past is None else (kinds.program, kinds.past),
-    )
+def _signature(arguments: Arguments) -> tuple[Any, ...]:
+    """Types of what the kernel is called with."""
+    number = numba.typeof(0)
+    return number, *map(numba.typeof, arguments), number, numba.typeof(True)
 
 
-def _compiling(lock: int, signatures: tuple[tuple[Any, ...], ...]) -> subprocess.Popen[bytes]:
+def _compiling(lock: int, signature: tuple[Any, ...]) -> subprocess.Popen[bytes]:
     """A process that compiles, holds the lock until it ends, and outlives this one."""
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     if numba.config.CACHE_DIR:
@@ -267,7 +252,7 @@ def _compiling(lock: int, signatures: tuple[tuple[Any, ...], ...]) -> subprocess
     )
     assert made.stdin is not None
     with made.stdin:
-        made.stdin.write(pickle.dumps(signatures))
+        made.stdin.write(pickle.dumps(signature))
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import inlined, inner, place
+from sparkext.udfs.kernels.compiled import inner, place
 from sparkext.udfs.kernels.guards import holds
 from sparkext.udfs.kernels.pane_products import begin_panes, turn_panes
 from sparkext.udfs.kernels.rows import new_row
@@ -51,7 +51,7 @@ def restrict(program, state, chunk):  # type: ignore[no-untyped-def]
         state.open[w, OPEN_EARLIEST], state.open[w, OPEN_LATEST] = chunk * windows, chunk * windows + windows - 1
 
 
-@inlined
+@inner
 def enter(program, state, guards, panes, output, time, combine, first):  # type: ignore[no-untyped-def]
     """Close the windows that end at or before ``time`` and open those that it is in."""
     steady = np.iinfo(np.int64).max

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.udfs.arrow.batches import Batch, no_batch
-from sparkext.udfs.kernels.variants import COMPILED, Arguments, Form, Kernels, variant_of
+from sparkext.udfs.kernels.kernel import ADVANCE, END_KEY, PAUSE, REFILL_TREES
+from sparkext.udfs.kernels.variants import COMPILED, Arguments, Form, Kernel, variant_of
 from sparkext.udfs.state.assemble import assemble, cell_offsets
 from sparkext.udfs.state.columns import (
     CURSOR_GROUP,
@@ -82,9 +83,8 @@ class Machine:
         if plan.is_stretched:
             self._state.open[0, OPEN_LANE] = plan.panes[0].rows  # only the matrix of the stretch is asked for
         self._form = form or Form()
-        self._variant = variant_of(
-            Arguments._make((*self._parts(), self._differences, self._panes, new_output(plan, 1), no_batch(plan)))
-        )
+        self._no_output, self._no_batch = new_output(plan, 1), no_batch(plan)
+        self._variant = variant_of(self._arguments(self._no_output, self._no_batch))
 
     @property
     def rows(self) -> int:
@@ -116,7 +116,7 @@ class Machine:
 
     def pause(self) -> None:
         """Bring all totals up to the latest time, so that another machine can take over before an event of a later."""
-        self._kernels.pause(*self._parts())
+        self._run(PAUSE)
 
     def take_over(self, other: Machine, handover: Iterable[tuple[int, int]]) -> None:
         """Go on where another has paused, with what it has of the key under way.
@@ -144,7 +144,11 @@ class Machine:
 
     def extend(self, batch: Batch) -> Batch:
         """A batch with what conditions on the event before may have to look at."""
-        return batch if self._room is None else self._room.extend(batch, self._state, self._kernels.refill_trees)
+        if self._room is None:
+            return batch
+        batch = self._room.extend(batch, self._state)
+        self._run(REFILL_TREES)
+        return batch
 
     def would_wait(self, rows: int) -> bool:
         """Whether so few rows had better wait for more."""
@@ -158,22 +162,21 @@ class Machine:
         """Process the events of a batch from ``row`` on; returns where to go on when the output has been flushed."""
         end = len(batch.time)
         while row < end:
-            kernels = self._kernels
-            until = row + self._form.rows(kernels, end - row)
+            kernel = self._kernel
+            until = row + self._form.rows(kernel, end - row)
             part = batch if until == end else batch._replace(time=batch.time[:until])
             first, begin = row, time.thread_time()
-            row = self._advance(kernels, part, row, output)
-            if kernels is not COMPILED:
+            row = self._advance(kernel, part, row, output)
+            if kernel is not COMPILED:
                 self._form.took(self._variant, row - first, time.thread_time() - begin)
             if row < until:
                 break
         return row
 
-    def _advance(self, kernels: Kernels, batch: Batch, row: int, output: Output) -> int:
+    def _advance(self, kernel: Kernel, batch: Batch, row: int, output: Output) -> int:
         """Process the events of a batch from ``row`` on in one form, with as much room for spans as they need."""
         while True:
-            parts = self._parts()
-            row = int(kernels.advance(*parts, self._differences, self._panes, output, batch, row, self._combine))
+            row = int(kernel(ADVANCE, *self._arguments(output, batch), row, self._combine))
             if self._spans is None or row == len(batch.time) or not is_full(self._spans):
                 return row
             self._spans = with_room(self._spans, self._plan, self._program)
@@ -181,7 +184,7 @@ class Machine:
     def end_key(self, output: Output) -> None:
         """Write out and clear all windows of the key under way, if any."""
         if self.has_begun:
-            self._kernels.end_key(*self._parts(), self._panes, output, self._combine)
+            self._run(END_KEY, output)
 
     def end_stretch(self, scratch: Output) -> Matrix | None:
         """What all events of the key under way do to totals, which is over then; None when they do nothing.
@@ -242,19 +245,35 @@ class Machine:
             self._room.restore(_rebuilt(self._room.kept(), iter(more)))
 
     @property
-    def _kernels(self) -> Kernels:
+    def _kernel(self) -> Kernel:
         """What to call next."""
         return self._form.of(self._variant)
+
+    def _run(self, task: int, output: Output | None = None) -> None:
+        """Have the kernel do a task that needs no events."""
+        self._kernel(task, *self._arguments(output or self._no_output, self._no_batch), 0, self._combine)
+
+    def _arguments(self, output: Output, batch: Batch) -> Arguments:
+        """What the kernel is called with."""
+        past = self._past if self._room is None else self._room.past
+        return Arguments(
+            self._program,
+            self._state,
+            self._guards,
+            past,
+            self._regions,
+            self._spans,
+            self._differences,
+            self._panes,
+            output,
+            batch,
+        )
 
     def _kept(self) -> tuple[object, ...]:
         """What changes from event to event, always in arrays of the same shapes."""
         regions, panes = self._regions, self._panes
         forms = () if regions is None else (regions.now, regions.seen, regions.unsettled)
         return self._state, self._guards or (), forms, (panes.memory, panes.newest, panes.touched, panes.now)
-
-    def _parts(self) -> tuple[object, ...]:
-        past = self._past if self._room is None else self._room.past
-        return self._program, self._state, self._guards, past, self._regions, self._spans
 
 
 def _arrays(nested: Iterable[object]) -> Iterator[NDArray[Any]]:

@@ -6,7 +6,6 @@ for the values that occur in the batch and among them, and filled again with wha
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -108,13 +107,14 @@ class PastRoom:
         """Go on with what another has kept."""
         self.past, self._last = kept
 
-    def extend(self, batch: Batch, state: State, refill_trees: Callable[[Program, Past], object]) -> Batch:
+    def extend(self, batch: Batch, state: State) -> Batch:
         """The batch with the events that it may reach back to after its own; ``past`` is made for it.
+
+        The kernel has to refill its trees.
 
         Args:
             batch: The batch.
             state: Of the events before.
-            refill_trees: `sparkext.udfs.kernels.lookback.refill_trees`, compiled or interpreted.
         """
         live = self._live(batch, state)
         old = self.past = self._values_alone()
@@ -127,7 +127,6 @@ class PastRoom:
         past = self._room(batch, live)
         for history, places in enumerate(live):
             self._copy(history, places, moved[old.source[places]], old, past)
-        refill_trees(self._program, past)
         self.past = past
         return batch
 
