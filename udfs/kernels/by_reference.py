@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from numba.core import cgutils, types
-from numba.core.types.containers import BaseNamedTuple
 from numba.core.datamodel import models
+from numba.core.types.containers import BaseNamedTuple
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, register_model, type_callable
 
