@@ -61,19 +61,34 @@ def spark_session() -> Iterator[SparkSession]:
     session.stop()
 
 
+@pytest.fixture(scope="session")
+def settings(spark_session: SparkSession) -> tuple[str, dict[str, str]]:
+    """All settings of the session as Spark writes them in one call, and those of the extension by name."""
+    known = {name: value for name, value in spark_session.conf.getAll.items() if name.startswith(_OURS)}
+    return _all_settings(spark_session), known
+
+
 @pytest.fixture
-def spark(spark_session: SparkSession) -> Iterator[SparkSession]:
+def spark(spark_session: SparkSession, settings: tuple[str, dict[str, str]]) -> Iterator[SparkSession]:
     """The enabled session, without the views and settings of other tests."""
-    before = {name: value for name, value in spark_session.conf.getAll.items() if name.startswith("spark.sparkext.")}
     yield spark_session
-    for table in spark_session.sql("SHOW TABLES").collect():
-        if table.isTemporary:
-            spark_session.catalog.dropTempView(table.tableName)
-    for name, value in spark_session.conf.getAll.items():
-        if name.startswith("spark.sparkext.") and before.get(name) != value:
-            spark_session.conf.unset(name)
-    for name, value in before.items():
-        spark_session.conf.set(name, value)
+    for view in spark_session._jsparkSession.sessionState().catalog().getTempViewNames().mkString("\n").splitlines():
+        if not view.startswith("__"):
+            spark_session.catalog.dropTempView(view)
+    text, known = settings
+    if _all_settings(spark_session) != text:
+        for name, value in spark_session.conf.getAll.items():
+            if name.startswith(_OURS) and known.get(name) != value:
+                spark_session.conf.unset(name)
+        for name, value in known.items():
+            spark_session.conf.set(name, value)
+
+
+_OURS = "spark.sparkext."
+
+
+def _all_settings(session: SparkSession) -> str:
+    return str(session._jsparkSession.sessionState().conf().settings())
 
 
 @pytest.fixture(scope="module")

@@ -280,6 +280,8 @@ print(sum(batch.num_rows for batch in run.results(iter([source]))), run.counters
 @pytest.mark.long
 def test_a_process_compiles_for_the_next(tmp_path: Path) -> None:
     variables = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    assert compiled.DIRECTORY is not None
+    (tmp_path / compiled.DIRECTORY.name).mkdir()  # else what is kept beside the sources is copied
     said = [
         subprocess.run(
             [sys.executable, "-c", COUNT, patience], env=variables, stdout=subprocess.PIPE, text=True, check=True
