@@ -9,18 +9,20 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WITH_JAVA = home=$$($(BIN)/python -m examples.java) && JAVA_HOME="$$home"
+# What tests draw is the same whenever a commit is tested, and other from commit to commit.
+SEED = --hypothesis-seed=$$((0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)))
 
 demo: $(VENV)/.demo ## Trend queries over the flights that left New York in 2013
 	@$(BIN)/python -m examples.flights
 
 check: $(VENV)/.dev ## Tests that need no Spark, kernels interpreted
-	@NUMBA_DISABLE_JIT=1 SPARKEXT_TEST_SECONDS=120 $(BIN)/python -m pytest --numprocesses $(JOBS) -m "not (spark or long or cluster or compiled)" $(ARGS)
+	@NUMBA_DISABLE_JIT=1 SPARKEXT_TEST_SECONDS=120 $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist worksteal -m "not (spark or long or cluster or compiled)" $(ARGS)
 
 test: kernels ## Those, and what SQL means on a Spark session; `make test ARGS="-k windows"` for some of them
-	@$(WITH_JAVA) SPARKEXT_TEST_SECONDS=480 $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
+	@$(WITH_JAVA) SPARKEXT_TEST_SECONDS=480 $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
 test-all: kernels browser ## Those, and programs, pages in Chromium, benchmarks in toy size, a cluster, other versions
-	@$(WITH_JAVA) $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m "not cluster" $(ARGS)
+	@$(WITH_JAVA) $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile -m "not cluster" $(ARGS)
 	@$(MAKE) --no-print-directory cluster-test
 	@$(BIN)/python -m tests.support.versions --brief
 

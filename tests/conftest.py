@@ -26,7 +26,7 @@ _began = time.monotonic()
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test that uses the session, and those that take long."""
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        if "spark_session" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
         if any(part in LONG for part in item.path.parts):
             item.add_marker(pytest.mark.long)

@@ -268,7 +268,9 @@ class _Cuts:
             if cell.cuts:
                 self._target_of[number] = len(self.targets)
                 for cut in cell.cuts:
-                    self._cuts.append((cut.event, len(self.targets), links.condition(cut.condition)))
+                    # No link reads a cell without buckets, so it is as well not cut in parts.
+                    if not cut.condition.guards or number in store_of:
+                        self._cuts.append((cut.event, len(self.targets), links.condition(cut.condition)))
                 at = offsets[number]
                 self.targets.append([cell.window, at, blanks[at], store_of.get(number, -1), -1, 0])
         for history, taken, cuts in links.histories.leaving():
