@@ -283,7 +283,8 @@ class Cell:
         cuts: What empties the cell, when the time of those events is over. Comparisons by which it is read are scans.
             If any cut has a condition, the cell is read by links without comparisons alone.
         taken: Of a cell that is read by scans alone, and that an event leaves when one of them has found it and the
-            time of that is over: a number that cells have in common which an event leaves together. None for any other.
+            time of that is over: a number that cells of one class have in common which an event leaves together. None
+            for any other.
         anchor: Number of the class of its anchors; None when it has none.
         addend: Of an extreme, the column of a part of a difference that an event adds to whatever comes with it, its
             own contribution included; None for none.

@@ -131,7 +131,7 @@ def _with_leaving(random: Random, cell: Cell, classes: int, guards: int, scans: 
     """A cell that events leave, or not."""
     kind = random.choice(("stay", "cut", "cut", "cut in parts", "taken"))
     if kind == "taken" and scans and cell.arithmetic is not Arithmetic.EXTREME:
-        return replace(cell, taken=random.randrange(2))
+        return replace(cell, taken=2 * cell.event + random.randrange(2))
     if kind == "stay" or kind == "taken":
         return cell
     parts = guards if kind == "cut in parts" else 0
