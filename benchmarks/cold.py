@@ -13,9 +13,14 @@ from pathlib import Path
 from benchmarks.bench import Bench, Benchmark
 from benchmarks.report import Result, Row, Target
 from benchmarks.rides import Rides
+from sparkext.udfs.kernels.compiled import MACHINE, SOURCES
 
 KINDS = {"trend": "a query", "not": "one with NOT", "prev": "one with PREV"}
 """Queries of `benchmarks.first_query`, which need different variants of the kernel."""
+
+
+KERNELS = f"kernels-{SOURCES}-{MACHINE}"
+"""The directory of what is compiled, in the one that is named for it."""
 
 
 def run(bench: Bench) -> Result:
@@ -27,6 +32,7 @@ def run(bench: Bench) -> Result:
     for _ in range(bench.rounds):
         for name in kinds:
             with tempfile.TemporaryDirectory() as directory:
+                (Path(directory) / KERNELS).mkdir()  # else those beside the sources are copied
                 cold[name].append(_first(bench, name, rides, directory))
                 _wait_for_compilers(Path(directory))
                 warm[name].append(_first(bench, name, rides, directory))
