@@ -17,10 +17,10 @@ from sparkext.binding.relation import names_alike
 from sparkext.execution import job_names
 from sparkext.execution.calibrate import constants
 from sparkext.execution.sample import Counted, sample, time_cuts
-from sparkext.execution.source_pass import Division, run_pool
+from sparkext.execution.source_pass import Division, number_of_parts, run_pool
 from sparkext.execution.stream_pass import stream_results
 from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
-from sparkext.execution.waiting import say_compiling, say_planning
+from sparkext.execution.waiting import say_compiling, say_missing, say_planning
 from sparkext.jvm import storage
 from sparkext.jvm.plans import size_in_bytes
 from sparkext.jvm.relation_files import Listing, not_followed
@@ -34,6 +34,7 @@ from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import Optimized, cost_model, optimize
 from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.sharing.missing_events import missing_events
 from sparkext.planner.sharing.template import Template, template
 from sparkext.workload.cancellation import of_this_thread
 from sparkext.workload.run import KEPT, PlanSettings, Run
@@ -295,7 +296,10 @@ class Pool:
             cuts = time_cuts(self._source, distinct, tasks) if stretched and not any(self._shape) else None
             say_compiling(self._spark)
             called = name.removeprefix(job_names.OURS)
-            results = run_pool(self._source, distinct, plan, Division(tasks, cut, cuts), counted.report, called)
+            division = Division(tasks, cut, cuts)
+            results = run_pool(self._source, distinct, plan, division, counted.report, called)
+            if (parts := number_of_parts(distinct[0], plan, division)) is not None:
+                counted.when_all_heard(parts, lambda seen: say_missing(name, missing_events(machine, seen.events)))
             if keep:
                 storage.keep(results, name, KEPT)
         places = {query.computation: place for place, query in enumerate(distinct)}
