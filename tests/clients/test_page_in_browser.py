@@ -56,7 +56,7 @@ def test_click_on_a_qset(opened: Callable[[str], Browser]) -> None:
     chromium = opened(golden("deliveries"))
     all_strands = chromium.run(BRIGHT)
     chromium.click("button[data-queries='1 2 3']")
-    assert chromium.run(BRIGHT) == ["1 2 3"] * 3
+    assert chromium.run(BRIGHT) == ["1 2 3"] * 2
     assert chromium.run(LIT) == ["long_rounds", "minutes_on_road", "in_vain"]
     assert chromium.run("return document.querySelector('button[data-queries=\"1 2 3\"]').ariaPressed") == "true"
     faded = "return getComputedStyle(document.querySelector('.strand.dim')).transitionProperty"
@@ -154,8 +154,8 @@ def test_pointer_shows_costs(opened: Callable[[str], Browser]) -> None:
     chromium.hover(".strand[data-queries='1 2 3'] .label")
     (tip,) = chromium.run(SHOWN, "#tip.shown")
     assert tip.startswith(
-        "Request → Pickup\n(1) long_rounds, (2) minutes_on_road, (3) in_vain\n"
-        "one linear form over snapshots taken at Request\n"
+        "Pickup → Travel\n(1) long_rounds, (2) minutes_on_road, (3) in_vain\n"
+        "one linear form over snapshots taken when a burst begins\n"
     )
     assert " µs in a group and window, " in tip
 
@@ -197,7 +197,7 @@ def test_notebook(chromium: Browser, tmp_path: Path) -> None:
         "return [...document.querySelectorAll('.template .strand')]"
         ".filter(e => getComputedStyle(e).opacity === '1').map(e => e.dataset.queries)"
     )
-    assert chromium.run(opacity) == ["1 2 3"] * 3
+    assert chromium.run(opacity) == ["1 2 3"] * 2
     chromium.hover(".qsets li:nth-child(2) b")
     assert chromium.run(opacity) == ["4 5"] * 2
 
