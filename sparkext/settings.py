@@ -26,7 +26,7 @@ STATISTICS = "spark.sparkext.statistics"
 SAMPLE_ROWS = "spark.sparkext.statistics.sampleRows"
 STREAM_BUCKETS = "spark.sparkext.stream.buckets"
 _CHOICES = {
-    CACHE: ("auto", "off"),
+    CACHE: ("auto", "on", "off"),
     CHUNKS: ("auto", "on", "off"),
     COST_MODEL: MODELS,
     DEBUG: ("false", "true"),

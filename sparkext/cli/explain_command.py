@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyspark.errors import PySparkException
@@ -53,25 +54,34 @@ def run(arguments: argparse.Namespace) -> int:
         return _failed(f"{file} cannot be read: {error}")
     except TokenError as error:
         return _failed(f"{file} cannot be divided into statements: {error}")
-    spark = _session(confs)
+    with TemporaryDirectory(prefix="sparkext-explain-") as warehouse:
+        spark = _session({"spark.sql.warehouse.dir": warehouse} | confs)
+        return _explain(spark, found, file, arguments.html, compare=arguments.compare)
+
+
+def _explain(spark: SparkSession, found: Sequence[Statement], file: Path, target: Path | None, *, compare: bool) -> int:
     try:
         for statement in found:
             try:
                 define(spark, statement)
             except PySparkException as error:
                 return _failed(f"{file}, line {statement.line}: {str(error).strip()}")
-        picture = explain_sharing(spark, compare=arguments.compare)
+        picture = explain_sharing(spark, compare=compare)
     except PySparkException as error:
         return _failed(str(error).strip())
     finally:
         spark.stop()
-    return _show(picture, file, arguments.html, _left_out(found))
+    return _show(picture, file, target, _left_out(found))
 
 
 def define(spark: SparkSession, statement: Statement) -> None:
     """Run a statement if it defines something; a query with trends becomes a view, which is not read."""
     if statement.is_query and statement.has_trends:
-        spark.sql(f"CREATE TEMP VIEW line_{statement.line} AS {statement.sql}")
+        try:
+            spark.sql(f"CREATE TEMP VIEW line_{statement.line} AS {statement.sql}")
+        except PySparkException:
+            spark.sql(statement.sql)  # is wrong as well, and the place in the message is then that in the query
+            raise
     elif not statement.is_query and not statement.is_shown:
         spark.sql(statement.sql)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import sys
 import termios
 import threading
@@ -14,9 +15,17 @@ from itertools import pairwise
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from sparkext.cli.script import Script, script_of
 from sparkext.jvm.application import JavaThread
 from sparkext.jvm.gateway import JvmGoneError
-from sparkext.jvm.spark_programs import check_prompt_options, has_terminal, on_interrupt, run_prompt
+from sparkext.jvm.spark_programs import (
+    at_end,
+    check_prompt_options,
+    has_terminal,
+    leave_prompt,
+    on_interrupt,
+    run_prompt,
+)
 from sparkext.parser.trend_parser import TrendParser
 from sparkext.session import parsers_of
 from sparkext.workload.cancellation import cancelled
@@ -48,11 +57,30 @@ def run(options: Sequence[str], start: Callable[[], SparkSession]) -> int:
         if name != _NOT_PASSED_ON and SparkContext.getSystemProperty(_HADOOP + name) is None:
             SparkContext.setSystemProperty(_HADOOP + name, value)
     session = start()
+    [parser] = parsers_of(session)
     if has_terminal() and not any(option.startswith(("-e", "-f")) for option in options):
-        [parser] = parsers_of(session)
         on_interrupt(partial(stay_at_prompt, parser), StatementCanceller(session, parser).start)
+    if (found := script_of(options, leave)) is not None:
+        script, options = found
+        parser.watch = script.begin
+        at_end(partial(say_where_it_ended, script))
     run_prompt(options)
     return 0
+
+
+def leave() -> None:
+    """End with the exit status of a file whose statements all were right."""
+    try:
+        leave_prompt()
+    finally:
+        os._exit(0)  # the JVM is gone, and would be asked for more
+
+
+def say_where_it_ended(script: Script) -> None:
+    """Say at which statement a script has ended, if not behind the last one; what was wrong has been said."""
+    script.remove_copy()
+    if (where := script.failed()) is not None:
+        print(where, file=sys.stderr)
 
 
 def stay_at_prompt(parser: TrendParser) -> None:

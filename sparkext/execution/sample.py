@@ -156,6 +156,8 @@ class Counted:
         self._classes = tuple(classes)
         self._total = np.zeros(len(classes) + 2 + OF_PASS)
         self._then: Callable[[], object] | None = None
+        self._reports = 0
+        self._at_last: tuple[int, Callable[[Seen], object]] | None = None
         self._number = next(_numbers)
         self._accumulator = _accumulator(spark)
         _listening[self._number] = self
@@ -168,13 +170,20 @@ class Counted:
     def hear(self, totals: Floats) -> None:
         """Add what a task has counted."""
         self._total = self._total + totals
+        self._reports += 1
         say_how_kernels_ran(int(totals[1 - OF_PASS]), bool(totals[2 - OF_PASS]))
         if self._then is not None:
             self._then()
+        if self._at_last is not None and self._reports == self._at_last[0] and (seen := self.seen()) is not None:
+            self._at_last[1](seen)
 
     def when_heard(self, then: Callable[[], object]) -> None:
         """Say what to do whenever a task has reported, in another thread."""
         self._then = then
+
+    def when_all_heard(self, parts: int, then: Callable[[Seen], object]) -> None:
+        """Say what to do with what has been counted once so many tasks have reported, in another thread."""
+        self._at_last = parts, then
 
     def seen(self) -> Seen | None:
         """What has been counted; None before anything has."""

@@ -103,8 +103,7 @@ def run_pool(
     first = queries[0]
     texts = sql_texts(queries)
     tasks = division.tasks
-    # Trends with a span reach into windows from chunks before.
-    chunk = chunk_length(plan.windows, first.time_type) if division.by_chunks and not plan.spans else None
+    chunk = _chunk(first, plan, division)
     layout = Layout(len(first.groups), len(first.partitions), chunk)
     events, keys = compact_events(source, queries, texts, plan)
     groups = [group_column(place) for place in range(layout.group_keys)]
@@ -131,6 +130,19 @@ def run_pool(
         kernel = pool_kernel(plan, layout, report, run_of, name)
         partial = _in_order(whole, keys, in_front).mapInArrow(kernel, schema)
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
+
+
+def number_of_parts(first: BoundQuery, plan: KernelPlan, division: Division) -> int | None:
+    """How many tasks process the events of a pass, and report what they have counted; None if Spark decides that."""
+    if plan.is_stretched:
+        return None if division.cuts is None else division.tasks
+    has_keys = first.groups or first.partitions or _chunk(first, plan, division) is not None
+    return division.tasks if has_keys else 1
+
+
+def _chunk(first: BoundQuery, plan: KernelPlan, division: Division) -> int | None:
+    """Length of the chunks that keys are cut into, if they are; trends with a span reach into windows before."""
+    return chunk_length(plan.windows, first.time_type) if division.by_chunks and not plan.spans else None
 
 
 def _in_stretches(events: DataFrame, keys: Sequence[str], division: Division, kind: TimeKind) -> DataFrame:

@@ -1,14 +1,16 @@
-"""What people who wait are told: that many queries are planned, or that kernels are compiled or cannot be kept."""
+"""What people are told: that many queries are planned, how kernels run, and that there are no events of some type."""
 
 from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
 
 from sparkext.amounts import count
 from sparkext.jvm.application import shows_progress
+from sparkext.planner.patterns.query import EventClass
 from sparkext.udfs.kernels.compiled import cache_directory
 
 log = logging.getLogger(__name__)
@@ -51,6 +53,23 @@ def say_how_kernels_ran(interpreted: int, alone: bool) -> None:
         log.warning(
             "kernels cannot be kept where tasks run, so that each Python worker compiles them for itself; "
             "see 'Where kernels are kept' in docs/cluster.md"
+        )
+
+
+def say_missing(name: str, events: Iterable[EventClass]) -> None:
+    """Say, once for each type, that a pass has found no events of it, and that a query has no trends therefore.
+
+    Args:
+        name: Of the pass.
+        events: Classes without a condition.
+    """
+    types = [str(event) for event in events if f"no {event}" not in _told]
+    _told.update(f"no {one}" for one in types)
+    if types:
+        log.warning(
+            "%s: no event of the source has the type %s, so a query that needs one has no trends; is it misspelt?",
+            name,
+            " or ".join(types),
         )
 
 

@@ -14,6 +14,8 @@ from sparkext.jvm.gateway import JavaError, JvmError, class_object, java_array, 
 _PROGRAM = "org.apache.spark.sql.hive.thriftserver.SparkSQLEnv"
 """What the programs have in common."""
 
+_PROMPT = "org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver"
+
 
 def connect() -> None:
     """Connect this process to the JVM."""
@@ -89,8 +91,18 @@ def has_terminal() -> bool:
 
 def run_prompt(options: Sequence[str]) -> None:
     """Run the prompt, a file or statements, until the JVM ends."""
-    driver = java_class("org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver")
-    driver.main(java_array("java.lang.String", options))
+    java_class(_PROMPT).main(java_array("java.lang.String", options))
+
+
+def leave_prompt() -> None:
+    """End the JVM, as the prompt does when all statements of a file were right."""
+    java_class(_PROMPT).exit(0)
+
+
+def at_end(do: Callable[[], object]) -> None:
+    """Have something done when the JVM is about to end."""
+    thread = java_class("java.lang.Thread")(_Handler(do))
+    java_class("java.lang.Runtime").getRuntime().addShutdownHook(thread)
 
 
 def on_interrupt(between: Callable[[], object], during: Callable[[], object]) -> None:
@@ -106,7 +118,7 @@ def on_interrupt(between: Callable[[], object], during: Callable[[], object]) ->
 
 
 class _Handler:
-    """What the JVM calls, by either name."""
+    """What the JVM calls, by one of three names."""
 
     def __init__(self, do: Callable[[], object]) -> None:
         self._do = do
@@ -117,8 +129,15 @@ class _Handler:
     def interrupt(self) -> None:
         self._do()
 
+    def run(self) -> None:
+        self._do()
+
     class Java:
-        implements = ("sun.misc.SignalHandler", "org.apache.hadoop.hive.common.HiveInterruptCallback")
+        implements = (
+            "sun.misc.SignalHandler",
+            "org.apache.hadoop.hive.common.HiveInterruptCallback",
+            "java.lang.Runnable",
+        )
 
 
 def check_server_options(options: Sequence[str]) -> None:

@@ -34,7 +34,12 @@ log = logging.getLogger(__name__)
 
 
 class TrendParser(ParserInterface):
-    """What Spark parses statements by; delegates all that does not concern trends to Spark's own parser."""
+    """What Spark parses statements by; delegates all that does not concern trends to Spark's own parser.
+
+    Attributes:
+        is_on: Whether it knows of trends.
+        watch: Called with the text of each of the user's statements, if somebody wants to know.
+    """
 
     def __init__(self, spark_context: Any, session: Any, delegate: Any) -> None:
         self._context = spark_context
@@ -44,6 +49,7 @@ class TrendParser(ParserInterface):
         self._made = threading.Lock()
         self._workload: Workload | None = None
         self.is_on = True
+        self.watch: Callable[[str], object] | None = None
         self._gives_up = False
 
     def give_up_next(self, gives_up: bool = True) -> None:
@@ -71,6 +77,8 @@ class TrendParser(ParserInterface):
         with self._entered(sql) as plain:
             if plain:
                 return parse(sql, context)
+            if self.watch is not None:
+                self.watch(sql)
             check_set(sql)
             found = Rewritten(Edits(sql), sql, context)
             if SHOWS_TEXT.match(sql) and (shown := self._shown(sql)) is not None:

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -17,10 +17,10 @@ from sparkext.binding.relation import names_alike
 from sparkext.execution import job_names
 from sparkext.execution.calibrate import constants
 from sparkext.execution.sample import Counted, sample, time_cuts
-from sparkext.execution.source_pass import Division, run_pool
+from sparkext.execution.source_pass import Division, number_of_parts, run_pool
 from sparkext.execution.stream_pass import stream_results
 from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
-from sparkext.execution.waiting import say_compiling, say_planning
+from sparkext.execution.waiting import say_compiling, say_missing, say_planning
 from sparkext.jvm import storage
 from sparkext.jvm.plans import size_in_bytes
 from sparkext.jvm.relation_files import Listing, not_followed
@@ -34,6 +34,7 @@ from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import Optimized, cost_model, optimize
 from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.sharing.missing_events import missing_events
 from sparkext.planner.sharing.template import Template, template
 from sparkext.workload.cancellation import of_this_thread
 from sparkext.workload.run import KEPT, PlanSettings, Run
@@ -86,6 +87,7 @@ class Pool:
         self._counted: list[Seen] = []
         self._replaced: list[Run] = []
         self._previewed: Run | None = None
+        self._has_warned = False
 
     def takes(self, query: BoundQuery) -> bool:
         """Whether ``query`` has the source, keys and time of this pool, and what they mean is the same."""
@@ -120,7 +122,7 @@ class Pool:
 
     def computed(self, query: BoundQuery) -> Run | None:
         """The run whose kept results have those of ``query``, which follow its source."""
-        if query.meaning.is_of_now or settings.choice(self._spark, settings.CACHE) != "auto":
+        if not self._may_keep(query):
             return None
         of_files = (run for run in self.runs if run.files == self._files)
         return next((run for run in of_files if run.place(query) is not None and run.is_computed()), None)
@@ -172,22 +174,49 @@ class Pool:
                 replaced.append(run)
         with job_names.described(self._spark, f"{name}: sample of its source"):
             made = self._plan(missing, keep, moved, name)
+        if len(live) > 1:
+            self._warn_of_changes(name, keep)
         with self._listing:
             self.runs = [*(run for run in self.runs if run in computed), made]
             self._replaced += replaced
         return made
 
+    def _warn_of_changes(self, name: str, keep: bool) -> None:
+        """Say what becomes of the results of a run, if nothing tells of changes of its source."""
+        for relation in self._not_followed:
+            if keep:
+                log.warning("%s: changes of %s are not noticed; REFRESH SHARING after such a change", name, relation)
+            elif not self._has_warned and settings.choice(self._spark, settings.CACHE) == "auto":
+                log.warning(
+                    "%s: changes of %s are not noticed, so no results are kept, and each read makes a pass; "
+                    "SET spark.sparkext.cache = on keeps them until REFRESH SHARING",
+                    name,
+                    relation,
+                )
+        self._has_warned = True
+
     def _missing(self, query: BoundQuery, live: Sequence[BoundQuery]) -> tuple[list[Run], list[BoundQuery], bool]:
         """Runs that have been computed, queries that a new run would serve, and whether it would be kept."""
-        caching = settings.choice(self._spark, settings.CACHE) == "auto" and not query.meaning.is_of_now
+        caching = self._may_keep(query) and not self._source.isStreaming
         live = [one for one in live if not one.meaning.is_of_now]
-        caching = caching and not self._source.isStreaming
         keep = caching and len(live) > 1
         computed = [run for run in self.runs if run.files == self._files and run.is_computed()] if caching else []
         if not keep:
             return computed, [query], keep
         missing = [q for q in live if all(run.place(q) is None for run in computed) and _go_together(q, query)]
         return computed, missing, keep
+
+    def _may_keep(self, query: BoundQuery) -> bool:
+        """Whether what a query gives now is what it gives until its source is seen to change, or the user says so."""
+        wanted = settings.choice(self._spark, settings.CACHE)
+        if wanted == "off" or query.meaning.is_of_now:
+            return False
+        return wanted == "on" or not self._not_followed
+
+    @cached_property
+    def _not_followed(self) -> tuple[str, ...]:
+        """Relations of the source of whose changes nothing tells."""
+        return not_followed(self._source)
 
     def take_unused(self, live: Sequence[BoundQuery]) -> list[Run]:
         """Runs that others have replaced or none of ``live`` asks for, the pool's no more, and yet to be released."""
@@ -212,9 +241,10 @@ class Pool:
 
     def preview(self, queries: Sequence[BoundQuery]) -> Run:
         """How queries would be planned now, without a look at their source. It is for people, and never run."""
-        known = self._previewed
-        if known is None or not self._is_for(known, queries, replace(self._settings(), sample_rows=0)):
-            known = self._previewed = self._plan(queries, len(queries) > 1, None, "preview", may_look=False)
+        known, keep = self._previewed, len(queries) > 1 and any(map(self._may_keep, queries))
+        wanted = replace(self._settings(), sample_rows=0)
+        if known is None or known.persisted != keep or not self._is_for(known, queries, wanted):
+            known = self._previewed = self._plan(queries, keep, None, "preview", may_look=False)
         return known
 
     def _is_for(self, run: Run, queries: Sequence[BoundQuery], wanted: PlanSettings) -> bool:
@@ -266,13 +296,12 @@ class Pool:
             cuts = time_cuts(self._source, distinct, tasks) if stretched and not any(self._shape) else None
             say_compiling(self._spark)
             called = name.removeprefix(job_names.OURS)
-            results = run_pool(self._source, distinct, plan, Division(tasks, cut, cuts), counted.report, called)
+            division = Division(tasks, cut, cuts)
+            results = run_pool(self._source, distinct, plan, division, counted.report, called)
+            if (parts := number_of_parts(distinct[0], plan, division)) is not None:
+                counted.when_all_heard(parts, lambda seen: say_missing(name, missing_events(machine, seen.events)))
             if keep:
                 storage.keep(results, name, KEPT)
-                for relation in not_followed(self._source):
-                    log.warning(
-                        "%s: changes of %s are not noticed; REFRESH SHARING after such a change", name, relation
-                    )
         places = {query.computation: place for place, query in enumerate(distinct)}
         made = name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, places
         return Run(*made, self._files, again)

@@ -9,7 +9,7 @@ import pytest
 
 from sparkext.explain.pictures.document import read
 from sparkext.explain.pictures.page import fragment, page
-from tests.support.browser import Browser, browser
+from tests.support.browser import OVERPRINTED, SHOWN, Browser, browser
 from tests.support.picture_documents import golden, hostile, many
 
 TITLE = "Sharing plan"
@@ -38,7 +38,6 @@ def opened(chromium: Browser, tmp_path: Path) -> Callable[[str], Browser]:
     return open_page
 
 
-SHOWN = "return [...document.querySelectorAll(arguments[0])].filter(e => e.checkVisibility()).map(e => e.textContent)"
 BRIGHT = (
     "return [...document.querySelectorAll('.template .strand')]"
     ".filter(e => !e.classList.contains('dim')).map(e => e.dataset.queries)"
@@ -214,13 +213,6 @@ STYLES_OF_JUPYTERLAB = """
 .jp-ThemedContainer .jp-RenderedHTMLCommon :not(pre) > code {background-color: silver; padding: 1px 5px}
 """
 """What JupyterLab's style sheets say of what a cell shows, as its 4.6 does."""
-
-OVERPRINTED = """
-const labels = [...document.querySelectorAll('.facts dt, .facts dd')];
-const boxes = labels.map(e => [e.textContent, e.getBoundingClientRect()]);
-const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
-return boxes.flatMap(([one, a], at) => boxes.slice(at + 1).filter(([, b]) => meet(a, b)).map(([other]) => [one, other]))
-"""
 
 
 def test_styles_of_jupyterlab(chromium: Browser, tmp_path: Path) -> None:

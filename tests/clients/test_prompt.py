@@ -194,6 +194,27 @@ def test_the_script_of_the_page(tmp_path: Path) -> None:
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        (
+            "SELECT raise_error('no more') AS r",
+            "twice.sql, line 3: ended at statement 2, SELECT raise_error('no more') AS r",
+        ),
+        ("SELECT missing", "twice.sql, line 3: ended at statement 2, SELECT missing"),
+        ("SELECT 2", None),
+    ],
+)
+def test_how_a_file_ends(tmp_path: Path, last: str, said: str | None) -> None:
+    """Its last statement is as any other, and nothing is said of a file whose statements all were right."""
+    (tmp_path / "twice.sql").write_text(f"SELECT 1;\n-- and then; or not\n{last}")
+    ran = run(tmp_path, *IN_MEMORY, *QUIET, "-f", "twice.sql")
+    assert ran.returncode == (0 if said is None else 1), ran.stderr
+    assert ran.stdout.splitlines()[0] == "1"
+    assert [line for line in ran.stderr.splitlines() if "ended at" in line] == ([] if said is None else [said])
+    assert ran.stderr.count("Time taken") == (2 if said is None else 1)
+
+
 def test_a_file_with_the_metastore(tmp_path: Path) -> None:
     """Tables of Hive's catalog; the first error ends the file, with the status that spark-sql has."""
     (tmp_path / "day.sql").write_text(f"""
@@ -223,6 +244,7 @@ def test_a_file_with_the_metastore(tmp_path: Path) -> None:
     assert ran.returncode == 1
     assert ran.stdout.splitlines() == ["3", "spark.sql.catalogImplementation\thive", "spark.app.name\tmine"]
     assert "[TREND_CLAUSE_MISSING] MATCH_TREND has no ORDER BY clause." in ran.stderr
+    assert ran.stderr.index("[TREND_CLAUSE_MISSING]") < ran.stderr.index(block("Scripts", 2))
     assert "\tat " not in ran.stderr
     assert "planned" not in ran.stderr
     assert (tmp_path / "spark-warehouse" / "counted").is_dir()

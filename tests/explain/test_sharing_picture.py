@@ -128,12 +128,13 @@ def test_command(tmp_path: Path) -> None:
     """A page of the queries of a file, also of one outside of views; other queries are left out."""
     file, target = tmp_path / "queries.sql", tmp_path / "plan.html"
     file.write_text(FILE)
-    done = command(file, "--html", target, "--conf", "spark.sparkext.costModel=paper")
+    done = command(file, "--compare", "--html", target, "--conf", "spark.sparkext.costModel=paper", where=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{target}: 2 trend queries in 1 pass; 1 statement that only reads was left out\n"
     text = "".join(ElementTree.fromstring(target.read_text(encoding="utf-8")).itertext())
-    for expected in ("Sharing plan of queries.sql", "up", "line_4", "greedy, in use", "touches"):
+    for expected in ("Sharing plan of queries.sql", "up", "line_4", "greedy, in use", "touches", "hamlet"):
         assert expected in text
+    assert sorted(made.name for made in tmp_path.iterdir()) == ["plan.html", "queries.sql"]
 
 
 @pytest.mark.long
@@ -144,6 +145,8 @@ def test_command_with_an_error(tmp_path: Path) -> None:
     done = command(file, "--html", target)
     assert done.returncode == 1
     assert f"{file}, line 4: [TREND_PATTERN_SYNTAX]" in done.stderr
+    place = trends("A B,)").index(",)") + len(",")
+    assert f"(line 1, position {place})" in done.stderr, done.stderr
     assert not target.exists()
 
 
@@ -159,12 +162,13 @@ def test_definitions(spark: SparkSession) -> None:
         explain_command.define(spark, statement)
 
 
-def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """``sparkext explain`` in a process of its own."""
+def command(*arguments: str | Path, where: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """``sparkext explain`` in a process of its own, in the directory ``where``."""
     return subprocess.run(
         [sys.executable, "-m", "sparkext", "explain", *map(str, arguments)],
         capture_output=True,
         text=True,
+        cwd=where,
         env=os.environ | {"PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"},
         timeout=600,
         check=False,

@@ -748,7 +748,7 @@ def test_places_in_texts_of_wide_characters(spark: SparkSession) -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "known"),
     [
-        ("spark.sparkext.cache", "sometimes", "auto, off"),
+        ("spark.sparkext.cache", "sometimes", "auto, on, off"),
         ("spark.sparkext.partitions", "0", "positive integer"),
         ("spark.sparkext.optimizer", "best", "gloria, greedy, exhaustive, none, published, sharon, hamlet, mcep"),
         ("spark.sparkext.maxMatches", "0", "a positive integer"),
@@ -781,7 +781,7 @@ def test_settings_with_unknown_values(spark: SparkSession, setting: str, value: 
             "Did you mean spark.sparkext.cache? The settings are spark.sparkext.optimizer.budget, ",
         ),
         ("SET §spark.sparkext.costs=1;", "There is no setting spark.sparkext.costs."),
-        ("SET spark.sparkext.cache = §sometimes", "Known values: auto, off."),
+        ("SET spark.sparkext.cache = §sometimes", "Known values: auto, on, off."),
         ("set spark.sparkext.partitions=§0;", "auto, or a positive integer"),
         ("SET spark.sparkext.statistics.sampleRows = §many", "a positive integer"),
         ('SET spark.sparkext.statistics = §{"A": -1}', "a JSON object"),

@@ -107,7 +107,7 @@ def test_a_table_whose_files_another_program_writes(
 
 @pytest.mark.long
 def test_a_table_of_another_database(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
-    """Nothing tells of its changes, and a warning says so once results are kept."""
+    """Nothing tells of its changes, so results are kept only if the user says so, and warnings say that."""
     url, driver = "jdbc:derby:memory:other;create=true", "org.apache.derby.iapi.jdbc.AutoloadedDriver"
     properties = {"driver": driver, "createTableColumnTypes": "k VARCHAR(9), ty VARCHAR(9)"}
     spark.sql(FIRST).write.jdbc(url, "events", "overwrite", properties)
@@ -118,10 +118,18 @@ def test_a_table_of_another_database(spark: SparkSession, caplog: pytest.LogCapt
         assert caplog.text == ""
         create(spark)
         assert read(spark) == [[("x", 1)], [("x", 1)]]
-    assert quoted(1) in caplog.text
-    spark.sql(MORE).write.jdbc(url, "events", "append", properties)
-    spark.sql("REFRESH SHARING")
+        assert caplog.text.count(quoted(1)) == 1
+        assert quoted(2) not in caplog.text
+        spark.sql(MORE).write.jdbc(url, "events", "append", properties)
+        assert values(spark.sql(trends("A B", source="e"))) == [("x", 2)]
+        assert read(spark) == [[("x", 2)], [("x", 3)]]
+        spark.conf.set("spark.sparkext.cache", "on")
+        assert read(spark) == [[("x", 2)], [("x", 3)]]
+    assert quoted(2) in caplog.text
+    spark.sql(MORE.replace("3,", "4,")).write.jdbc(url, "events", "append", properties)
     assert read(spark) == [[("x", 2)], [("x", 3)]]
+    spark.sql("REFRESH SHARING")
+    assert read(spark) == [[("x", 3)], [("x", 7)]]
 
 
 def quoted(place: int) -> str:

@@ -213,6 +213,37 @@ def test_views_read_the_schema_that_they_were_created_in(events: SparkSession, t
 
 
 @pytest.mark.long
+def test_the_catalog_in_use_decides_what_is_read(events: SparkSession) -> None:
+    """Ad hoc queries read the table of the catalog that is in use now, views that of the one that was."""
+    name = "spark.sql.catalog.derby"
+    events.conf.set(name, "org.apache.spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog")
+    events.conf.set(f"{name}.url", "jdbc:derby:memory:catalogs;create=true")
+    events.conf.set(f"{name}.driver", "org.apache.derby.iapi.jdbc.AutoloadedDriver")
+    events.conf.set(f"{name}.pushDownPredicate", "false")  # Spark makes strings CLOBs, which Derby cannot compare
+    query = "SELECT * FROM E3 MATCH_TREND (ORDER BY t TYPE BY k MEASURES COUNT(*) AS n PATTERN ({}))"
+    try:
+        events.sql("CREATE TABLE E3 USING parquet AS SELECT 1 AS t, 'A' AS k UNION ALL SELECT 2, 'A'")
+        events.sql("CREATE TABLE derby.APP.E3 (t INT, k VARCHAR(9))")
+        events.sql("INSERT INTO derby.APP.E3 VALUES (1, 'A'), (2, 'B')")
+        for catalog, schema, right in (("spark_catalog", "default", [[], [1]]), ("derby", "APP", [[1], []])):
+            events.sql(f"USE {catalog}.{schema}")
+            assert [rows(events, query.format(pattern)) for pattern in ("A B", "A A")] == right
+            events.sql(f"CREATE TEMP VIEW {catalog}_ab AS {query.format('A B')}")
+            events.sql(f"CREATE TEMP VIEW {catalog}_aa AS {query.format('A A')}")
+        for catalog in ("derby.APP", "spark_catalog.default"):
+            events.sql(f"USE {catalog}")
+            assert [rows(events, f"SELECT * FROM derby_{pattern}") for pattern in ("ab", "aa")] == [[1], []]
+            assert [rows(events, f"SELECT * FROM spark_catalog_{pattern}") for pattern in ("ab", "aa")] == [[], [1]]
+        assert rows(events, query.format("A A")) == [1]
+    finally:
+        events.sql("USE spark_catalog.default")
+        events.sql("DROP TABLE IF EXISTS E3")
+        events.sql("DROP TABLE IF EXISTS derby.APP.E3")
+        for more in ("", ".url", ".driver", ".pushDownPredicate"):
+            events.conf.unset(f"{name}{more}")
+
+
+@pytest.mark.long
 def test_now_is_the_time_of_the_statement(events: SparkSession) -> None:
     """What depends on it is not kept, and the rest of its pool is."""
     events.sql("CREATE TEMP VIEW c AS SELECT * FROM VALUES (now(), 'A'), (now() + INTERVAL 1 SECOND, 'B') AS r(t, k)")
@@ -271,18 +302,28 @@ def test_scripts_see_what_they_make(events: SparkSession) -> None:
 def test_random_changes_between_reads(events: SparkSession) -> None:
     """A session that has changed again and again returns what a fresh statement of a new session does."""
     numbers = random.Random(20261123)
-    statements = [trend("A AS v > lim AND big(v)"), trend("A AS hour(ts) < 9", "SUM(A.v + lim)"), trend("B AS big(v)")]
-    zone, least, limit = "UTC", 5, 5
+    statements = [
+        trend("A AS v > lim AND big(v)"),
+        trend("A AS hour(ts) < 9", "SUM(A.v + lim)"),
+        trend("B AS big(v)"),
+        trend("A AS v > lim OR size(CAST(NULL AS ARRAY<INT>)) = -1"),  # -1 without ANSI
+    ]
+    zone, ansi, least, limit = "UTC", "true", 5, 5
+    events.conf.set(ANSI, ansi)
+    events.conf.set(ZONE, zone)
     python_function(least)(events)
     declare(limit)(events)
     for number, statement in enumerate(statements):
         events.sql(f"CREATE TEMP VIEW r{number} AS {statement}")
     for _ in range(12):
-        match numbers.randrange(3):
+        match numbers.randrange(4):
             case 0:
                 zone = numbers.choice(["UTC", "Asia/Tokyo", "America/New_York"])
                 events.conf.set(ZONE, zone)
             case 1:
+                ansi = numbers.choice(["true", "false"])
+                events.conf.set(ANSI, ansi)
+            case 2:
                 least = numbers.choice([5, 15, 25, 35])
                 numbers.choice([python_function, sql_function])(least)(events)
             case _:
@@ -291,6 +332,7 @@ def test_random_changes_between_reads(events: SparkSession) -> None:
         fresh = events.newSession()
         try:
             fresh.conf.set(ZONE, zone)
+            fresh.conf.set(ANSI, ansi)
             fresh.sql(EVENTS)
             python_function(least)(fresh)
             declare(limit)(fresh)
@@ -298,6 +340,7 @@ def test_random_changes_between_reads(events: SparkSession) -> None:
             right = rows(fresh, statements[at])
             assert rows(events, statements[at]) == right
             fresh.conf.set(ZONE, "UTC")
+            fresh.conf.set(ANSI, "true")
             assert rows(events, f"SELECT * FROM r{at}") == rows(fresh, statements[at])
         finally:
             fresh.sql("DROP VIEW e")

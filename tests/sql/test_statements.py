@@ -368,6 +368,16 @@ def test_writing_to_tables_in_other_ways(events: SparkSession, schema: str) -> N
     assert values(events.table(table)) == [(key, n + more) for key, n in RESULT for more in added[key]]
 
 
+@pytest.mark.long
+def test_results_go_to_directories_and_to_pandas(events: SparkSession, tmp_path: Path) -> None:
+    events.sql(f"INSERT OVERWRITE DIRECTORY '{tmp_path}/found' USING parquet SELECT * FROM e {AB}")
+    assert values(events.read.parquet(f"{tmp_path}/found")) == RESULT
+    from pyspark import pandas  # which warns of what it sets
+
+    found = pandas.sql(f"SELECT * FROM e {AB}").to_pandas()
+    assert sorted(zip(found["k"], found["n"], strict=True)) == RESULT
+
+
 @pytest.mark.parametrize(
     "statement",
     [

@@ -18,6 +18,22 @@ _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 """By which WebDriver marks elements."""
 _SECONDS = 60
 
+SHOWN = "return [...document.querySelectorAll(arguments[0])].filter(e => e.checkVisibility()).map(e => e.textContent)"
+"""Texts of the elements of a CSS selector that can be seen."""
+
+OVERPRINTED = """
+const labels = [...document.querySelectorAll('.facts dt, .facts dd')];
+const printed = e => {
+  const text = document.createRange();
+  text.selectNodeContents(e);
+  return text.getBoundingClientRect();
+};
+const boxes = labels.map(e => [e.textContent, printed(e)]);
+const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+return boxes.flatMap(([one, a], at) => boxes.slice(at + 1).filter(([, b]) => meet(a, b)).map(([other]) => [one, other]))
+"""
+"""Facts of a sharing plan that are printed over each other, by two."""
+
 
 class NoBrowserError(AssertionError):
     """There is no browser, so that nothing can be said about a page in one."""
@@ -41,7 +57,11 @@ class Browser:
 
     def open(self, page: Path) -> None:
         """Load a file."""
-        self._do("url", {"url": page.as_uri()})
+        self.visit(page.as_uri())
+
+    def visit(self, address: str) -> None:
+        """Load a page."""
+        self._do("url", {"url": address})
 
     def run(self, script: str, *arguments: Any) -> Any:
         """What the body of a function in JavaScript returns."""

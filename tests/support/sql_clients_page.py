@@ -12,7 +12,7 @@ from tests.support.spark_programs import ROOT, variables
 PAGE = ROOT / "docs" / "sql_clients.md"
 CHECKED = {
     "The prompt": ["sh", "text"],
-    "Scripts": ["sh", "text"],
+    "Scripts": ["sh", "text", "text"],
     "What is planned, and why": ["text", "python"],
     "JDBC and ODBC clients": ["sh", "sh", "text"],
 }

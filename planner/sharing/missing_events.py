@@ -1,0 +1,51 @@
+"""Events for want of which a query has no trend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+
+from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.sharing.template import Template
+
+
+def missing_events(machine: Template, events: Mapping[EventClass, int]) -> list[EventClass]:
+    """Classes of which a pass has found no event, and for want of which alone some query has no trend.
+
+    Classes with a condition are none of these, since it may be true of no event for once; nor are those of queries of
+    which the pass has found no event at all.
+
+    Args:
+        machine: Template of the queries of the pass.
+        events: How many the pass has found of each class.
+    """
+    found: dict[EventClass, None] = {}
+    for query in range(len(machine.queries)):
+        classes = dict.fromkeys(machine.states[place].event for place in machine.places[query])
+        missing = [one for one in classes if one.condition is None and events.get(one) == 0]
+        there = {one for one in classes if events.get(one) != 0}
+        if not any(events.get(one) for one in classes) or _may_have_trends(machine, query, there):
+            continue
+        would_be = there | set(missing)
+        if _may_have_trends(machine, query, would_be):
+            needed = [one for one in missing if not _may_have_trends(machine, query, would_be - {one})]
+            found |= dict.fromkeys(needed or missing)
+    return list(found)
+
+
+def _may_have_trends(machine: Template, query: int, there: Set[EventClass]) -> bool:
+    """Whether a query may have a trend of events of some classes."""
+    mine = {place for place in machine.places[query] if machine.states[place].event in there}
+    follows: dict[int, list[int]] = {}
+    for one in machine.transitions:
+        if query in one.queries:
+            follows.setdefault(one.source, []).append(one.target)
+    todo = [place for place in mine if query in machine.starts[place]]
+    reached = set(todo)
+    while todo:
+        place = todo.pop()
+        if query in machine.ends[place]:
+            return True
+        new = [target for target in follows.get(place, ()) if target in mine and target not in reached]
+        reached.update(new)
+        todo += new
+    return False
