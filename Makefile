@@ -21,7 +21,7 @@ check: $(VENV)/.dev ## Tests that need no Spark, kernels interpreted
 test: kernels ## Those, and what SQL means on a Spark session; `make test ARGS="-k windows"` for some of them
 	@$(WITH_JAVA) SPARKEXT_TEST_SECONDS=480 $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
-test-all: kernels browser ## Those, and programs, pages in Chromium, benchmarks in toy size, a cluster, other versions
+test-all: $(VENV)/.lab kernels browser ## Those, and programs, pages in Chromium and JupyterLab, benchmarks in toy size, a cluster, other versions
 	@$(WITH_JAVA) $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile -m "not cluster" $(ARGS)
 	@$(MAKE) --no-print-directory cluster-test
 	@$(BIN)/python -m tests.support.versions --brief
@@ -34,7 +34,7 @@ versions: $(VENV)/.dev ## Tests that depend on Spark, under each PySpark and Pyt
 
 constraints: ## Write constraints.txt anew: the newest packages that pyproject.toml allows
 	@rm -rf $(VENV)-newest
-	@$(MAKE) --no-print-directory VENV=$(VENV)-newest CONSTRAINED= $(VENV)-newest/.dev
+	@$(MAKE) --no-print-directory VENV=$(VENV)-newest CONSTRAINED= $(VENV)-newest/.lab
 	@head -n 1 constraints.txt >constraints.new
 	@$(VENV)-newest/bin/python -m pip freeze --exclude-editable | grep == >>constraints.new
 	@mv constraints.new constraints.txt
@@ -84,7 +84,8 @@ CONSTRAINED = $$($(BIN)/python -c 'import sys; print("--constraint constraints.t
 $(VENV)/.demo: EXTRAS = demo
 $(VENV)/.dev: EXTRAS = dev
 $(VENV)/.notebook: EXTRAS = demo,notebook
-$(VENV)/.demo $(VENV)/.dev $(VENV)/.notebook: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.lab: EXTRAS = lab
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.notebook $(VENV)/.lab: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing sparkext[$(EXTRAS)] in $(VENV); the first time this takes a minute or two."
 	@$(PIP) --editable ".[$(EXTRAS)]" $(CONSTRAINED)
 	@touch $@
