@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,6 +35,7 @@ from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Que
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import Template, template
 from sparkext.udfs.kernels.variants import Form
+from sparkext.udfs.workers.matches import MatchRun
 from sparkext.udfs.workers.run import PoolRun
 
 MINUTE = 60_000_000
@@ -84,6 +85,7 @@ class Stream:
         mix: Share of each type among bursts.
         burst: Mean number of events of one type in a row, per key.
         seed: Of the random numbers.
+        burst_in_odd_keys: As ``burst``, in keys of odd numbers; as in all others if None.
     """
 
     events: int
@@ -92,6 +94,7 @@ class Stream:
     mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))
     burst: float = 1.0
     seed: int = 7
+    burst_in_odd_keys: float | None = None
 
     def __str__(self) -> str:
         runs = f", bursts of {self.burst:g}" if self.burst != 1 else ""
@@ -106,7 +109,8 @@ class Stream:
         key, moment = key[order], moment[order]
         shares = np.array(list(self.mix.values()))
         fresh = random.choice(len(shares), self.events, p=shares / shares.sum())
-        changes = random.random(self.events) < 1 / self.burst
+        odd = self.burst if self.burst_in_odd_keys is None else self.burst_in_odd_keys
+        changes = random.random(self.events) < 1 / np.where(key % 2, odd, self.burst)
         kind = bursts(key, changes, fresh, np.zeros(self.keys, np.int64))
         values = self._values(random)
         masks = [np.zeros(self.events, np.int64) for _ in range(class_words(len(plan.classes)))]
@@ -174,12 +178,19 @@ def nanoseconds(cases: Mapping[str, tuple[KernelPlan, Stream]], rounds: int) -> 
     for number in range(rounds + 1):
         for name, (plan, stream) in cases.items():
             begin = time.process_time()
-            for _ in PoolRun(plan, Layout(1, 1), form=Form(0)).results(iter(batches[name])):
+            for _ in _results(plan, batches[name]):
                 pass
             taken = (time.process_time() - begin) / stream.events * 1e9
             if number:
                 least[name] = min(least[name], taken)
     return least
+
+
+def nanoseconds_of_plans(plans: Mapping[str, KernelPlan], stream: Stream, rounds: int) -> dict[str, float]:
+    """Of each plan; plans that are the same are measured once, or noise would tell them apart."""
+    first = {plan: name for name, plan in reversed(plans.items())}
+    taken = nanoseconds({name: (plan, stream) for plan, name in first.items()}, rounds)
+    return {name: taken[first[plan]] for name, plan in plans.items()}
 
 
 def check_plans(plans: Mapping[str, KernelPlan], stream: Stream) -> None:
@@ -200,9 +211,14 @@ def _batches(rows: pa.RecordBatch) -> list[pa.RecordBatch]:
     return [rows.slice(at, BATCH) for at in range(0, rows.num_rows, BATCH)]
 
 
+def _results(plan: KernelPlan, batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    made = PoolRun if plan.matches is None else MatchRun
+    return made(plan, Layout(1, 1), form=Form(0)).results(iter(batches))
+
+
 def _totals(plan: KernelPlan, batches: Sequence[pa.RecordBatch]) -> list[NDArray[np.longdouble]]:
     """Per query of a plan, its results: group, window and all fields, a row for each group and window, sorted."""
-    parts = list(PoolRun(plan, Layout(1, 1), form=Form(0)).results(iter(batches)))
+    parts = list(_results(plan, batches))
     if not parts:
         return [np.empty((0, 0), np.longdouble) for _ in plan.results]
     found = pa.Table.from_batches(parts)

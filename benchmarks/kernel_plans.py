@@ -11,7 +11,17 @@ from dataclasses import asdict, dataclass
 from random import Random
 
 from benchmarks.bench import Bench, Benchmark
-from benchmarks.kernel import COUNT, MEAN, MINUTE, Stream, check_plans, nanoseconds, problem, query
+from benchmarks.kernel import (
+    COUNT,
+    MEAN,
+    MINUTE,
+    Stream,
+    check_plans,
+    nanoseconds,
+    nanoseconds_of_plans,
+    problem,
+    query,
+)
 from benchmarks.kernel_costs import BURSTS, HOUR, method
 from benchmarks.plots import Bars
 from benchmarks.queries import PATTERNS, TRIP
@@ -155,7 +165,7 @@ def suite(bench: Bench) -> Result:
     rows, table = [], []
     for what, queries, stream in workloads(events, bench.pick(1000, 20, 5)):
         made = plans(queries, stream, constants, (PLANNER, NONE, ALL, GREEDY))
-        took = _nanoseconds(made, stream, rounds)
+        took = nanoseconds_of_plans(made.kernel, stream, rounds)
         best = min((NONE, ALL, GREEDY), key=took.__getitem__)
         rows.append(Row(what, took[PLANNER], "ns", best, took[best]))
         table.append({"workload": what, "queries": len(queries), **took})
@@ -168,13 +178,6 @@ def suite(bench: Bench) -> Result:
     return Result(
         [head, *rows], sizes, method(rounds), [Table("Nanoseconds an event by plan", table)], {"kernel-plans": bars}
     )
-
-
-def _nanoseconds(made: Plans, stream: Stream, rounds: int) -> dict[str, float]:
-    """Of each plan; plans that are the same are measured once, or noise would tell them apart."""
-    first = {plan: name for name, plan in reversed(made.kernel.items())}
-    taken = nanoseconds({name: (plan, stream) for plan, name in first.items()}, rounds)
-    return {name: taken[first[plan]] for name, plan in made.kernel.items()}
 
 
 def workloads(events: int, most: int) -> Iterator[tuple[str, list[Query], Stream]]:

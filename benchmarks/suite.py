@@ -26,6 +26,7 @@ from benchmarks import (
     pools,
     sliding,
     spark_alone,
+    strategies,
     streams,
 )
 from benchmarks.bench import Bench, Benchmark
@@ -59,6 +60,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     kernel_plans.SUITE,
     kernel_fallback.BENCHMARK,
     optimizer.BENCHMARK,
+    strategies.BENCHMARK,
     streams.BENCHMARK,
 )
 

@@ -165,6 +165,16 @@ def test_streams() -> None:
     assert rows.sort_values(["c0", "c1", "c2"], kind="stable").index.equals(rows.index)
 
 
+def test_bursts_in_odd_keys() -> None:
+    """Are as long as is said of these; those in others stay as they are."""
+    pool = compiled([query("q", "A B", window=Window(MINUTE, MINUTE))])
+    rows = Stream(20_000, 10, mix={"A": 1.0, "B": 1.0}, burst_in_odd_keys=50.0).rows(pool).to_pandas()
+    stays = (rows["c3"] == rows["c3"].shift()) & (rows["c1"] == rows["c1"].shift())
+    odd = rows["c1"] % 2 == 1
+    assert stays[~odd].mean() == pytest.approx(0.5, abs=0.02)
+    assert stays[odd].mean() == pytest.approx(0.99, abs=0.005)
+
+
 def test_a_run_takes_the_place_of_an_older_one() -> None:
     old = Recorded("b", "", "quick", 1.0, {}, Result([], "", ""))
     new = replace(old, seconds=2.0)

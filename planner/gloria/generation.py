@@ -21,10 +21,6 @@ MAX_COMBINATIONS = 32
 """Most combinations of nodes of several preceding pools, and of what becomes of their Q-sets, that are tried."""
 
 
-GRAPH_PART = 0.4
-"""Part of the budget after which nothing is added to the graph any more, so that some is left for what comes then."""
-
-
 MAX_NODES = 32
 """Most nodes of a pool; what they leave out is left to completion."""
 
@@ -47,7 +43,7 @@ def generate(graph: Graph, pool: Pool) -> None:
     for before in combinations(graph, pool):
         parts = _parts(graph, state, before, ways)
         for rule, shared in _divisions(graph, pool, state, plain, parts):
-            if graph.nodes[pool.number] and problem.budget.is_spent(GRAPH_PART):
+            if graph.nodes[pool.number] and problem.budget.is_spent(graph.part):
                 return
             connect(graph, pool, rule, shared, before)
 

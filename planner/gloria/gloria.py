@@ -6,7 +6,7 @@ graph that they have built.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -17,9 +17,10 @@ from sparkext.planner.completion.options import Labelling
 from sparkext.planner.costs.cost_model import CostModel, Pricer, plan_cost
 from sparkext.planner.gloria.canonical import canonical
 from sparkext.planner.gloria.edge_pruning import prune_edges
-from sparkext.planner.gloria.generation import GRAPH_PART, generate, share_nothing
-from sparkext.planner.gloria.graph import Graph, Pool
+from sparkext.planner.gloria.generation import generate, share_nothing
+from sparkext.planner.gloria.graph import GRAPH_PART, Graph, Rule
 from sparkext.planner.gloria.kleene import plan_components
+from sparkext.planner.gloria.lightest import LIGHTEST
 from sparkext.planner.gloria.node_pruning import prune_nodes
 from sparkext.planner.gloria.path_search import search_paths
 from sparkext.planner.gloria.pools import pools
@@ -32,7 +33,7 @@ from sparkext.planner.sharing.not_planned import NotPlanned
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharon.search import SharonSearch, search
 
-RULES: tuple[Callable[[Graph, Pool], None], ...] = (generate, plan_components, prune_edges, prune_nodes)
+RULES: tuple[Rule, ...] = (generate, plan_components, prune_edges, prune_nodes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,17 +67,17 @@ class Found:
         return None if searched is None else searched.not_planned
 
 
-def build(problem: Problem, model: CostModel, rules: tuple[Callable[[Graph, Pool], None], ...] = RULES) -> Graph:
-    """The GLORIA graph of a problem; where the budget's part for it is spent, nothing is shared any more.
+def build(problem: Problem, model: CostModel, rules: tuple[Rule, ...] = RULES, part: float = GRAPH_PART) -> Graph:
+    """The GLORIA graph of a problem; where this part of the budget is spent, nothing is shared any more.
 
     Raises:
         BudgetSpentError: All of the budget was spent before there was a graph.
     """
     of_problem = pools(problem)
-    graph = Graph(problem, model, of_problem, [[] for _ in of_problem])
+    graph = Graph(problem, model, of_problem, [[] for _ in of_problem], part=part)
     for pool in of_problem:
         problem.budget.check()
-        for rule in (share_nothing, prune_edges) if problem.budget.is_spent(GRAPH_PART) else rules:
+        for rule in (share_nothing, prune_edges) if problem.budget.is_spent(part) else rules:
             rule(graph, pool)
     return graph
 
@@ -84,7 +85,7 @@ def build(problem: Problem, model: CostModel, rules: tuple[Callable[[Graph, Pool
 def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> Found:
     """The best plan that can be found in the budget; it does not depend on the order of the queries.
 
-    Where it is not known to be the best of all, it costs no more than those of SHARON and HAMLET.
+    Where it is not known to be the best of all, it costs no more than those of SHARON, HAMLET and the greedy rules.
     """
     searched = Searched(problem, model)
     if searched.graph is None:
@@ -97,19 +98,33 @@ def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> 
         return searched.found("gloria", searched.labels, cost)
     labels, bound = completion.labels, completion.bound
     proved = bound is not None and bound >= searched.pricer.cost(labels) * (1 - 1e-9)
-    if not proved and not problem.budget.is_spent():
-        labels = _from_sequences(searched, model, labels, effort)
-        labels = _from_there(searched, model, labels, search_loops(searched.problem, searched.pricer)[0], effort)
+    if not proved:
+        for begin in (_of_sequences, _of_lightest, _of_loops):
+            if not problem.budget.is_spent():
+                labels = _no_dearer(searched, model, labels, begin(searched, model, effort), effort)
     return searched.found("gloria", labels, cost, bound)
 
 
-def _from_sequences(searched: Searched, model: CostModel, labels: list[Labelling], effort: Effort) -> list[Labelling]:
-    """Labels that cost no more than the given ones, or those that SHARON finds and what completion makes of them."""
-    begin, found = search(searched.problem, model, searched.pricer, effort, part=1.0)
-    return _from_there(searched, model, labels, begin, effort) if found.shared else labels
+def _of_sequences(searched: Searched, model: CostModel, effort: Effort) -> list[Labelling]:
+    """What SHARON finds."""
+    return search(searched.problem, model, searched.pricer, effort, part=1.0)[0]
 
 
-def _from_there(
+def _of_lightest(searched: Searched, model: CostModel, effort: Effort) -> list[Labelling]:
+    """What the greedy rules find; nothing is shared if there is no time for them."""
+    del effort
+    with suppress(BudgetSpentError):
+        return search_paths(build(searched.problem, model, LIGHTEST, part=1.0), searched.pricer)
+    return [dict.fromkeys(mine, ALONE) for mine in searched.problem.mine]
+
+
+def _of_loops(searched: Searched, model: CostModel, effort: Effort) -> list[Labelling]:
+    """What HAMLET finds."""
+    del model, effort
+    return search_loops(searched.problem, searched.pricer)[0]
+
+
+def _no_dearer(
     searched: Searched, model: CostModel, labels: list[Labelling], begin: list[Labelling], effort: Effort
 ) -> list[Labelling]:
     """Labels that cost no more than the given ones, or those of another beginning and what completion makes of them."""
@@ -139,9 +154,7 @@ class Searched:
         labels: Of the best path; nothing is shared if there is no graph.
     """
 
-    def __init__(
-        self, problem: Problem, model: CostModel, rules: tuple[Callable[[Graph, Pool], None], ...] = RULES
-    ) -> None:
+    def __init__(self, problem: Problem, model: CostModel, rules: tuple[Rule, ...] = RULES) -> None:
         """Build the graph by these rules, and search it."""
         self._model = model
         self.ordered = canonical(problem)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -94,6 +94,10 @@ class Node:
         return self.labels.get(query, ALONE)
 
 
+GRAPH_PART = 0.4
+"""Part of the budget after which nothing is added to a graph any more, so that some is left for what comes then."""
+
+
 @dataclass(slots=True)
 class Graph:
     """The graph of a problem, as far as it has been built.
@@ -107,6 +111,7 @@ class Graph:
         edges: Number of edges generated.
         pruned_edges: Number of those pruned.
         known: Nodes by pool and Q-sets.
+        part: Of the budget, after which nothing is added any more.
     """
 
     problem: Problem
@@ -117,6 +122,7 @@ class Graph:
     edges: int = 0
     pruned_edges: int = 0
     known: dict[object, Node] = field(default_factory=dict, repr=False)
+    part: float = GRAPH_PART
     _memo: dict[object, float] = field(default_factory=dict, repr=False)
     _queries: dict[tuple[int, int | None], int] = field(default_factory=dict, repr=False)
     _ends_at: dict[int, int] = field(default_factory=dict, repr=False)
@@ -328,3 +334,7 @@ def _users(places: Iterable[tuple[int, Iterable[int]]]) -> dict[int, int]:
     for state, queries in places:
         found[state] = found.get(state, 0) | bits(queries)
     return found
+
+
+Rule: TypeAlias = Callable[[Graph, Pool], None]
+"""Adds to the nodes and edges of a pool, or prunes them; those before have been looked at."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sparkext.planner.completion.labels import ALONE
-from sparkext.planner.gloria.generation import GRAPH_PART, arrivals, combinations, connect
+from sparkext.planner.gloria.generation import arrivals, combinations, connect
 from sparkext.planner.gloria.graph import Graph, Pool
 
 
@@ -29,7 +29,7 @@ def plan_components(graph: Graph, pool: Pool) -> None:
         outer = {label for _, queries, masks in ways for label, mine in masks.items() if mine & queries} - {ALONE}
         connect(graph, pool, "not shared", (), before)
         for snapshot in (*states, *sorted(label for label in outer if label is not None and label not in states)):
-            if graph.problem.budget.is_spent(GRAPH_PART):
+            if graph.problem.budget.is_spent(graph.part):
                 return
             together = anything | only.get(snapshot, 0)
             for state, queries, masks in ways:

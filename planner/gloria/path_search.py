@@ -44,11 +44,12 @@ def search_paths(graph: Graph, pricer: Pricer) -> list[Labelling]:
                 node.dead_ends += not ways
     last = [pool for pool in graph.pools if pool.number not in following]
     through = last if len(last) == 1 else sorted(graph.pools, key=lambda pool: -len(pool.queries))[:MAX_PATHS]
-    found = []
-    for pool, promise in product(through, (_weight, _weight_with_a_way_on)):
-        labels = _labels(graph, _path(graph, min(graph.kept(pool.number), key=promise), promise))
-        found.append((pricer.cost(labels), labels))
-    return min(found, key=lambda pair: pair[0])[1] if found else [{} for _ in graph.problem.template.queries]
+    paths = dict.fromkeys(
+        tuple(_path(graph, min(graph.kept(pool.number), key=promise), promise))
+        for pool, promise in product(through, (_weight, _weight_with_a_way_on))
+    )
+    found = [_labels(graph, path) for path in paths]
+    return min(found, key=pricer.cost) if found else [{} for _ in graph.problem.template.queries]
 
 
 def _weight(node: Node) -> tuple[int, float]:

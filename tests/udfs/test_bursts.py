@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from random import Random
 from typing import cast
 
 import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.patterns.query import Query, Window
+from sparkext.planner.conditions.prev_condition import Apply, Here, Kind, Operation, Prev
+from sparkext.planner.patterns.query import Query, Step, Window
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.loops import loops
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, Steps, TransitionPlan
 from sparkext.planner.sharing.template import Template, template
-from tests.support.enumerator import enumerate_results
+from tests.support.by_hand import both, event
+from tests.support.enumerator import Adjacent, enumerate_results
 from tests.support.kernel_harness import Partials, difference, kernel_rows, pool_results, query_results, sorted_rows
 from tests.support.kernel_twin import twin_results
 from tests.support.loop_workloads import random_loops
-from tests.support.pools import all_of, query
+from tests.support.pools import V, all_of, query
 from tests.support.prev_conditions import MEANINGS
 from tests.support.random_events import random_events
 from tests.support.sharing_plans import draw_plan
@@ -115,3 +118,25 @@ def test_random_loops(part: int) -> None:
 def _same(plan: SharingPlan, machine: Template) -> SharingPlan:
     assert not list(invalid(machine, plan))
     return plan
+
+
+def test_an_edge_that_one_query_lacks() -> None:
+    """The second example of the HAMLET paper: two A, one C, four B, two A, three C, one B.
+
+    The second of the four B does not come before the third in `C B+`. So the third has a snapshot z of its own, and the
+    fourth counts 4x + z, where x is what has come to the four.
+    """
+    same = Apply(Operation.EQUAL, (Prev(V, Kind.WHOLE), Here(V, Kind.WHOLE)), Kind.FLAG)
+    step = Step("v <> PREV(v)", Apply(Operation.NOT, (same,), Kind.FLAG), None)
+    asked = [query("A B+"), replace(query("C B+"), steps=(("B", step),))]
+    meanings: dict[str, Adjacent] = {step.text: lambda here, prev: prev is not None and here["v"] != prev["v"]}
+    events = [event(kind, place, v=place) for place, kind in enumerate("AACBBBBAACCCB")]
+    events[5] = event("B", 5, v=4)
+    totals = [
+        [sum(values[0] for values in results.values()) for results in both(asked, events[:until], meanings)]
+        for until in (3, 4, 5, 6, 7, 12, 13)
+    ]
+    assert totals[4] == totals[5]
+    counted = [[after[q] - before[q] for before, after in pairwise(totals) if after != before] for q in (0, 1)]
+    assert counted == [[2, 4, 8, 16, 34], [1, 2, 2, 6, 15]]
+    assert [4 * x + z for x, _, z, _, _ in counted] == [16, 6]

@@ -1,0 +1,62 @@
+"""GLORIA is never the worse choice: its plan costs no more than that of any other strategy for all queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.sharing.template import template
+from tests.support.loop_workloads import random_loops
+from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, random_problem
+from tests.support.sequence_workloads import random_sequences
+from tests.support.tiers import first
+
+PART = 25
+"""Workloads of one test."""
+
+OTHERS = ("none", "published", "greedy", "sharon", "hamlet")
+
+
+def _sequences(random: Random) -> Problem:
+    return random_sequences(random, random.choice((8, 20, 30)))[0]
+
+
+def _loops(random: Random) -> Problem:
+    return random_loops(random, random.choice((5, 12)))[0]
+
+
+def _mixture(random: Random) -> Problem:
+    """Sequences, loops and others in one pool, over the same types."""
+    parts = [random_sequences(random, 8)[0], random_loops(random, 8)[0], random_problem(random)[0]]
+    events = {state.event: n for part in parts for state, n in zip(part.template.states, part.events, strict=True)}
+    machine = template([query for part in parts for query in part.template.queries])
+    return Problem(machine, tuple(events[state.event] for state in machine.states))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("kind", [_sequences, _loops, _mixture], ids=["sequences", "loops", "mixture"])
+@pytest.mark.parametrize("part", first(0, range(40)))
+def test_random_workloads(kind: Callable[[Random], Problem], model: str, part: int) -> None:
+    """A thousand of each kind with each cost model."""
+    _check(kind, model, range(part * PART, (part + 1) * PART))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_sample(model: str) -> None:
+    """A few of each kind."""
+    for kind in (_sequences, _loops, _mixture):
+        _check(kind, model, range(3))
+
+
+def _check(kind: Callable[[Random], Problem], model: str, seeds: range) -> None:
+    for seed in seeds:
+        drawn = kind(Random(seed))
+        costs = CHEAP_FORMS if model == "measured" and seed % 2 else MODELS[model]
+        cost = OPTIMIZERS["gloria"](drawn, costs).cost
+        for other in OTHERS:
+            found = OPTIMIZERS[other](Problem(drawn.template, drawn.events), costs).cost
+            assert cost <= found * (1 + 1e-9), (other, seed, [str(query.pattern) for query in drawn.template.queries])
