@@ -188,7 +188,7 @@ def nanoseconds(cases: Mapping[str, tuple[KernelPlan, Stream]], rounds: int) -> 
 
 def nanoseconds_of_plans(plans: Mapping[str, KernelPlan], stream: Stream, rounds: int) -> dict[str, float]:
     """Of each plan; plans that are the same are measured once, or noise would tell them apart."""
-    first = {plan: name for name, plan in reversed(plans.items())}
+    first = {plan: name for name, plan in reversed([*plans.items()])}
     taken = nanoseconds({name: (plan, stream) for plan, name in first.items()}, rounds)
     return {name: taken[first[plan]] for name, plan in plans.items()}
 
