@@ -16,7 +16,7 @@ demo: $(VENV)/.demo ## Trend queries over the flights that left New York in 2013
 	@$(BIN)/python -m examples.flights
 
 check: $(VENV)/.dev ## Tests that need no Spark, kernels interpreted
-	@NUMBA_DISABLE_JIT=1 SPARKEXT_TEST_SECONDS=120 $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist worksteal -m "not (spark or long or cluster or compiled)" $(ARGS)
+	@NUMBA_DISABLE_JIT=1 SPARKEXT_POOLS=120 SPARKEXT_TEST_SECONDS=120 $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist worksteal -m "not (spark or long or cluster or compiled)" $(ARGS)
 
 test: kernels ## Those, and what SQL means on a Spark session; `make test ARGS="-k windows"` for some of them
 	@$(WITH_JAVA) SPARKEXT_TEST_SECONDS=480 $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile $(ARGS)

@@ -36,6 +36,7 @@ from sparkext.udfs.comparisons.codes import CODES
 from tests.support.pools import COUNT, V, W, query
 from tests.support.prev_conditions import ADJACENT_BY_SQL
 from tests.support.sharing_plans import draw_plan
+from tests.support.tiers import EXAMPLES
 from tests.support.workloads import typed_class, workload
 
 SUM_A = Aggregate(Function.SUM, "A", V)
@@ -193,7 +194,7 @@ def test_words_of_class_bits(classes: int, words: int) -> None:
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=EXAMPLES // 6, deadline=None)
 def test_kernel_plans_are_well_formed(random: Random) -> None:
     queries = workload(random).queries
     source = template(queries)

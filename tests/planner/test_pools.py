@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from random import Random
 
 import pytest
@@ -17,10 +16,8 @@ from sparkext.planner.sharing.template import template
 from tests.support.enumerator import enumerate_results
 from tests.support.prev_conditions import MEANINGS
 from tests.support.soak import mismatches, problems
-from tests.support.tiers import first
+from tests.support.tiers import EXAMPLES, first
 from tests.support.workloads import Workload, workload, workloads
-
-EXAMPLES = int(os.environ.get("SPARKEXT_POOLS", "300"))
 
 
 @given(workloads(), st.integers(0, 1 << 32))

@@ -24,7 +24,7 @@ from tests.support.published import drawn
 from tests.support.sequence_workloads import random_sequences
 from tests.support.tiers import first
 
-PART = 100
+PART = 50
 """Workloads of one test."""
 
 
@@ -35,7 +35,7 @@ def alone(workload: Problem, costs: CostModel) -> float:
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("part", first(1, range(10)))
+@pytest.mark.parametrize("part", first(1, range(20)))
 def test_random_sequences(model: str, part: int) -> None:
     """What is saved is the score, what candidates have in common, and what expansion adds; none of it is negative."""
     shared = 0

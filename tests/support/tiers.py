@@ -14,6 +14,9 @@ import pytest
 IS_INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 """Whether kernels are not compiled."""
 
+EXAMPLES = int(os.environ.get("SPARKEXT_POOLS", "300"))
+"""About how many pools or plans a random test draws."""
+
 many_events = pytest.mark.compiled
 """Of tests with so many events that kernels have to be compiled for them; `make check` leaves them out."""
 

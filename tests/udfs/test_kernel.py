@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from fractions import Fraction
 from random import Random
 from unittest import mock
@@ -42,10 +41,9 @@ from tests.support.kernel_harness import Partials, combined, pool_partials, sort
 from tests.support.kernel_plans import random_plan, random_rows
 from tests.support.kernel_twin import KernelRow, Total, TwinResults, twin_results
 from tests.support.pools import V
-from tests.support.tiers import first, many_events
+from tests.support.tiers import EXAMPLES, first, many_events
 
 MOST = (1 << 63) - 1
-EXAMPLES = int(os.environ.get("SPARKEXT_POOLS", "300"))
 
 WINDOWS: tuple[tuple[Window | None, ...], ...] = (
     (None,),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from random import Random
 
@@ -31,11 +30,10 @@ from tests.support.kernel_twin import twin_results
 from tests.support.pools import COUNT, V, query
 from tests.support.prev_conditions import ADJACENT_BY_SQL
 from tests.support.soak import problems
-from tests.support.tiers import first, many_events
+from tests.support.tiers import EXAMPLES, first, many_events
 from tests.support.workloads import Workload, typed_class, workload
 from tests.udfs.test_kernel import mismatch
 
-EXAMPLES = int(os.environ.get("SPARKEXT_POOLS", "300"))
 ANY, NEXT, CONTIGUOUS = Selection
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from random import Random
 
@@ -25,12 +24,10 @@ from tests.support.kernel_harness import (
 )
 from tests.support.kernel_twin import twin_results
 from tests.support.pools import query
-from tests.support.tiers import many_events
+from tests.support.tiers import EXAMPLES, many_events
 from tests.support.workloads import workload
 from tests.udfs.test_kernel import mismatch
 from tests.udfs.test_panes import AGGREGATES, PATTERNS, stream
-
-EXAMPLES = int(os.environ.get("SPARKEXT_POOLS", "300"))
 
 
 def compiled(*queries: Query) -> KernelPlan:
