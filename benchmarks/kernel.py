@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.rides import DISTRICTS, MIX, bursts
 from benchmarks.same import ResultsDifferError
+from sparkext.execution.sample import counted
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import (
     CLASSES_PER_WORD,
@@ -26,7 +27,7 @@ from sparkext.planner.compiler.kernel_plan import (
 )
 from sparkext.planner.compiler.panes import PANES_FROM
 from sparkext.planner.compiler.result_columns import BEYOND, EXACT, NUMBER, SCALE, field_column
-from sparkext.planner.costs.statistics import Seen, expectations, longest_window
+from sparkext.planner.costs.statistics import expectations, longest_window
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import variables
@@ -154,16 +155,15 @@ def problem(machine: Template, stream: Stream) -> Problem:
     """What there is to optimize, with the events counted as a run counts them."""
     classes = list(dict.fromkeys(state.event for state in machine.states))
     plan = compile_plan(machine, share_equal_prefixes(machine))
-    rows = stream.rows(plan)
-    words = [np.asarray(rows.column(3 + word)) for word in range(class_words(len(plan.classes)))]
-    counts = {}
-    for place, event in enumerate(plan.classes):
-        word, bit = divmod(place, CLASSES_PER_WORD)
-        counts[event] = int(np.count_nonzero(words[word] & (1 << bit)))
-    span = stream.events // stream.keys * stream.apart * stream.keys
-    seen = Seen(counts, stream.keys, span, "counted")
+    run = PoolRun(plan, Layout(1, 1), form=Form(0))
+    for _ in run.results(iter(_batches(stream.rows(plan)))):
+        pass
+    seen = counted(plan.classes, run.counters.totals())
+    assert seen is not None
     expected = expectations(classes, longest_window(machine.queries), {}, [seen])
-    return Problem(machine, tuple(expected[state.event].events for state in machine.states))
+    found = [expected[state.event] for state in machine.states]
+    runs = tuple(one.events if one.runs is None else one.runs for one in found)
+    return Problem(machine, tuple(one.events for one in found), runs=runs)
 
 
 def nanoseconds(cases: Mapping[str, tuple[KernelPlan, Stream]], rounds: int) -> dict[str, float]:

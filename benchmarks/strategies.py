@@ -52,10 +52,10 @@ class Planned:
 def planned(case: Case, model: CostModel, names: Sequence[str]) -> dict[str, Planned]:
     """The plan of each strategy, found in the budget that users have."""
     machine = template(case.queries)
-    events = problem(machine, case.stream).events
+    seen = problem(machine, case.stream)
     made = {}
     for name in names:
-        asked = Problem(machine, events, Budget(DEFAULT_SECONDS))
+        asked = replace(seen, budget=Budget(DEFAULT_SECONDS))
         begin = time.process_time()
         found = _equal_beginnings(asked, model) if name == BEGINNINGS else OPTIMIZERS[name](asked, model)
         seconds = time.process_time() - begin

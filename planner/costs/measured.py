@@ -8,7 +8,8 @@ What costs time in the kernel (`sparkext.udfs.kernels.event_loop`), and how ofte
   makes a note that the form has changed.
 - Forms are evaluated for all states of a region at once when a snapshot is taken, and when windows open or
   close; and for one state when an event asks for its values. But only if forms have changed since: with D
-  events that ask and B that change, randomly mixed, that is D·B / (D + B) times.
+  events that ask and B that change, randomly mixed, that is D·B / (D + B) times, and never more often than there are
+  runs of either (`Problem.changes`).
 - In a loop that is shared by bursts, forms are evaluated when an event has changed what comes to the loop for any query
   of the Q-set, which is as often as a run of the loop's events begins, and when windows open or close. What comes there
   is read when forms are evaluated, and costs nothing by itself.
@@ -100,8 +101,8 @@ class MeasuredCosts:
             columns = len(kernel.between(query, snapshot, link.source)) + 1
             block, events = kernel.block(query, link.target), problem.events[link.target]
             adding = events * (c.update + 2 * columns * c.lane)
-            asked = problem.events[snapshot] + kernel.slides[query]
-            rows = _mixed(asked, events) * (c.evaluate + kernel.lanes[query] * columns * c.multiply)
+            asked = problem.changes((link.target,), (snapshot,), kernel.slides[query])
+            rows = asked * (c.evaluate + kernel.lanes[query] * columns * c.multiply)
             charges: list[Charge] = [("form", events * c.form)]
             for total in kernel.needed[query]:
                 charges += (("coefficients", total), adding), (("rows", block, total), rows)
@@ -120,16 +121,15 @@ class MeasuredCosts:
             kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
             return kernel.charged[key]
         between = kernel.between(query, snapshot, state)
-        changing = sum(problem.events[other] for other in between)
         row = c.evaluate + kernel.lanes[query] * (len(between) + 1) * c.multiply
         cost = 0.0
         if leaving.alone:
             targets = {problem.transitions[number].target for number in leaving.alone}
-            cost += _mixed(sum(problem.events[target] for target in targets), changing) * row
+            cost += problem.changes(between, targets) * row
         if leaving.fresh:
             rows = sum(problem.transitions[n].source != snapshot for n in problem.arrivals[query][state])
             update = c.update + 2 * kernel.lanes[query] * c.lane
-            cost += _mixed(problem.events[state], changing) * row * rows + problem.events[state] * update
+            cost += problem.changes(between, (state,)) * row * rows + problem.events[state] * update
         what = kernel.number(("evaluation", state, snapshot, leaving, kernel.block(query, state)))
         kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
         return kernel.charged[key]
@@ -140,16 +140,15 @@ class MeasuredCosts:
         kernel, c = self._kernel(problem), self.constants
         arriving = problem.arrivals[query][state]
         loop = next(problem.loop_of[query][number] for number in arriving if number in problem.loop_of[query])
-        changing = sum(problem.events[other] for other in loop.states)
         row = c.evaluate + kernel.lanes[query] * (len(loop.states) + 1) * c.multiply
         ending = problem.bursts.ending(label)
-        cost = (_mixed(sum(problem.events[other] for other in ending), changing) + kernel.slides[query]) * row
+        cost = (problem.changes(loop.states, ending) + kernel.slides[query]) * row
         targets = {problem.transitions[number].target for number in leaving.alone}
-        cost += _mixed(sum(problem.events[target] for target in targets), changing) * row
+        cost += problem.changes(loop.states, targets) * row
         if leaving.fresh:
             others = sum(problem.transitions[number].source not in (state, *loop.before) for number in arriving)
             update = c.update + 2 * kernel.lanes[query] * c.lane
-            cost += _mixed(problem.events[state], changing) * row * others
+            cost += problem.changes(loop.states, (state,)) * row * others
             cost += problem.events[state] * update * len(arriving)
         return cost
 
@@ -189,11 +188,6 @@ class MeasuredCosts:
             known = problem.notes[_Kernel] = _Kernel(problem)
         assert isinstance(known, _Kernel)
         return known
-
-
-def _mixed(asking: float, changing: float) -> float:
-    """How often something is asked for and has changed since it was asked for before."""
-    return asking * changing / (asking + changing) if asking and changing else 0.0
 
 
 class _Kernel:

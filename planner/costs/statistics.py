@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sparkext.planner.patterns.query import EventClass, Query
 
@@ -18,10 +18,18 @@ class Expected:
     Attributes:
         events: How many.
         origin: How that is known.
+        runs: How many runs of them, see `Seen.runs`; None when that is not known.
     """
 
     events: float
     origin: str
+    runs: float | None = None
+
+    def runs_among(self, events: float) -> float:
+        """How many runs there are; where that is not known, of so many events that are randomly mixed."""
+        if self.runs is not None:
+            return self.runs
+        return self.events * (1 - self.events / events) if events else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,8 @@ class Seen:
             the time column.
         origin: Where it has been seen.
         largest: Share of the events that are of the combination of keys with most; 0 when that is not known.
+        runs: Per class, about how often its events follow on another event or begin a key, events of the class in a row
+            being one run; empty when their order has not been seen.
     """
 
     events: Mapping[EventClass, int]
@@ -42,6 +52,7 @@ class Seen:
     span: int
     origin: str
     largest: float = 0.0
+    runs: Mapping[EventClass, float] = field(default_factory=dict)
 
     def expected(self, event: EventClass, within: int | None) -> Expected | None:
         """Events of a class in windows of length ``within``; None when there is nothing to tell it from."""
@@ -50,7 +61,8 @@ class Seen:
         windows = float(self.keys)
         if within is not None:
             windows = max(windows, self.span / within)
-        return Expected(self.events[event] / windows, self.origin)
+        runs = self.runs[event] / windows if event in self.runs else None
+        return Expected(self.events[event] / windows, self.origin, runs)
 
 
 def longest_window(queries: Iterable[Query]) -> int | None:
@@ -79,3 +91,17 @@ def expectations(
                 found[event] = expected
         found.setdefault(event, Expected(ASSUMED, "assumed"))
     return found
+
+
+def are_near(some: Mapping[EventClass, Expected], others: Mapping[EventClass, Expected]) -> bool:
+    """Whether as many events and runs are expected of all classes of ``others``, but for a factor of two."""
+    total, other_total = (sum(one.events for one in every.values()) for every in (some, others))
+    return all(
+        _near(some[event].events, other.events) and _near(some[event].runs_among(total), other.runs_among(other_total))
+        for event, other in others.items()
+    )
+
+
+def _near(one: float, other: float) -> bool:
+    low, high = sorted((one, other))
+    return high <= 2 * low + 1

@@ -108,8 +108,9 @@ def canonical(problem: Problem) -> Canonical:
         marked=tuple(template.marked[query] for query in queries),
     )
     events = tuple(problem.events[state] for state in states)
+    runs = tuple(problem.runs[state] for state in states) if problem.runs else ()
     return Canonical(
-        Problem(ordered, events, problem.budget), problem, tuple(queries), tuple(states), tuple(transitions)
+        Problem(ordered, events, problem.budget, runs=runs), problem, tuple(queries), tuple(states), tuple(transitions)
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -34,6 +34,8 @@ class Problem:
         left_alone: Queries that go alone, see `sparkext.planner.gloria.prospects`.
         most_matches: Most partial matches of a step that may be built in a key and window; None if none may be, as over
             a stream.
+        runs: Per state, how many runs of events are expected there, see `sparkext.planner.costs.statistics.Seen.runs`;
+            as many as events if left out.
     """
 
     template: Template
@@ -41,6 +43,28 @@ class Problem:
     budget: Budget = field(default_factory=Budget)
     left_alone: frozenset[int] = frozenset()
     most_matches: int | None = MOST_MATCHES
+    runs: tuple[float, ...] = ()
+
+    def changes(self, before: Iterable[int], after: Iterable[int], more: float = 0.0) -> float:
+        """How often an event of some states is the first after one of others.
+
+        With B events and A, randomly mixed, that is A·B / (A + B) times, and it is no more than there are runs of
+        either.
+
+        Args:
+            before: The others.
+            after: The states.
+            more: How often something else happens that counts like an event of those, such as that a window opens.
+        """
+        first, then = tuple(before), tuple(after)
+        changing = sum(self.events[state] for state in first)
+        asking = sum(self.events[state] for state in then) + more
+        if not asking or not changing:
+            return 0.0
+        mixed = asking * changing / (asking + changing)
+        if not self.runs:
+            return mixed
+        return min(mixed, sum(self.runs[state] for state in first), sum(self.runs[state] for state in then) + more)
 
     @cached_property
     def transitions(self) -> tuple[Transition, ...]:

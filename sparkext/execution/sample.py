@@ -145,6 +145,16 @@ def _taken(take: Callable[[], list[Row]]) -> list[Row]:
         return []
 
 
+def counted(classes: Sequence[EventClass], totals: Floats) -> Seen | None:
+    """What tasks have reported, see `sparkext.udfs.workers.counters.Counters.totals`; None before any has."""
+    *numbers, keys, span = totals[:-OF_PASS]
+    if not keys:
+        return None
+    events = {event: int(number) for event, number in zip(classes, numbers[: len(classes)], strict=True)}
+    runs = {event: float(number) for event, number in zip(classes, numbers[len(classes) :], strict=True)}
+    return Seen(events, int(keys), int(span), "counted", runs=runs)
+
+
 class Counted:
     """Adds up what the tasks of a run report.
 
@@ -154,7 +164,7 @@ class Counted:
 
     def __init__(self, spark: SparkSession, classes: Sequence[EventClass]) -> None:
         self._classes = tuple(classes)
-        self._total = np.zeros(len(classes) + 2 + OF_PASS)
+        self._total = np.zeros(2 * len(classes) + 2 + OF_PASS)
         self._then: Callable[[], object] | None = None
         self._reports = 0
         self._at_last: tuple[int, Callable[[Seen], object]] | None = None
@@ -187,11 +197,7 @@ class Counted:
 
     def seen(self) -> Seen | None:
         """What has been counted; None before anything has."""
-        *events, keys, span = self._total[:-OF_PASS]
-        if not keys:
-            return None
-        counts = {event: int(number) for event, number in zip(self._classes, events, strict=True)}
-        return Seen(counts, int(keys), int(span), "counted")
+        return counted(self._classes, self._total)
 
     def by_fallback(self) -> int:
         """How many events the tasks have processed by the fallback of their plan."""

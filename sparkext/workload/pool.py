@@ -28,7 +28,7 @@ from sparkext.planner.budget import Budget
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.panes import may_be_stretched
 from sparkext.planner.costs.migration import Migration, migration
-from sparkext.planner.costs.statistics import Expected, Seen, expectations, longest_window
+from sparkext.planner.costs.statistics import Expected, Seen, are_near, expectations, longest_window
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
 from sparkext.planner.gloria.problem import Problem
@@ -319,10 +319,13 @@ class Pool:
         return tasks, cut, cut and is_worth_it and may_be_stretched(machine)
 
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: PlanSettings) -> Optimized:
-        events = tuple(expected[state.event].events for state in machine.states)
+        of_states = [expected[state.event] for state in machine.states]
+        events = tuple(found.events for found in of_states)
         most_matches = None if self._source.isStreaming else wanted.most_matches
         budget = Budget(wanted.budget, of_this_thread())
-        problem = Problem(machine, events, budget, most_matches=most_matches)
+        # What is not known of its order is believed to be mixed, as runs of a single event are.
+        runs = tuple(found.events if found.runs is None else found.runs for found in of_states)
+        problem = Problem(machine, events, budget, most_matches=most_matches, runs=runs)
         try:
             return optimize(problem, cost_model(wanted.cost_model, constants()), wanted.optimizer)
         except WorkloadTooLargeError:
@@ -366,7 +369,7 @@ class Pool:
         if seen is None:
             return None
         expected = self._expected(run.queries, run.template, replace(run.settings, sample_rows=0))
-        if all(_near(expected[event], known) for event, known in run.expected.items()):
+        if are_near(expected, run.expected):
             return None
         optimized = self._optimize(run.template, expected, run.settings)
         within = longest_window(query.query for query in run.queries)
@@ -383,12 +386,6 @@ def _holding(runs: Iterable[Run], query: BoundQuery) -> Run | None:
 def _go_together(one: BoundQuery, other: BoundQuery) -> bool:
     """Whether one run may hold two queries: not if the same texts mean something else in each."""
     return one.computation != other.computation or one.meaning.is_same(other.meaning)
-
-
-def _near(one: Expected, other: Expected) -> bool:
-    """Whether two expectations are the same but for a factor of two."""
-    low, high = sorted((one.events, other.events))
-    return high <= 2 * low + 1
 
 
 def _has_choice(queries: Sequence[BoundQuery], machine: Template) -> bool:

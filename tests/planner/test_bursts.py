@@ -16,7 +16,7 @@ from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
 from tests.support.gloria_texts import plan_text
 from tests.support.loop_workloads import random_loops
-from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, problem
+from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, in_runs, problem
 from tests.support.tiers import first
 
 
@@ -70,6 +70,7 @@ def test_gloria_is_exhaustive(model: str, part: int) -> None:
     planned = shared = 0
     for seed in range(part * 20, (part + 1) * 20):
         workload, text = random_loops(Random(seed), 3)
+        workload = in_runs(Random(seed), workload) if seed % 3 == 0 else workload
         costs = CHEAP_FORMS if model == "measured" and seed % 2 else MODELS[model]
         found = gloria(workload, costs)
         assert not list(invalid(workload.template, found.plan)), text

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 
+from sparkext.execution.sample import counted
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import Layout
 from sparkext.planner.costs.measured import MeasuredCosts
 from sparkext.planner.costs.migration import migration
 from sparkext.planner.costs.paper import PaperCosts
-from sparkext.planner.costs.statistics import ASSUMED, Expected, Seen, expectations
+from sparkext.planner.costs.statistics import ASSUMED, Expected, Seen, are_near, expectations
 from sparkext.planner.optimizers import optimize
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.template import template
+from sparkext.udfs.workers import counters
 from sparkext.udfs.workers.run import PoolRun
 from tests.support.kernel_harness import cut, kernel_rows, sorted_rows, source_batch
+from tests.support.kernel_twin import KernelRow
 from tests.support.optimizer_workloads import problem
 from tests.support.workloads import workload
 
@@ -63,9 +67,43 @@ def test_a_change_costs_time(windows: float, pays: bool) -> None:
     assert found.pays is pays
 
 
+def test_runs() -> None:
+    """Those that have been counted; else as many as there are when events are randomly mixed."""
+    seen = Seen({A: 120, B: 40}, keys=4, span=400, origin="counted", runs={A: 12.0, B: 8.0})
+    (found, other) = (expectations([event], 10, {}, [seen])[event] for event in (A, B))
+    assert (found.runs, other.runs) == (0.3, 0.2)
+    assert found.runs_among(4.0) == 0.3
+    assert [Expected(3.0, "sample").runs_among(total) for total in (3.0, 4.0, 0.0)] == [0.0, 0.75, 0.0]
+    mixed = problem(["A B+ C"], {"A": 30.0, "B": 60.0, "C": 10.0})
+    a, b, c = (str(state.event) for state in mixed.template.states)
+    assert (a[-1], b[-1], c[-1]) == ("A", "B", "C")
+    assert mixed.changes((1,), (0,)) == 20.0
+    assert mixed.changes((1,), (0, 2)) == 24.0
+    assert mixed.changes((1,), (0,), more=90.0) == 40.0
+    assert mixed.changes((), (0,)) == mixed.changes((1,), ()) == 0.0
+    in_runs = replace(mixed, runs=(3.0, 5.0, 10.0))
+    assert in_runs.changes((1,), (0,)) == 3.0
+    assert in_runs.changes((1,), (0, 2)) == 5.0
+    assert in_runs.changes((1,), (), more=1.0) == 60 / 61
+
+
+def test_what_is_near() -> None:
+    """A pass that finds events in runs where they were believed to be mixed leads to another plan."""
+    mixed = {A: Expected(40.0, "sample"), B: Expected(60.0, "sample")}
+    assert are_near({A: Expected(70.0, "counted", 25.0), B: Expected(60.0, "counted", 25.0)}, mixed)
+    assert not are_near({A: Expected(90.0, "counted", 25.0), B: Expected(60.0, "counted", 25.0)}, mixed)
+    assert not are_near({A: Expected(40.0, "counted", 2.0), B: Expected(60.0, "counted", 2.0)}, mixed)
+
+
+def follows(row: KernelRow, before: KernelRow | None, event: int) -> bool:
+    """Whether the event before is of the same keys and of a class."""
+    return before is not None and (row.group, row.other) == (before.group, before.other) and event in before.classes
+
+
 @pytest.mark.parametrize("seed", range(20))
-def test_counters(seed: int) -> None:
-    """A pass counts the events of each class, the keys, and the time from first to last event of each."""
+def test_counters(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass counts the events of each class, their runs, the keys, and the time from first to last event of each."""
+    monkeypatch.setattr(counters, "LOOKED_AT", 1)
     drawn = workload(Random(seed))
     machine = template(drawn.queries)
     plan = compile_plan(machine, share_nothing(machine))
@@ -77,6 +115,15 @@ def test_counters(seed: int) -> None:
     keys: dict[object, list[int]] = {}
     for row in rows:
         keys.setdefault(str((row.group, row.other)), []).append(row.time)
-    expected = [sum(place in row.classes for row in rows) for place in range(len(plan.classes))]
+    classes = range(len(plan.classes))
+    before = [None, *rows[:-1]]
+    expected = [sum(place in row.classes for row in rows) for place in classes]
+    expected += [
+        sum(place in row.classes and not follows(row, last, place) for row, last in zip(rows, before, strict=True))
+        for place in classes
+    ]
     expected += [len(keys), sum(max(times) - min(times) for times in keys.values()), 0, run.counters.interpreted, 0]
     np.testing.assert_allclose(run.counters.totals(), expected)
+    seen = counted(plan.classes, run.counters.totals())
+    assert seen is not None
+    assert [*seen.events.values(), *seen.runs.values(), seen.keys, seen.span] == expected[:-3]

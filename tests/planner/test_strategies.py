@@ -11,7 +11,7 @@ from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.sharing.template import template
 from tests.support.loop_workloads import random_loops
-from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, random_problem
+from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, in_runs, random_problem
 from tests.support.sequence_workloads import random_sequences
 from tests.support.tiers import first
 
@@ -55,8 +55,9 @@ def test_sample(model: str) -> None:
 def _check(kind: Callable[[Random], Problem], model: str, seeds: range) -> None:
     for seed in seeds:
         drawn = kind(Random(seed))
+        drawn = in_runs(Random(seed), drawn) if seed % 3 == 0 else drawn
         costs = CHEAP_FORMS if model == "measured" and seed % 2 else MODELS[model]
         cost = OPTIMIZERS["gloria"](drawn, costs).cost
         for other in OTHERS:
-            found = OPTIMIZERS[other](Problem(drawn.template, drawn.events), costs).cost
+            found = OPTIMIZERS[other](Problem(drawn.template, drawn.events, runs=drawn.runs), costs).cost
             assert cost <= found * (1 + 1e-9), (other, seed, [str(query.pattern) for query in drawn.template.queries])

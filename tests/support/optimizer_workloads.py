@@ -9,6 +9,7 @@ import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from random import Random
 
 from sparkext.planner.costs.cost_model import CostModel, plan_cost
@@ -49,6 +50,11 @@ def problem(
     drawn = zip(patterns, given, asked, strict=True)
     machine = template([query(text, *mine, window=window) for text, window, mine in drawn])
     return Problem(machine, tuple(float(events[str(state.event)]) for state in machine.states))
+
+
+def in_runs(random: Random, drawn: Problem) -> Problem:
+    """The problem with events of which those of some classes come many in a row."""
+    return replace(drawn, runs=tuple(number * random.choice((1.0, 0.3, 0.05)) for number in drawn.events))
 
 
 def random_problem(random: Random) -> tuple[Problem, str]:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, KernelPlan
+from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, KernelPlan, class_words
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.state.program import Floats
+
+LOOKED_AT = 8
+"""One of so many batches is looked at for runs."""
 
 OF_PASS = 3
 """How many numbers at the end say how a pass went, and nothing of its events."""
 
 
 class Counters:
-    """Counts the events of each class, the keys, and the time from first to last event of the keys.
+    """Counts the events of each class, the runs of these, the keys, and the time from first to last event of the keys.
 
     Attributes:
         by_fallback: How many events were processed by the plan's fallback.
@@ -25,6 +29,10 @@ class Counters:
 
     def __init__(self, plan: KernelPlan) -> None:
         self._classes = np.zeros(len(plan.classes), np.int64)
+        self._looked = np.zeros(len(plan.classes), np.int64)
+        self._begun = np.zeros(len(plan.classes), np.int64)
+        self._batches = 0
+        self._before = np.zeros(class_words(len(plan.classes)), np.int64)
         self._keys = 0
         self._span = 0
         self._last: int | None = None
@@ -35,9 +43,15 @@ class Counters:
     def add(self, batch: Batch, rows: int) -> None:
         """Count the first ``rows`` events of a batch."""
         words = batch.classes[:rows]
-        for place in range(len(self._classes)):
-            word, bit = divmod(place, CLASSES_PER_WORD)
-            self._classes[place] += np.count_nonzero(words[:, word] & (1 << bit))
+        counts = _of_classes(words, len(self._classes))
+        self._classes += counts
+        if self._batches % LOOKED_AT == 0:
+            before = np.concatenate((self._before[None], words[:-1]))
+            before[batch.new_key[:rows] != 0] = 0
+            self._looked += counts
+            self._begun += _of_classes(words & ~before, len(self._classes))
+        self._batches += 1
+        self._before = words[-1].copy()
         time, new_key = batch.time[:rows].astype(np.float64), batch.new_key[:rows]
         self._keys += int(np.count_nonzero(new_key))
         if self._last is not None and not new_key[0]:
@@ -46,12 +60,20 @@ class Counters:
         self._last = int(batch.time[rows - 1])
 
     def totals(self) -> Floats:
-        """Events of each class, keys, time in units of the time column, and the attributes.
+        """Events of each class, runs of each, keys, time in units of the time column, and the attributes.
 
-        Shape (classes + 2 + `OF_PASS`,).
+        Shape (2 · classes + 2 + `OF_PASS`,).
         """
         of_pass = self.by_fallback, self.interpreted, self.alone
-        return np.array([*self._classes, self._keys, self._span, *of_pass], np.float64)
+        # What has not been looked at is believed to be as what has.
+        runs = np.where(self._looked, self._begun / np.maximum(self._looked, 1), 1.0) * self._classes
+        return np.array([*self._classes, *runs, self._keys, self._span, *of_pass], np.float64)
+
+
+def _of_classes(words: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
+    """Per class, how many rows of words have its bit."""
+    places = [divmod(place, CLASSES_PER_WORD) for place in range(classes)]
+    return np.array([np.count_nonzero(words[:, word] & (1 << bit)) for word, bit in places], np.int64)
 
 
 Reports: TypeAlias = "dict[int, Floats]"
