@@ -12,11 +12,9 @@ from random import Random
 from statistics import median
 
 import pytest
-from py4j.clientserver import ClientServerConnection
-from py4j.protocol import MEMORY_COMMAND_NAME
 from pyspark.sql import SparkSession
 
-from sparkext.workload.collector import THREAD
+from tests.support.jvm_calls import jvm_calls
 from tests.support.spark_programs import eventually
 from tests.support.sql_cases import stream, trends, values
 from tests.support.tiers import first
@@ -235,25 +233,11 @@ def test_a_data_frame_outlives_its_view(spark: SparkSession) -> None:
 
 
 @pytest.mark.long
-def test_a_view_costs_as_much_as_the_first(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many there are, the JVM is asked as often for one more, and for one that is replaced or dropped.
-
-    What Py4J tells the JVM of objects that are garbage here, whenever it comes to it, does not count.
-    """
-    asked = [0]
-    send = ClientServerConnection.send_command
-
-    def count(self: ClientServerConnection, command: str) -> object:
-        asked[0] += threading.current_thread().name != THREAD and not command.startswith(MEMORY_COMMAND_NAME)
-        return send(self, command)
-
-    monkeypatch.setattr(ClientServerConnection, "send_command", count)
+def test_a_view_costs_as_much_as_the_first(spark: SparkSession) -> None:
+    """However many there are, the JVM is asked as often for one more, and for one that is replaced or dropped."""
 
     def cost(statement: str) -> int:
-        before = asked[0]
-        spark.sql(statement)
-        spark.sql("SELECT 1")
-        return asked[0] - before
+        return jvm_calls(lambda: (spark.sql(statement), spark.sql("SELECT 1")))
 
     numbers = range(30)
     texts = [f"CREATE OR REPLACE TEMP VIEW many_{number:02} AS {POOL['q0']}" for number in numbers]
