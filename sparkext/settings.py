@@ -1,13 +1,15 @@
-"""Settings: Spark confs under ``spark.sparkext``."""
+"""Settings: Spark confs under ``spark.sparkext``.
+
+What says which value a setting has is given the confs of the session, by name: they are read once for a statement.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
+from typing import TypeAlias
 
-from pyspark.sql import SparkSession
-
-from sparkext.jvm.analysis_context import conf_names
 from sparkext.planner.budget import DEFAULT_SECONDS
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.gloria.problem import MOST_MATCHES as DEFAULT_MATCHES
@@ -51,14 +53,17 @@ KNOWN = (
 )
 """Names of all settings."""
 
+Confs: TypeAlias = Mapping[str, str]
+"""Confs of a session, by name."""
 
-def check_names(spark: SparkSession) -> None:
+
+def check_names(confs: Confs) -> None:
     """Refuse settings that there are not.
 
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    for name in conf_names(spark):
+    for name in confs:
         check_name(name)
 
 
@@ -95,13 +100,13 @@ def check_value(name: str, value: str) -> None:
         _buckets(value)
 
 
-def choice(spark: SparkSession, name: str) -> str:
+def choice(confs: Confs, name: str) -> str:
     """Value of a setting that has known values; the first of them is the default.
 
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    return _chosen(name, str(spark.conf.get(name, _CHOICES[name][0])))
+    return _chosen(name, confs.get(name, _CHOICES[name][0]))
 
 
 def _chosen(name: str, value: str) -> str:
@@ -111,26 +116,26 @@ def _chosen(name: str, value: str) -> str:
     return known[value.lower()]
 
 
-def partitions(spark: SparkSession) -> int | None:
+def partitions(confs: Confs) -> int | None:
     """Number of tasks that the user wants for a pass over a pool; None to choose by size.
 
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    return _partitions(str(spark.conf.get(PARTITIONS, "auto")))
+    return _partitions(confs.get(PARTITIONS, "auto"))
 
 
 def _partitions(value: str) -> int | None:
     return None if value.lower() == "auto" else _positive(PARTITIONS, value, "auto, or a positive integer")
 
 
-def budget(spark: SparkSession) -> float:
+def budget(confs: Confs) -> float:
     """Seconds of processor time that looking for the plan of a pool may take; infinite for as long as it takes.
 
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    value = str(spark.conf.get(BUDGET, str(DEFAULT_SECONDS)))
+    value = confs.get(BUDGET, str(DEFAULT_SECONDS))
     if value.lower() == "none":
         return math.inf
     try:
@@ -142,34 +147,34 @@ def budget(spark: SparkSession) -> float:
     return seconds
 
 
-def most_matches(spark: SparkSession) -> int:
+def most_matches(confs: Confs) -> int:
     """Most partial matches of a step that ``mcep`` may build in a key and window.
 
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    value = str(spark.conf.get(MOST_MATCHES, str(DEFAULT_MATCHES)))
+    value = confs.get(MOST_MATCHES, str(DEFAULT_MATCHES))
     return _positive(MOST_MATCHES, value, "a positive integer")
 
 
-def sample_rows(spark: SparkSession) -> int:
+def sample_rows(confs: Confs) -> int:
     """How many rows of a source are read to estimate its statistics; 0 when none are to be read.
 
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    value = str(spark.conf.get(SAMPLE_ROWS, str(_SAMPLED)))
+    value = confs.get(SAMPLE_ROWS, str(_SAMPLED))
     rows = _positive(SAMPLE_ROWS, value, "a positive integer")
-    return rows if str(spark.conf.get(STATISTICS, "sample")).lower() == "sample" else 0
+    return rows if confs.get(STATISTICS, "sample").lower() == "sample" else 0
 
 
-def stream_buckets(spark: SparkSession) -> int:
+def stream_buckets(confs: Confs) -> int:
     """Among how many buckets the keys of a stream are divided.
 
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    return _buckets(str(spark.conf.get(STREAM_BUCKETS, str(_BUCKETS))))
+    return _buckets(confs.get(STREAM_BUCKETS, str(_BUCKETS)))
 
 
 def _buckets(value: str) -> int:
@@ -180,13 +185,13 @@ def _buckets(value: str) -> int:
     return number
 
 
-def given_statistics(spark: SparkSession) -> dict[str, float]:
+def given_statistics(confs: Confs) -> dict[str, float]:
     """Events in a group and window by class or type, as far as the user gives them.
 
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    return _statistics(str(spark.conf.get(STATISTICS, "sample")))
+    return _statistics(confs.get(STATISTICS, "sample"))
 
 
 def _statistics(value: str) -> dict[str, float]:

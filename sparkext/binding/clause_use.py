@@ -12,6 +12,7 @@ from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.meaning import Meaning, meaning
 from sparkext.binding.session_state import SessionState
 from sparkext.binding.streams import check_stream
+from sparkext.jvm.plans import is_stream
 from sparkext.jvm.relation_filter import Filtered
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.clause import Clause
@@ -61,7 +62,7 @@ class Use:
             PlanningError: With the place of what is wrong.
         """
         bound = bind(self.sql, self.clause, source, part, self.relation, name, state, meaning)
-        if source.isStreaming:
+        if is_stream(source):
             check_stream(source, self.clause, self.source_at, bound.time)
         return bound
 

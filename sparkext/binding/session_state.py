@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.analysis_context import ANSI, analysis_confs, current_namespace, functions_hash, session_confs
+from sparkext.jvm.analysis_context import ANSI, analysis_confs, current_namespace, functions_hash
 
 _NOT_READ = (
     "spark.sql.adaptive.",
@@ -72,11 +72,6 @@ def session_state(spark: SparkSession, namespace: tuple[str, ...] = ()) -> Sessi
         namespace: Of the view that is being read; the current one if left out.
     """
     return SessionState(_environment(spark, analysis_confs(), namespace), functions_hash(spark))
-
-
-def is_of_session(spark: SparkSession, environment: Environment) -> bool:
-    """Whether the confs of an environment are those that the session has now."""
-    return _environment(spark, session_confs(spark), environment.namespace) == environment
 
 
 def _environment(spark: SparkSession, confs: dict[str, str], namespace: tuple[str, ...]) -> Environment:

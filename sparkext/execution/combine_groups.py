@@ -24,5 +24,5 @@ def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[F
             Spark's default of 200 would make every read start 200 tasks.
     """
     keys = [*groups, "bank", "`window`"]
-    in_order = partial.repartition(tasks, *keys).sortWithinPartitions(*keys)
-    return in_order.mapInArrow(combined(fields, len(keys)), partial.schema)
+    together = partial.repartition(tasks, *keys) if tasks > 1 else partial
+    return together.sortWithinPartitions(*keys).mapInArrow(combined(fields, len(keys)), partial.schema)

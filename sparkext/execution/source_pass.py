@@ -26,12 +26,12 @@ from pyspark.sql.types import (
 
 from sparkext.binding.bound_query import BoundQuery, Key
 from sparkext.binding.event_time import TimeKind, in_units, numbered
-from sparkext.binding.session_state import is_of_session
 from sparkext.binding.trend_ends import as_double, as_number, held_type
 from sparkext.execution.combine_groups import combine_groups
 from sparkext.execution.partition_keys import part_of, spread
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
-from sparkext.jvm.temp_views import named
+from sparkext.jvm.frames import selected
+from sparkext.jvm.plans import is_stream
 from sparkext.planner.compiler.kernel_plan import (
     CLASSES_PER_WORD,
     Arithmetic,
@@ -55,6 +55,7 @@ from sparkext.udfs.workers.stretches import StretchRun, merged
 _TIME = "time"
 _CHUNK = "chunk"
 _FIRST = "first"
+_LINE = ",\n"  # a line each, as Spark shows the line of an expression that fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,13 @@ class Division:
             cut into stretches in any case.
         cuts: Where to cut all events into stretches, if the plan is a stretched one: the first time of each but the
             first, ascending. None to leave it to Spark, which evaluates all events once more for it.
+        is_small: Whether there is so little that the one task reads the source, too.
     """
 
     tasks: int
     by_chunks: bool
     cuts: tuple[int, ...] | None
+    is_small: bool = False
 
 
 def group_column(place: int) -> str:
@@ -125,7 +128,10 @@ def run_pool(
         by_group = done.repartition(tasks, *groups) if groups else done.repartition(1)
         partial = by_group.mapInArrow(merged(plan, layout), schema)
     else:
-        whole = events.repartition(tasks, *together) if keys else events.repartition(1)
+        if division.is_small:
+            whole = events.coalesce(1)
+        else:
+            whole = events.repartition(tasks, *together) if keys else events.repartition(1)
         run_of = None if plan.matches is None else MatchRun
         kernel = pool_kernel(plan, layout, report, run_of, name)
         partial = _in_order(whole, keys, in_front).mapInArrow(kernel, schema)
@@ -170,9 +176,13 @@ def _in_order(events: DataFrame, keys: Sequence[str], first: str | None) -> Data
     Spark compares whole rows, each of which is somewhere else in memory, unless the 64 bits that it keeps of the first
     column decide. Sorted by a hash first, rows of a million keys took 60 % of the time.
     """
-    if first is None:
-        return events.sortWithinPartitions(*keys, _TIME)
-    return events.selectExpr(f"{first} AS {_FIRST}", "*").sortWithinPartitions(_FIRST, *keys, _TIME).drop(_FIRST)
+    columns, order = ", ".join(events.columns), ", ".join([*keys, _TIME])
+    if first is not None:
+        return selected(
+            events,
+            lambda rows: f"SELECT {columns} FROM (SELECT {first} AS {_FIRST}, * FROM {rows} SORT BY {_FIRST}, {order})",
+        )
+    return selected(events, lambda rows: f"SELECT * FROM {rows} SORT BY {order}")
 
 
 def sql_texts(queries: Iterable[BoundQuery]) -> dict[str, str]:
@@ -207,10 +217,13 @@ def compact_events(
     if types is not None:
         usable.append(f"CAST({alone(texts[types[0]])} AS STRING) IN ({', '.join(map(string, types[1]))})")
     condition, in_a_class = " AND ".join(usable), " OR ".join(f"{name} <> 0" for name in words)
-    if source.isStreaming:
+    if is_stream(source):
         condition, in_a_class = _above_watermark(condition, alone(query.time)), _above_watermark(in_a_class, _TIME)
-    events = _selected(source, query, [f"{text} AS {name}" for name, text in columns.items()], condition)
-    return events.where(in_a_class), list(keys)
+    outputs = _LINE.join(f"{text} AS {name}" for name, text in columns.items())
+    events = selected(
+        source, lambda rows: f"SELECT * FROM (SELECT\n{outputs}\nFROM {rows} WHERE\n{condition}\n) WHERE {in_a_class}"
+    )
+    return events, list(keys)
 
 
 def _above_watermark(condition: str, time: str) -> str:
@@ -219,16 +232,6 @@ def _above_watermark(condition: str, time: str) -> str:
     Conditions that do not ask for the time go before that: events that nothing matches would not move the watermark.
     """
     return f"({condition}) OR hour({time}) > 24"
-
-
-def _selected(source: DataFrame, query: BoundQuery, outputs: Sequence[str], condition: str) -> DataFrame:
-    """Expressions over the rows of a source, under the confs that ``query`` was bound with."""
-    spark = source.sparkSession
-    if is_of_session(spark, query.state.environment):
-        return source.where(condition).selectExpr(*outputs)
-    # A data frame reads texts under the confs of its session, a statement under those of the view that is being read.
-    with named(source) as relation:
-        return spark.sql(f"SELECT {', '.join(outputs)} FROM {relation} WHERE {condition}")
 
 
 def key_text(key: Key) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkext.jvm.plans import operators, size_in_bytes
+from sparkext.jvm.plans import multiplies, size_in_bytes
 
 BYTES_PER_TASK = 64 << 20
 """Size of the source that one task of a pass is given, as far as Spark knows the size."""
@@ -23,9 +23,6 @@ hundred sampled rows for each task of a range of time, and keeps a bound of each
 
 _UNKNOWN_SIZE = 1 << 62
 
-_MULTIPLIES = "Generate"
-"""Makes any number of rows of one, as ``explode`` does, of which Spark does not take account in the size."""
-
 
 def number_of_tasks(spark: SparkSession, source: DataFrame, queries: int, on_all_cores: bool) -> int:
     """Number of tasks of a pass, by the size of the source.
@@ -40,6 +37,6 @@ def number_of_tasks(spark: SparkSession, source: DataFrame, queries: int, on_all
     if size >= _UNKNOWN_SIZE:
         return TASKS_PER_CORE * cores
     busy = min(cores, size * queries // LEAST_BYTES)
-    if on_all_cores or (busy < cores and _MULTIPLIES in operators(source)):
+    if on_all_cores or (busy < cores and multiplies(source)):  # of which Spark takes no account in the size
         busy = cores
     return max(1, busy, min(-(-size // BYTES_PER_TASK), MOST_TASKS))

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.gateway import items, java_class
+from sparkext.jvm.gateway import java_class
 
 TIME_ZONE = "spark.sql.session.timeZone"
 ANSI = "spark.sql.ansi.enabled"
@@ -36,21 +36,21 @@ class AnalysisContext:
 def analysis_context() -> AnalysisContext:
     """That of this thread."""
     context = java_class("org.apache.spark.sql.catalyst.analysis.AnalysisContext").get()
-    namespace = tuple(map(str, items(context.catalogAndNamespace())))
+    names = str(context.catalogAndNamespace().mkString("\0"))
+    namespace = tuple(names.split("\0")) if names else ()
     return AnalysisContext(context.nestedViewDepth() == 0, namespace, context.relationCache())
 
 
 class SeenAnalysis:
-    """An analysis of Spark's, told from all others for as long as this lives."""
+    """An analysis of Spark's, told from all others."""
 
     def __init__(self, context: AnalysisContext) -> None:
         """Of the analysis that a thread is making."""
-        self._held = java_class("java.util.IdentityHashMap")()
-        self._held.put(context.analysis, None)
+        self._seen = java_class("java.lang.ref.WeakReference")(context.analysis)
 
     def is_that_of(self, context: AnalysisContext) -> bool:
         """Whether a thread is still making it."""
-        return bool(self._held.containsKey(context.analysis))
+        return bool(self._seen.refersTo(context.analysis))
 
 
 def analysis_confs() -> dict[str, str]:
@@ -58,24 +58,22 @@ def analysis_confs() -> dict[str, str]:
 
     The time zone and `ANSI` are always among them.
     """
-    return _confs(java_class("org.apache.spark.sql.internal.SQLConf").get())
+    conf = java_class("org.apache.spark.sql.internal.SQLConf").get()
+    confs = _confs(conf)
+    # These two a view keeps also when the session has them by default.
+    confs[TIME_ZONE] = confs.get(TIME_ZONE) or str(conf.sessionLocalTimeZone())
+    confs[ANSI] = (confs.get(ANSI) or str(conf.ansiEnabled())).lower()
+    return confs
 
 
 def session_confs(spark: SparkSession) -> dict[str, str]:
-    """Confs that a session has now, as `analysis_confs`."""
-    return _confs(spark._jsparkSession.sessionState().conf())
+    """Confs that a session has now."""
+    return _confs(_session(spark).conf)
 
 
 def _confs(conf: Any) -> dict[str, str]:
     entries = (entry.partition(" -> ") for entry in str(conf.getAllConfs().mkString("\0")).split("\0"))
-    confs = {name: value for name, _, value in entries}
-    # These two a view keeps also when the session has them by default.
-    return confs | {TIME_ZONE: str(conf.sessionLocalTimeZone()), ANSI: str(bool(conf.ansiEnabled())).lower()}
-
-
-def conf_names(spark: SparkSession) -> list[str]:
-    """Names of the confs that a session has now."""
-    return str(spark._jsparkSession.sessionState().conf().getAllConfs().keySet().mkString("\0")).split("\0")
+    return {name: value for name, _, value in entries}
 
 
 class _Session:
@@ -83,6 +81,7 @@ class _Session:
 
     def __init__(self, spark: SparkSession) -> None:
         state = spark._jsparkSession.sessionState()
+        self.conf = state.conf()
         self.catalog = spark._jsparkSession.catalog()
         self.catalogs = state.catalogManager()
         self.functions = state.functionRegistry().functionBuilders()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pyspark import RDD
+from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import StructType
 
-from sparkext.jvm.gateway import java_array, java_class
-from sparkext.jvm.plans import Plan, analysed_plan
+from sparkext.jvm.gateway import JavaError, java_array, java_class
+from sparkext.jvm.plans import Plan, analysed_plan, kind_of, optimized_plan
+from sparkext.jvm.table_function import call_for
 from sparkext.sql.quoting import identifier
 
 
@@ -39,8 +42,45 @@ def columns_of(frame: DataFrame, texts: Iterable[str]) -> DataFrame:
 def projection(plan: Plan, texts: Iterable[str]) -> Plan:
     """The columns ``texts`` over the rows of a plan, which are analysed with it."""
     text = "SELECT " + "\n, ".join(texts)
-    wanted = java_class("org.apache.spark.sql.execution.SparkSqlParser")().parsePlan(text).projectList()
+    wanted = _parser().parsePlan(text).projectList()
     return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(wanted, plan)
+
+
+def selected(frame: DataFrame, write: Callable[[str], str]) -> DataFrame:
+    """The rows of a statement over a frame, parsed and analysed at once, under the confs that this thread reads.
+
+    Args:
+        frame: Of a session with a workload.
+        write: Gives the statement for what the relation is to be called, once.
+    """
+    with call_for(analysed_plan(frame)) as relation:
+        return frame_of_plan(frame.sparkSession, _parser().parsePlan(write(relation)))
+
+
+def frame_of_statement(spark: SparkSession, text: str) -> DataFrame:
+    """As ``spark.sql(text)``, for which PySpark asks the JVM several times more."""
+    return DataFrame(spark._jsparkSession.sql(text), spark)
+
+
+def _parser() -> Any:
+    """Spark's own parser, which does not ask Python. Like that of a session, it may be used by many threads."""
+    return _made(java_class("org.apache.spark.sql.execution.SparkSqlParser"))
+
+
+@lru_cache(maxsize=4)
+def _made(parser: Any) -> Any:
+    return parser()
+
+
+def known_rows(rows: DataFrame) -> DataFrame | None:
+    """The rows themselves, in a frame of the same columns, if Spark knows them without a job; None else."""
+    try:
+        plan = optimized_plan(rows)
+    except (CapturedException, JavaError):  # of an expression that fails; it is to fail who asks for it
+        return None
+    if kind_of(plan) != "LocalRelation" or not plan.schema().equals(rows._jdf.schema()):
+        return None
+    return frame_of_plan(rows.sparkSession, plan)
 
 
 class TrendFrame(ClassicDataFrame):

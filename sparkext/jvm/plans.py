@@ -58,9 +58,33 @@ def operators(frame: DataFrame) -> Iterator[str]:
         todo += items(plan.children())
 
 
+_sizes: WeakKeyDictionary[DataFrame, int] = WeakKeyDictionary()
+"""Of frames that have been asked for it: Spark optimizes a frame once."""
+
+
 def size_in_bytes(frame: DataFrame) -> int:
     """Size of the rows of a frame as Spark knows it; 2^62 and more when it does not."""
-    return int(str(optimized_plan(frame).stats().sizeInBytes()))
+    known = _sizes.get(frame)
+    if known is None:
+        known = _sizes[frame] = int(str(optimized_plan(frame).stats().sizeInBytes()))
+    return known
+
+
+_streams: WeakKeyDictionary[DataFrame, bool] = WeakKeyDictionary()
+"""Whether frames that have been asked for it are streams, which none becomes later."""
+
+
+def is_stream(frame: DataFrame) -> bool:
+    """Whether a frame reads a stream."""
+    known = _streams.get(frame)
+    if known is None:
+        known = _streams[frame] = frame.isStreaming
+    return known
+
+
+def multiplies(frame: DataFrame) -> bool:
+    """Whether some operator of a frame makes any number of rows of one, as ``explode`` does."""
+    return _contains(optimized_plan(frame), "GENERATE")
 
 
 def qualified_names(frame: DataFrame) -> list[str]:

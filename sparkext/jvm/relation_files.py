@@ -9,15 +9,21 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkext.jvm.gateway import items, option, scala_seq
+from sparkext.jvm.gateway import items, java_class, option, scala_map, scala_object, scala_seq
 from sparkext.jvm.plans import Plan, analysed_plan, kind_of
 
 _OF_FILES = "HadoopFsRelation"
+_OTHER = "LogicalRelation of "
+_FILE_INDEX = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
+_NOWHERE = "org.apache.spark.sql.execution.datasources.NoopCache"
+_BETWEEN = "\0"
 _READ = re.compile(r" access_time=\d+;")
 """What changes in the status of a file when somebody reads it."""
 _LOCATION = re.compile(r"^\s*Location: (.*)$", re.MULTILINE)
@@ -50,28 +56,26 @@ def listings(frame: DataFrame) -> tuple[Listing, ...]:
 
 
 def _listings(frame: DataFrame) -> Iterator[Listing]:
-    for leaf in _leaves(frame):
-        match kind_of(leaf):
-            case "LogicalRelation" if kind_of(leaf.relation()) == _OF_FILES:
-                yield _of_index(frame.sparkSession, leaf.relation().location())
-            case "HiveTableRelation":
-                yield _of_hive(frame.sparkSession, leaf.tableMeta())
-            case _:
-                continue
+    for kind, leaf in _leaves(frame):
+        if kind == _OF_FILES:
+            yield _of_index(frame.sparkSession, leaf.location())
+        elif kind == "HiveTableRelation":
+            yield _of_hive(frame.sparkSession, leaf.tableMeta())
 
 
 def _of_index(spark: SparkSession, index: Any) -> Listing:
-    places = tuple(str(path.toString()) for path in items(index.rootPaths()))
+    paths = index.rootPaths()
+    places = tuple(str(paths.mkString(_BETWEEN)).split(_BETWEEN))
     match kind_of(index):
         case "InMemoryFileIndex":
-            return Listing(places, _present(spark, places), _statuses(index.allFiles()))
+            return Listing(places, _present(spark, paths), _statuses(index.allFiles()))
         case "CatalogFileIndex":
             # Of a partitioned table, whose partitions may be anywhere. Spark keeps what it has seen of them until
             # something in this application changes the table, so this costs it no listing.
             seen = index.filterPartitions(scala_seq([]))
             return Listing(places, _statuses(seen.allFiles()) + _digest(str(seen.partitionSpec().toString())), None)
         case _:
-            return Listing(places, _present(spark, places), None)
+            return Listing(places, _present(spark, paths), None)
 
 
 def _of_hive(spark: SparkSession, table: Any) -> Listing:
@@ -81,7 +85,8 @@ def _of_hive(spark: SparkSession, table: Any) -> Listing:
         catalog = spark._jsparkSession.sessionState().catalog()
         partitions = str(catalog.listPartitions(table.identifier(), option(None)).mkString("\n"))
     places = (str(table.location()), *_LOCATION.findall(partitions))
-    return Listing(places, _present(spark, places) + _digest(partitions), None)
+    paths = scala_seq(map(java_class("org.apache.hadoop.fs.Path"), places))
+    return Listing(places, _present(spark, paths) + _digest(partitions), None)
 
 
 def not_followed(frame: DataFrame) -> tuple[str, ...]:
@@ -90,26 +95,48 @@ def not_followed(frame: DataFrame) -> tuple[str, ...]:
 
 
 def _not_followed(frame: DataFrame) -> Iterator[str]:
-    for leaf in _leaves(frame):
-        match kind_of(leaf):
-            case "LogicalRelation" if kind_of(leaf.relation()) != _OF_FILES:
-                yield str(leaf.relation().toString())
-            case "DataSourceV2Relation":
-                yield str(leaf.name())
-            case _:
-                pass
+    for kind, leaf in _leaves(frame):
+        if kind == "DataSourceV2Relation":
+            yield str(leaf.name())
+        elif kind.startswith(_OTHER):
+            yield str(leaf.toString())
 
 
-def _leaves(frame: DataFrame) -> list[Plan]:
-    return items(analysed_plan(frame).collectLeaves())
+_known: WeakKeyDictionary[DataFrame, list[tuple[str, Any]]] = WeakKeyDictionary()
+"""What frames read that have been asked for it."""
 
 
-def _present(spark: SparkSession, places: tuple[str, ...]) -> str:
+def _leaves(frame: DataFrame) -> list[tuple[str, Any]]:
+    """Kind of each relation that a frame reads, and what it is: of a ``LogicalRelation`` that of the relation in it."""
+    known = _known.get(frame)
+    if known is None:
+        known = _known[frame] = [_leaf(plan) for plan in items(analysed_plan(frame).collectLeaves())]
+    return known
+
+
+def _leaf(plan: Plan) -> tuple[str, Any]:
+    kind = kind_of(plan)
+    if kind != "LogicalRelation":
+        return kind, plan
+    relation = plan.relation()
+    inner = kind_of(relation)
+    return inner if inner == _OF_FILES else f"{_OTHER}{inner}", relation
+
+
+def _present(spark: SparkSession, paths: Any) -> str:
+    """The files below ``paths``, a ``Seq`` of them, as they are now: Spark lists them, past all that it has kept."""
+    options, nothing, nowhere = _always(java_class(_FILE_INDEX))
     try:
-        found = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(list(places))
+        found = java_class(_FILE_INDEX)(spark._jsparkSession, paths, options, nothing, nowhere, nothing, nothing)
     except PySparkException:
-        return ""  # some are gone; Spark says so when it is to read them
-    return next((_statuses(leaf.relation().location().allFiles()) for leaf in _leaves(found)), "")
+        return ""  # some cannot be looked at; Spark says so when it is to read them
+    return _statuses(found.allFiles())
+
+
+@lru_cache(maxsize=4)
+def _always(_: Any) -> tuple[Any, Any, Any]:
+    """What every listing is given, which the JVM of a class is asked for once: options, ``None``, and no cache."""
+    return scala_map({"recursiveFileLookup": "true"}), option(None), scala_object(_NOWHERE)
 
 
 def _statuses(files: Any) -> str:

@@ -27,6 +27,7 @@ class StatementAnalyzer:
     def __init__(self, session: Any) -> None:
         """Of a session of the JVM."""
         self._session = session
+        self._known: dict[str, bool] = {}
 
     def analysed(self, plan: Plan) -> Plan:
         """``plan``, a statement that has been parsed, as analysis makes it; as it is if it is no query.
@@ -37,8 +38,8 @@ class StatementAnalyzer:
         kind = str(plan.getClass().getName())
         if kind.endswith(("CompoundBody", "ExplainCommand")):
             return plan
-        analyzer = self._session.sessionState().analyzer()
-        is_command = any(one.isInstance(plan) for one in self._commands)
+        analyzer = self._analyzer
+        is_command = self._is_command(kind, plan)
         try:
             # Analysis leaves marks in a plan. Spark is to do with a command what it always does.
             found = analyzer.execute(plan.clone() if is_command else plan)
@@ -49,10 +50,16 @@ class StatementAnalyzer:
             raise
         return plan if is_command else found
 
+    def _is_command(self, kind: str, plan: Plan) -> bool:
+        """Whether a plan, of the class ``kind``, is of a statement that does something beside returning rows."""
+        if kind not in self._known:
+            self._known[kind] = any(class_object(one).isInstance(plan) for one in _COMMANDS)
+        return self._known[kind]
+
     @cached_property
-    def _commands(self) -> tuple[Any, ...]:
-        """Classes of plans of statements that do something beside returning rows."""
-        return tuple(map(class_object, _COMMANDS))
+    def _analyzer(self) -> Any:
+        """That of the session, which is one for all its life."""
+        return self._session.sessionState().analyzer()
 
 
 def values_of(context: Any) -> dict[int | str, str]:

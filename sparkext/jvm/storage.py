@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
@@ -76,5 +77,13 @@ def _kept(rows: DataFrame) -> Any:
     return _manager(rows).lookupCachedData(rows._jdf)
 
 
+_managers: WeakKeyDictionary[SparkSession, Any] = WeakKeyDictionary()
+"""Of sessions that have been asked for it, which is one for all their lives."""
+
+
 def _manager(rows: DataFrame) -> Any:
-    return rows._jdf.sparkSession().sharedState().cacheManager()
+    spark = rows.sparkSession
+    known = _managers.get(spark)
+    if known is None:
+        known = _managers[spark] = spark._jsparkSession.sharedState().cacheManager()
+    return known

@@ -7,8 +7,10 @@ look something up wait, and whoever is called may wait for nobody who has to loo
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -24,6 +26,22 @@ _ONLY_CALL = re.compile(
 )
 _NAMED = re.compile(rf"`?\b{FUNCTION}\b`?(\(\d+\))?")
 _QUALIFIER = re.compile(r"`?\b__auto_generated_subquery_name\b`?\.")
+
+
+_numbers = itertools.count(1)
+_plans: dict[str, Any] = {}
+"""Plans that statements of our own may call for, by the argument."""
+
+
+@contextmanager
+def call_for(plan: Any) -> Iterator[str]:
+    """SQL that calls for the rows of an analysed plan, in statements that are analysed as long as this lasts."""
+    argument = f"plan {next(_numbers)}"
+    _plans[argument] = plan
+    try:
+        yield f"{FUNCTION}('{argument}')"
+    finally:
+        del _plans[argument]
 
 
 def calls_in(text: str) -> set[int]:
@@ -87,8 +105,9 @@ class _Rows:
         self._rows = rows
 
     def call(self, arguments: Any) -> Any:
-        """The plan for the clause whose number is the one argument."""
-        return self._rows(int(str(arguments.head().toString())))
+        """The plan for the one argument: the number of a clause, or what `call_for` has given it."""
+        argument = str(arguments.mkString())
+        return _plans[argument] if argument in _plans else self._rows(int(argument))
 
     class Java:
         implements = ("org.apache.spark.api.java.function.Function",)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -28,17 +26,6 @@ _PART = re.compile(r"`(?:[^`]|``)*`", re.DOTALL)
 
 _IN_THIS_CONTEXT = "org$apache$spark$sql$catalyst$analysis$Analyzer$$executeSameContext"
 """A method of Spark's analyzer, which begins anew else."""
-
-
-@contextmanager
-def named(frame: DataFrame) -> Iterator[str]:
-    """Give a frame a name by which statements can read it, as long as they are written."""
-    name = f"sparkext_results_{next(_numbers)}"
-    frame.createOrReplaceTempView(name)
-    try:
-        yield name
-    finally:
-        drop_view(frame.sparkSession, name)
 
 
 def drop_view(spark: SparkSession, name: str) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 from pyspark.errors.exceptions.captured import CapturedException
@@ -17,8 +18,14 @@ from sparkext.binding.meaning import Meaning, has_variables, meaning
 from sparkext.binding.relation import KnownColumns, is_same, read_source
 from sparkext.binding.session_state import SessionState, session_state
 from sparkext.execution.query_results import check_measures, output_columns, unplanned_sql, with_measures
-from sparkext.jvm.analysis_context import AnalysisContext, SeenAnalysis, analysis_context, current_namespace
-from sparkext.jvm.frames import another
+from sparkext.jvm.analysis_context import (
+    AnalysisContext,
+    SeenAnalysis,
+    analysis_context,
+    current_namespace,
+    session_confs,
+)
+from sparkext.jvm.frames import another, frame_of_statement
 from sparkext.jvm.permanent_views import frame_within
 from sparkext.jvm.relation_files import Listing, listings
 from sparkext.jvm.relation_filter import Filtered, filtered
@@ -99,6 +106,11 @@ class Looks:
         self._meanings: dict[tuple[int, tuple[str, ...]], tuple[Meaning, DataFrame]] = {}
         self._known = known
 
+    @cached_property
+    def confs(self) -> dict[str, str]:
+        """Confs of the session: its settings are among them, whatever a view that is being read has kept of others."""
+        return session_confs(self._spark)
+
     def relation(self, use: Use) -> Looked:
         """The relation that a clause reads, as it is now.
 
@@ -145,7 +157,7 @@ class Looks:
         if use.view is not None:
             return frame_within(self._spark, use.view, use.source)
         if self._is_at_home:
-            return self._spark.sql(use.source)
+            return frame_of_statement(self._spark, use.source)
         return frame_of_view(self._spark, use.source)
 
     def files(self, use: Use) -> tuple[Listing, ...]:
@@ -162,6 +174,8 @@ class Looks:
 
     def is_same(self, source: DataFrame, known: DataFrame) -> bool:
         """Whether a relation that has been looked at has the same rows and names as another, files apart."""
+        if source is known:
+            return True
         key = id(source), id(known)
         if key not in self._same:
             self._same[key] = is_same(source, known), source, known
@@ -213,7 +227,7 @@ class Looks:
         """
         text = unplanned_sql(query)
         if text not in self._known.unplanned:
-            self._known.unplanned[text] = self._spark.sql(text)
+            self._known.unplanned[text] = frame_of_statement(self._spark, text)
         rows = another(self._known.unplanned[text])
         check_measures(rows, query)
         return rows

@@ -22,7 +22,7 @@ from sparkext.execution.stream_pass import stream_results
 from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
 from sparkext.execution.waiting import say_compiling, say_missing, say_planning
 from sparkext.jvm import storage
-from sparkext.jvm.plans import size_in_bytes
+from sparkext.jvm.plans import is_stream, size_in_bytes
 from sparkext.jvm.relation_files import Listing, not_followed
 from sparkext.planner.budget import Budget
 from sparkext.planner.compiler.compile import compile_plan
@@ -36,6 +36,7 @@ from sparkext.planner.optimizers import Optimized, cost_model, optimize
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.missing_events import missing_events
 from sparkext.planner.sharing.template import Template, template
+from sparkext.settings import Confs
 from sparkext.workload.cancellation import of_this_thread
 from sparkext.workload.run import KEPT, PlanSettings, Run
 
@@ -78,7 +79,7 @@ class Pool:
         self._environment = first.state.environment
         self.planning = threading.RLock()
         self._keys = _key_texts(first)
-        self._keyed = _keyed(first)
+        self._first = first
         self._shape = (len(first.groups), len(first.partitions))
         self.runs: list[Run] = []
         self._listing = threading.Lock()
@@ -99,7 +100,7 @@ class Pool:
             return False
         if self._keys == _key_texts(query):
             return bool(self._source.sameSemantics(query.source))
-        return bool(self._keyed.sameSemantics(_keyed(query)))
+        return bool(_keyed(self._first).sameSemantics(_keyed(query)))
 
     def follow(self, source: DataFrame, files: tuple[Listing, ...]) -> None:
         """Compute anew what was computed from other files of the source than those that it has now.
@@ -120,9 +121,14 @@ class Pool:
                     ", ".join(one.places),
                 )
 
-    def computed(self, query: BoundQuery) -> Run | None:
-        """The run whose kept results have those of ``query``, which follow its source."""
-        if not self._may_keep(query):
+    def computed(self, query: BoundQuery, confs: Confs) -> Run | None:
+        """The run whose kept results have those of ``query``, which follow its source.
+
+        Args:
+            query: The query.
+            confs: Of the session.
+        """
+        if not self._may_keep(query, confs):
             return None
         of_files = (run for run in self.runs if run.files == self._files)
         return next((run for run in of_files if run.place(query) is not None and run.is_computed()), None)
@@ -131,20 +137,21 @@ class Pool:
         """A run that has been made for ``query`` and its source as it is, computed or not."""
         return _holding((run for run in self.runs if run.files == self._files), query)
 
-    def find(self, query: BoundQuery, live: Sequence[BoundQuery]) -> Run | None:
+    def find(self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs) -> Run | None:
         """The run that computes ``query``; None when one is yet to be made.
 
         Args:
             query: One of ``live``.
             live: All queries of the pool that something may still ask for.
+            confs: Of the session.
 
         Raises:
             PlanningError: A setting has an unknown value.
         """
-        computed, missing, keep = self._missing(query, live)
+        computed, missing, keep = self._missing(query, live, confs)
         if (held := _holding(computed, query)) is not None:
             return held
-        wanted = self._settings()
+        wanted = self._settings(confs)
         for run in self.runs:
             if run not in computed and run.persisted == keep and self._is_for(run, missing, wanted):
                 self._note_counts(run)
@@ -153,7 +160,7 @@ class Pool:
                     return run
         return None
 
-    def make(self, query: BoundQuery, live: Sequence[BoundQuery], name: str) -> Run:
+    def make(self, query: BoundQuery, live: Sequence[BoundQuery], name: str, confs: Confs) -> Run:
         """A new run for ``query`` and all others that no computed run holds; it replaces runs not computed yet.
 
         It is the run that holds ``query`` if that has been computed by another thread since it was looked for.
@@ -162,8 +169,9 @@ class Pool:
             query: One of ``live``.
             live: All queries of the pool that something may still ask for.
             name: Of the run, and of the jobs that are run to plan it.
+            confs: Of the session.
         """
-        computed, missing, keep = self._missing(query, live)
+        computed, missing, keep = self._missing(query, live, confs)
         if (held := _holding(computed, query)) is not None:
             return held
         moved, replaced = None, list[Run]()
@@ -173,20 +181,20 @@ class Pool:
                 moved = moved or self._migrate(run)
                 replaced.append(run)
         with job_names.described(self._spark, f"{name}: sample of its source"):
-            made = self._plan(missing, keep, moved, name)
+            made = self._plan(missing, keep, moved, name, self._settings(confs))
         if len(live) > 1:
-            self._warn_of_changes(name, keep)
+            self._warn_of_changes(name, keep, confs)
         with self._listing:
             self.runs = [*(run for run in self.runs if run in computed), made]
             self._replaced += replaced
         return made
 
-    def _warn_of_changes(self, name: str, keep: bool) -> None:
+    def _warn_of_changes(self, name: str, keep: bool, confs: Confs) -> None:
         """Say what becomes of the results of a run, if nothing tells of changes of its source."""
         for relation in self._not_followed:
             if keep:
                 log.warning("%s: changes of %s are not noticed; REFRESH SHARING after such a change", name, relation)
-            elif not self._has_warned and settings.choice(self._spark, settings.CACHE) == "auto":
+            elif not self._has_warned and settings.choice(confs, settings.CACHE) == "auto":
                 log.warning(
                     "%s: changes of %s are not noticed, so no results are kept, and each read makes a pass; "
                     "SET spark.sparkext.cache = on keeps them until REFRESH SHARING",
@@ -195,9 +203,11 @@ class Pool:
                 )
         self._has_warned = True
 
-    def _missing(self, query: BoundQuery, live: Sequence[BoundQuery]) -> tuple[list[Run], list[BoundQuery], bool]:
+    def _missing(
+        self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs
+    ) -> tuple[list[Run], list[BoundQuery], bool]:
         """Runs that have been computed, queries that a new run would serve, and whether it would be kept."""
-        caching = self._may_keep(query) and not self._source.isStreaming
+        caching = self._may_keep(query, confs) and not is_stream(self._source)
         live = [one for one in live if not one.meaning.is_of_now]
         keep = caching and len(live) > 1
         computed = [run for run in self.runs if run.files == self._files and run.is_computed()] if caching else []
@@ -206,9 +216,9 @@ class Pool:
         missing = [q for q in live if all(run.place(q) is None for run in computed) and _go_together(q, query)]
         return computed, missing, keep
 
-    def _may_keep(self, query: BoundQuery) -> bool:
+    def _may_keep(self, query: BoundQuery, confs: Confs) -> bool:
         """Whether what a query gives now is what it gives until its source is seen to change, or the user says so."""
-        wanted = settings.choice(self._spark, settings.CACHE)
+        wanted = settings.choice(confs, settings.CACHE)
         if wanted == "off" or query.meaning.is_of_now:
             return False
         return wanted == "on" or not self._not_followed
@@ -226,25 +236,25 @@ class Pool:
             replaced, self._replaced = self._replaced, []
         return replaced + unused
 
-    def _settings(self) -> PlanSettings:
+    def _settings(self, confs: Confs) -> PlanSettings:
         return PlanSettings(
-            optimizer=self._optimizer or settings.choice(self._spark, settings.OPTIMIZER),
-            budget=settings.budget(self._spark),
-            cost_model=settings.choice(self._spark, settings.COST_MODEL),
-            statistics=tuple(sorted(settings.given_statistics(self._spark).items())),
-            sample_rows=settings.sample_rows(self._spark),
-            chunks=settings.choice(self._spark, settings.CHUNKS),
-            partitions=settings.partitions(self._spark),
-            buckets=settings.stream_buckets(self._spark),
-            most_matches=settings.most_matches(self._spark),
+            optimizer=self._optimizer or settings.choice(confs, settings.OPTIMIZER),
+            budget=settings.budget(confs),
+            cost_model=settings.choice(confs, settings.COST_MODEL),
+            statistics=tuple(sorted(settings.given_statistics(confs).items())),
+            sample_rows=settings.sample_rows(confs),
+            chunks=settings.choice(confs, settings.CHUNKS),
+            partitions=settings.partitions(confs),
+            buckets=settings.stream_buckets(confs),
+            most_matches=settings.most_matches(confs),
         )
 
-    def preview(self, queries: Sequence[BoundQuery]) -> Run:
+    def preview(self, queries: Sequence[BoundQuery], confs: Confs) -> Run:
         """How queries would be planned now, without a look at their source. It is for people, and never run."""
-        known, keep = self._previewed, len(queries) > 1 and any(map(self._may_keep, queries))
-        wanted = replace(self._settings(), sample_rows=0)
+        known, keep = self._previewed, len(queries) > 1 and any(self._may_keep(query, confs) for query in queries)
+        wanted = replace(self._settings(confs), sample_rows=0)
         if known is None or known.persisted != keep or not self._is_for(known, queries, wanted):
-            known = self._previewed = self._plan(queries, keep, None, "preview", may_look=False)
+            known = self._previewed = self._plan(queries, keep, None, "preview", wanted, may_look=False)
         return known
 
     def _is_for(self, run: Run, queries: Sequence[BoundQuery], wanted: PlanSettings) -> bool:
@@ -257,11 +267,16 @@ class Pool:
         )
 
     def _plan(
-        self, queries: Sequence[BoundQuery], keep: bool, moved: Migration | None, name: str, may_look: bool = True
+        self,
+        queries: Sequence[BoundQuery],
+        keep: bool,
+        moved: Migration | None,
+        name: str,
+        wanted: PlanSettings,
+        may_look: bool = True,
     ) -> Run:
         distinct = list({query.computation: query for query in reversed(queries)}.values())[::-1]
         say_planning(self._spark, len(distinct))
-        wanted = self._settings() if may_look else replace(self._settings(), sample_rows=0)
         machine = template([query.query for query in distinct])
         expected = self._expected(distinct, machine, wanted)
         optimized = self._optimize(machine, expected, wanted)
@@ -288,7 +303,7 @@ class Pool:
         )
         counted = Counted(self._spark, plan.classes)
         results, again = self._source, None
-        if may_look and self._source.isStreaming:
+        if may_look and is_stream(self._source):
             say_compiling(self._spark)
             again = partial(stream_results, self._source, distinct[0], plan, wanted.buckets)
             results = again()
@@ -296,7 +311,9 @@ class Pool:
             cuts = time_cuts(self._source, distinct, tasks) if stretched and not any(self._shape) else None
             say_compiling(self._spark)
             called = name.removeprefix(job_names.OURS)
-            division = Division(tasks, cut, cuts)
+            # What Spark takes for that small is read by one task, beside which a shuffle would take longer.
+            is_small = tasks == 1 and wanted.partitions is None and not stretched
+            division = Division(tasks, cut, cuts, is_small)
             results = run_pool(self._source, distinct, plan, division, counted.report, called)
             if (parts := number_of_parts(distinct[0], plan, division)) is not None:
                 counted.when_all_heard(parts, lambda seen: say_missing(name, missing_events(machine, seen.events)))
@@ -308,11 +325,11 @@ class Pool:
 
     def _cutting(self, queries: int, machine: Template, wanted: PlanSettings) -> tuple[int, bool, bool]:
         """How many tasks a run has, whether keys are cut in time, and whether into stretches, if without windows."""
-        if self._source.isStreaming:
+        if is_stream(self._source):
             return 1, False, False
         forced = wanted.chunks == "on"
         tasks = wanted.partitions or number_of_tasks(self._spark, self._source, queries, on_all_cores=forced)
-        cores = min(tasks, self._spark.sparkContext.defaultParallelism)
+        cores = min(tasks, self._spark.sparkContext.defaultParallelism) if tasks > 1 else 1
         may_fill_cores = any(seen.largest * cores > 1 for seen in self._sampled[-1:]) or not any(self._shape)
         cut = forced or (wanted.chunks == "auto" and cores > 1 and may_fill_cores)
         is_worth_it = forced or size_in_bytes(self._source) >= STRETCHED_BYTES
@@ -321,7 +338,7 @@ class Pool:
     def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: PlanSettings) -> Optimized:
         of_states = [expected[state.event] for state in machine.states]
         events = tuple(found.events for found in of_states)
-        most_matches = None if self._source.isStreaming else wanted.most_matches
+        most_matches = None if is_stream(self._source) else wanted.most_matches
         budget = Budget(wanted.budget, of_this_thread())
         # What is not known of its order is believed to be mixed, as runs of a single event are.
         runs = tuple(found.events if found.runs is None else found.runs for found in of_states)
@@ -351,7 +368,7 @@ class Pool:
 
     def _is_sampled(self, queries: Sequence[BoundQuery], machine: Template) -> bool:
         """Whether a look at the source pays, and is possible."""
-        if self._source.isStreaming:
+        if is_stream(self._source):
             return False
         return _has_choice(queries, machine) or size_in_bytes(self._source) >= LARGE_BYTES
 

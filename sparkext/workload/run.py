@@ -126,11 +126,15 @@ class Run:
         """Whether the results have been computed and are still kept."""
         return self.persisted and storage.is_computed(self.results)
 
-    def rows(self) -> DataFrame:
-        """The results: a copy on the driver if they have been computed and are small, of which a read is no job."""
+    def rows(self, is_computed: bool) -> DataFrame:
+        """The results: a copy on the driver if they have been computed and are small, of which a read is no job.
+
+        Args:
+            is_computed: Whether they have been.
+        """
         if self.again is not None:
             return self.again()
-        if not self.is_computed():
+        if not is_computed:
             return self.results
         if not self.copies:
             self.copies.append(self._copy())
@@ -147,10 +151,9 @@ class Run:
         return self.results.sparkSession.createDataFrame(held, self.results.schema)
 
     def lend_name(self, lent: job_names.Lent) -> None:
-        """Let the jobs that compute the results have the name of the run, if that is to come."""
-        if self.persisted and not self.is_computed():
-            lent.lend(self.name)
-            self.counted.when_heard(lambda: lent.give_back(self.name))
+        """Let the jobs that compute the results have the name of the run."""
+        lent.lend(self.name)
+        self.counted.when_heard(lambda: lent.give_back(self.name))
 
     def keep(self) -> None:
         """Have the results kept, also after the user has cleared Spark's cache, unless the run has been released.

@@ -19,8 +19,9 @@ from pyspark.sql.types import DayTimeIntervalType
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.clause_use import Use
 from sparkext.execution.query_results import aggregates_sql
+from sparkext.jvm.analysis_context import session_confs
+from sparkext.jvm.frames import selected
 from sparkext.jvm.relation_filter import filtered
-from sparkext.jvm.temp_views import named
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.own_columns import aggregate_name
 from sparkext.sql.quoting import identifier, string
@@ -122,7 +123,8 @@ class _Difference:
 
 def _difference(spark: SparkSession, query: Checked, run: Run) -> _Difference | None:
     """What differs first; None when nothing does."""
-    alone = Pool(spark, query.bound, optimizer="none").make(query.bound, [query.bound], f"sparkext: debug {run.name}")
+    name, confs = f"sparkext: debug {run.name}", session_confs(spark)
+    alone = Pool(spark, query.bound, optimizer="none").make(query.bound, [query.bound], name, confs)
     pooled_rows, own_rows = _rows(run, query.bound), _rows(alone, query.bound)
     at_values = len(pooled_rows.columns) - len(query.bound.query.aggregates)
     keys = pooled_rows.columns[:at_values]
@@ -147,9 +149,8 @@ def _difference(spark: SparkSession, query: Checked, run: Run) -> _Difference | 
 def _rows(run: Run, query: BoundQuery) -> DataFrame:
     place = run.place(query)
     assert place is not None
-    with named(run.results) as pool:
-        text = aggregates_sql(pool, run.plan.fields, run.plan.results[place], query, ansi=False)
-        return run.results.sparkSession.sql(text)
+    fields, results = run.plan.fields, run.plan.results[place]
+    return selected(run.results, lambda pool: aggregates_sql(pool, fields, results, query, ansi=False))
 
 
 def _equal(one: Column, other: Column, kind: str) -> Column:
@@ -193,7 +194,7 @@ class _Shrinking:
         source = self._spark.sql(self._relation(lines))
         query = self._query.over(source)
         live = [query.bound, *(other.over(source).bound for other in others)]
-        run = Pool(self._spark, query.bound).make(query.bound, live, "sparkext: debug")
+        run = Pool(self._spark, query.bound).make(query.bound, live, "sparkext: debug", session_confs(self._spark))
         try:
             return _difference(self._spark, query, run) is not None
         finally:

@@ -25,12 +25,13 @@ from sparkext.execution.arrow_batches import limit_by_bytes, limit_by_rows
 from sparkext.execution.job_names import Lent
 from sparkext.execution.query_results import output_columns, query_sql
 from sparkext.execution.stream_pass import with_event_time
+from sparkext.jvm.frames import known_rows, selected
 from sparkext.jvm.permanent_views import is_temporary, rows_to_be_stored, text_in_catalog, without_views
-from sparkext.jvm.plans import Plan, analysed_plan
+from sparkext.jvm.plans import Plan, analysed_plan, is_of_now, is_stream
 from sparkext.jvm.sessions import session_id
 from sparkext.jvm.storage import KeptPlans
 from sparkext.jvm.table_function import calls_in
-from sparkext.jvm.temp_views import drop_view, named, trend_views
+from sparkext.jvm.temp_views import drop_view, trend_views
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.view_text import as_written
 from sparkext.udfs.workers.run import NODE
@@ -222,7 +223,7 @@ class Workload:
                 is_unread = is_creating or (looks.is_by_itself and query.run is None)
                 if is_unread and query.view is not None and not query.view.read_at_once:
                     rows = looks.unread(query.bound)
-                    return analysed_plan(with_event_time(rows) if query.bound.source.isStreaming else rows)
+                    return analysed_plan(with_event_time(rows) if is_stream(query.bound.source) else rows)
                 return self._planned(looks, query, statement)
             except PlanningError as error:
                 if error.text is None and query.view is not None and not is_creating:
@@ -273,7 +274,7 @@ class Workload:
             pool = members[0].pool
             planned = {one: pool.known(one.bound) for one in members}
             missing = [one.bound for one in members if planned[one] is None and one.is_right]
-            preview = pool.preview(missing) if missing else None
+            preview = pool.preview(missing, looks.confs) if missing else None
             shown += (replace(one, run=(planned[one] or preview) if one.is_right else None) for one in members)
         self._release_unused()
         return sorted(shown, key=lambda one: one.written.number)
@@ -420,11 +421,15 @@ class Workload:
         self._follow_all(looks, (one for one in together if one is not query))
         with self._registry:
             bound, pool = query.bound, query.pool  # which another thread may bind anew meanwhile
-        run = self._run_of(looks, query, bound, pool, [one for one in together if one.view is None])
+        run, is_computed = self._run_of(looks, query, bound, pool, [one for one in together if one.view is None])
         query.run = run
-        rows = self._shown(looks, query, bound, run)
-        run.lend_name(self._lent.setdefault(threading.get_ident(), Lent(self.spark)))
-        if settings.choice(self.spark, settings.DEBUG) == "true" and not rows.isStreaming:
+        rows = self._shown(looks, query, bound, run, is_computed)
+        if run.persisted and not is_computed:
+            thread = threading.get_ident()
+            if thread not in self._lent:
+                self._lent[thread] = Lent(self.spark)
+            run.lend_name(self._lent[thread])
+        if settings.choice(looks.confs, settings.DEBUG) == "true" and not is_stream(rows):
             self._check(query, run)
         return analysed_plan(rows) if query.use.view is None else without_views(analysed_plan(rows))
 
@@ -471,13 +476,18 @@ class Workload:
 
     def _run_of(
         self, looks: Looks, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
-    ) -> Run:
-        """The run that computes a query of which the source has been followed, as it was bound then."""
-        run = pool.computed(bound)
-        if run is None:
-            with pool.planning:
-                run = self._make_run(looks, query, bound, pool, also)
-        return run
+    ) -> tuple[Run, bool]:
+        """The run that computes a query of which the source has been followed, as it was bound then.
+
+        Returns:
+            The run, and whether it has been computed.
+        """
+        run = pool.computed(bound, looks.confs)
+        if run is not None:
+            return run, True
+        with pool.planning:
+            run = self._make_run(looks, query, bound, pool, also)
+        return run, run.is_computed()
 
     def _make_run(
         self, looks: Looks, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
@@ -491,12 +501,12 @@ class Workload:
         live = [bound if one is query else one.bound for one in members]
         if query not in members:  # bound anew by another thread, which found another pool
             live.append(bound)
-        run = pool.find(bound, live)
+        run = pool.find(bound, live, looks.confs)
         if run is not None:
             return run
-        settings.check_names(self.spark)
-        self._limited_by_rows |= limit_by_rows(self.spark)
-        run = pool.make(bound, live, f"{job_names.OURS}{self._name_of(pool, also)}")
+        settings.check_names(looks.confs)
+        self._limited_by_rows |= limit_by_rows(self.spark, looks.confs)
+        run = pool.make(bound, live, f"{job_names.OURS}{self._name_of(pool, also)}", looks.confs)
         with self._registry:
             if pool not in self._pools:  # forgotten meanwhile, with the last view: its run is yet to be released
                 self._pools.append(pool)
@@ -512,24 +522,27 @@ class Workload:
         name, members = next(found, ("pool", []))
         return f"{name}, {count(len(members), 'query', 'queries')}"
 
-    def _shown(self, looks: Looks, query: TrendQuery, bound: BoundQuery, run: Run) -> DataFrame:
+    def _shown(self, looks: Looks, query: TrendQuery, bound: BoundQuery, run: Run, is_computed: bool) -> DataFrame:
         """The rows of a query as it was bound, selected from the results of a run."""
         of = run, looks.state
         # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
-        is_stream = run.again is not None
-        results = run.results if self._kept_plans.has_others() and not is_stream else run.rows()
+        streams = run.again is not None
+        results = run.results if self._kept_plans.has_others() and not streams else run.rows(is_computed)
         if query.shown is not None and query.shown[0] == of and query.on_driver == (results is not run.results):
             return query.shown[1]
         place = run.place(bound)
         assert place is not None
-        with named(results) as pool:
-            ansi = looks.state.environment.ansi
-            rows = self.spark.sql(query_sql(pool, run.plan.fields, run.plan.results[place], bound, ansi))
-        if is_stream:
+        fields, ansi = run.plan.fields, looks.state.environment.ansi
+        rows = selected(results, lambda pool: query_sql(pool, fields, run.plan.results[place], bound, ansi))
+        if streams:
             rows = with_event_time(rows)
+        may_show_again = not streams and not has_variables(rows)
+        on_driver = results is not run.results
+        if may_show_again and on_driver and not is_of_now(analysed_plan(rows)):
+            rows = known_rows(rows) or rows
         if query.bound is bound:
-            query.shown = None if is_stream or has_variables(rows) else (of, rows)
-            query.on_driver = results is not run.results
+            query.shown = (of, rows) if may_show_again else None
+            query.on_driver = on_driver
         return rows
 
     def _check(self, query: TrendQuery, run: Run) -> None:

@@ -1,0 +1,76 @@
+"""What small statements ask of Spark: counted, since it does not depend on what else the machine does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.support.jvm_calls import jvm_calls
+from tests.support.sql_cases import settings, stream, trends, values
+
+EVENTS = {"x": "a1 b2 a3 b4 c5", "y": "a1 b2 c3 c4"}
+
+MOST_CALLS = {"query": 200, "kept view": 90, "view": 60}
+"""How often the JVM is asked by a statement over files whose like has been run, calls of PySpark's own among them."""
+
+
+@pytest.fixture(autouse=True)
+def files(spark: SparkSession, tmp_path: Path) -> None:
+    """Files that the relations e and f read, and two views over e that have been read."""
+    stream(spark, EVENTS, "made")
+    for name in ("e", "f"):
+        spark.table("made").coalesce(1).write.parquet(str(tmp_path / name))
+        spark.read.parquet(str(tmp_path / name)).createOrReplaceTempView(name)
+    spark.sql(f"CREATE TEMP VIEW one AS {trends('A B')}")
+    spark.sql(f"CREATE TEMP VIEW two AS {trends('A+ B', 'COUNT(*) AS n, SUM(A.v) AS s')}")
+    for _ in range(2):
+        assert values(spark.table("one")) == [("x", 3), ("y", 1)]
+
+
+def test_how_often_the_jvm_is_asked(spark: SparkSession) -> None:
+    statements: dict[str, Callable[[], object]] = {
+        "query": lambda: spark.sql(trends("A C", source="f")).collect(),
+        "kept view": lambda: spark.sql("SELECT * FROM one").collect(),
+        "view": lambda: spark.sql(f"CREATE OR REPLACE TEMP VIEW three AS {trends('A B C')}"),
+    }
+    for _ in range(2):
+        for statement in statements.values():
+            statement()
+    calls = {what: jvm_calls(statement) for what, statement in statements.items()}
+    assert all(calls[what] <= most for what, most in MOST_CALLS.items()), calls
+
+
+def test_a_small_source_is_read_by_the_task_that_computes(spark: SparkSession) -> None:
+    """Without a shuffle, unless the user says how many tasks there are to be; the rows are the same."""
+    by_time = "ORDER BY t TYPE BY ty"
+    for keys in (f"PARTITION BY k {by_time}", f"PARTITION BY k GROUP BY length(k) AS l {by_time}", by_time):
+        statement = trends("A B", keys=keys)
+        found: list[list[tuple[Any, ...]]] = []
+        for wanted, has_shuffle in {"auto": False, "2": True}.items():
+            with settings(spark, spark_sparkext_partitions=wanted):
+                frame = spark.sql(statement)
+                plan = str(frame._jdf.queryExecution().executedPlan().toString())
+                assert ("Exchange" in plan) == has_shuffle, plan
+                found.append(values(frame))
+        assert found[0] == found[1]
+
+
+def test_a_kept_view_is_its_rows(spark: SparkSession) -> None:
+    """What is computed of them follows the statement that asks for it, and so do errors of what nobody asks for."""
+    spark.sql(f"CREATE TEMP VIEW now AS {trends('A B', 'COUNT(*) AS n, COUNT(*) + unix_micros(now()) AS at')}")
+    failing = "COUNT(*) AS n, CAST(concat('no number ', COUNT(*)) AS INT) AS number"
+    spark.sql(f"CREATE TEMP VIEW failing AS {trends('A B', failing)}")
+    for _ in range(2):
+        for name in ("one", "now", "failing"):
+            assert values(spark.sql(f"SELECT n FROM {name}")) == [(1,), (3,)]
+    shown = str(spark.table("one")._jdf.queryExecution().analyzed().toString())
+    assert "LocalRelation" in shown, shown
+    assert "Project" not in shown.split("View")[-1].split("LocalRelation")[0], shown
+    first, second = ([row["at"] for row in spark.table("now").collect()] for _ in range(2))
+    assert max(first) < max(second)
+    with pytest.raises(Exception, match="CAST_INVALID_INPUT"):
+        spark.table("failing").collect()
