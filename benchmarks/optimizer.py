@@ -23,7 +23,7 @@ from benchmarks.stock import kleene, mixed, sequences
 from sparkext.planner.costs.cost_model import Pricer
 from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
 from sparkext.planner.gloria.generation import generate
-from sparkext.planner.gloria.gloria import RULES, Found, build
+from sparkext.planner.gloria.gloria import RULES, PlanResult, build
 from sparkext.planner.gloria.kleene import plan_components
 from sparkext.planner.gloria.node_pruning import prune_nodes
 from sparkext.planner.gloria.path_search import search_paths
@@ -71,7 +71,7 @@ def planned(workload: Problem, model: str, optimizer: str, repetitions: int, mem
     return figures
 
 
-def least(run: Callable[[], Found], repetitions: int) -> tuple[float, Found]:
+def least(run: Callable[[], PlanResult], repetitions: int) -> tuple[float, PlanResult]:
     """Least seconds of several runs, and what the last one returned."""
     best = float("inf")
     for _ in range(repetitions):
@@ -82,7 +82,7 @@ def least(run: Callable[[], Found], repetitions: int) -> tuple[float, Found]:
     return best, found
 
 
-def _run(workload: Problem, optimizer: str, model: str) -> Found:
+def _run(workload: Problem, optimizer: str, model: str) -> PlanResult:
     return optimize(_fresh(workload), cost_model(model), optimizer).found
 
 

@@ -481,7 +481,7 @@ class MatchStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class MatchContribution:
     """What a match adds to a field.
 
     Attributes:
@@ -511,7 +511,7 @@ class MatchRoot:
     step: int
     bank: int
     window: Window | None
-    added: tuple[Added, ...]
+    added: tuple[MatchContribution, ...]
 
 
 @dataclass(frozen=True, slots=True)

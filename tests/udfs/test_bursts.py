@@ -12,13 +12,13 @@ import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import Layout
-from sparkext.planner.conditions.prev_condition import Apply, Here, Kind, Operation, Prev
+from sparkext.planner.conditions.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.patterns.query import Query, Step, Window
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.loops import loops
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, Steps, TransitionPlan
 from sparkext.planner.sharing.template import Template, template
-from sparkext.udfs.kernels.variants import Form
+from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.workers.run import PoolRun
 from tests.support.by_hand import both, event
 from tests.support.enumerator import Adjacent, enumerate_results
@@ -137,7 +137,7 @@ def test_long_bursts_are_shared(least: int | None, cuts: tuple[int, ...], expect
     rows = sorted_rows(kernel_rows(plan, events))
     layout, source = Layout(len(rows[0].group), len(rows[0].other)), source_batch(plan, rows)
     parts = [source.slice(begin, end - begin) for begin, end in pairwise([0, *cuts, source.num_rows])]
-    run = PoolRun(plan, layout, form=Form(0))
+    run = PoolRun(plan, layout, form=KernelForm(0))
     found = combined(plan, layout, [row for batch in run.results(iter(parts)) for row in batch.to_pylist()])
     for one, result in zip(asked, plan.results, strict=True):
         assert difference(enumerate_results(one, events, MEANINGS), query_results(one, result, found)) is None
@@ -174,8 +174,8 @@ def test_an_edge_that_one_query_lacks() -> None:
     The second of the four B does not come before the third in `C B+`. So the third has a snapshot z of its own, and the
     fourth counts 4x + z, where x is what has come to the four.
     """
-    same = Apply(Operation.EQUAL, (Prev(V, Kind.WHOLE), Here(V, Kind.WHOLE)), Kind.FLAG)
-    step = Step("v <> PREV(v)", Apply(Operation.NOT, (same,), Kind.FLAG), None)
+    same = Apply(Operation.EQUAL, (PrevAttribute(V, ValueKind.WHOLE), OwnAttribute(V, ValueKind.WHOLE)), ValueKind.FLAG)
+    step = Step("v <> PREV(v)", Apply(Operation.NOT, (same,), ValueKind.FLAG), None)
     asked = [query("A B+"), replace(query("C B+"), steps=(("B", step),))]
     meanings: dict[str, Adjacent] = {step.text: lambda here, prev: prev is not None and here["v"] != prev["v"]}
     events = [event(kind, place, v=place) for place, kind in enumerate("AACBBBBAACCCB")]
