@@ -9,15 +9,23 @@ from benchmarks.cost_curve import METHOD, curve, figures
 from benchmarks.kernel import compiled, query
 from benchmarks.report import Result, Row, Table, Target
 from sparkext.planner.conditions.access import accesses
-from sparkext.planner.conditions.prev_condition import Apply, Constant, Here, Kind, Operand, Operation, Prev
+from sparkext.planner.conditions.prev_condition import (
+    Apply,
+    Constant,
+    Operand,
+    Operation,
+    OwnAttribute,
+    PrevAttribute,
+    ValueKind,
+)
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step, Window
 
-_NUMBER, _WHOLE, _FLAG = Kind.NUMBER, Kind.WHOLE, Kind.FLAG
+_NUMBER, _WHOLE, _FLAG = ValueKind.NUMBER, ValueKind.WHOLE, ValueKind.FLAG
 _VALUE, _SPEED, _VOL = Attribute("value", "double"), Attribute("speed", "double"), Attribute("vol", "bigint")
-_X, _PREV_X = Here(_VALUE, _NUMBER), Prev(_VALUE, _NUMBER)
-_Y, _PREV_Y = Here(_SPEED, _NUMBER), Prev(_SPEED, _NUMBER)
-_V, _PREV_V = Here(_VOL, _WHOLE), Prev(_VOL, _WHOLE)
+_X, _PREV_X = OwnAttribute(_VALUE, _NUMBER), PrevAttribute(_VALUE, _NUMBER)
+_Y, _PREV_Y = OwnAttribute(_SPEED, _NUMBER), PrevAttribute(_SPEED, _NUMBER)
+_V, _PREV_V = OwnAttribute(_VOL, _WHOLE), PrevAttribute(_VOL, _WHOLE)
 
 COUNT = Aggregate(Function.LOG10_COUNT)
 EVERY_MEASURE = (

@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
-from sparkext.udfs.kernels.variants import Form
+from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.workers.run import PoolRun
 
 ROUNDS, SHORT = 5, 2.0
@@ -45,7 +45,7 @@ def _batches(file: str, most: int | None = None) -> Iterator[pa.RecordBatch]:
 
 
 def _run(plan: KernelPlan, batches: Iterator[pa.RecordBatch]) -> None:
-    for _ in PoolRun(plan, Layout(1, 1), form=Form(0)).results(batches):
+    for _ in PoolRun(plan, Layout(1, 1), form=KernelForm(0)).results(batches):
         pass
 
 

@@ -12,16 +12,26 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.cost_curve import METHOD, curve, figures
 from benchmarks.kernel import compiled, query
-from sparkext.planner.conditions.prev_condition import Apply, Constant, Here, Kind, Operand, Operation, Prev
+from sparkext.planner.conditions.prev_condition import (
+    Apply,
+    Constant,
+    Operand,
+    Operation,
+    OwnAttribute,
+    PrevAttribute,
+    ValueKind,
+)
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Step, Window
 
 _VALUE, _VOL = Attribute("value", "double"), Attribute("vol", "bigint")
-_X, _EARLIER_X = Here(_VALUE, Kind.NUMBER), Prev(_VALUE, Kind.NUMBER)
-_ABOVE = Apply(Operation.LESS, (_EARLIER_X, _X), Kind.FLAG)
-_SAME = Apply(Operation.EQUAL, (Here(_VOL, Kind.WHOLE), Prev(_VOL, Kind.WHOLE)), Kind.FLAG)
-_REST = Apply(Operation.REMAINDER, (_X, _EARLIER_X), Kind.NUMBER)
-_DIVIDES = Apply(Operation.LESS, (_REST, Constant(0.1, Kind.NUMBER)), Kind.FLAG)
+_X, _EARLIER_X = OwnAttribute(_VALUE, ValueKind.NUMBER), PrevAttribute(_VALUE, ValueKind.NUMBER)
+_ABOVE = Apply(Operation.LESS, (_EARLIER_X, _X), ValueKind.FLAG)
+_SAME = Apply(
+    Operation.EQUAL, (OwnAttribute(_VOL, ValueKind.WHOLE), PrevAttribute(_VOL, ValueKind.WHOLE)), ValueKind.FLAG
+)
+_REST = Apply(Operation.REMAINDER, (_X, _EARLIER_X), ValueKind.NUMBER)
+_DIVIDES = Apply(Operation.LESS, (_REST, Constant(0.1, ValueKind.NUMBER)), ValueKind.FLAG)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from benchmarks.bench import Bench, Benchmark
 from benchmarks.kernel import Stream, compiled, nanoseconds, query
 from benchmarks.plots import Lines
 from benchmarks.report import Result, Row, Target
-from sparkext.planner.conditions.prev_condition import Apply, Here, Kind, Operation, Prev
+from sparkext.planner.conditions.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step
 
@@ -25,7 +25,9 @@ SQL = (
 def falling() -> Query:
     """``Start Down+`` with ``Down AS value < PREV(value)``, over all events."""
     value = Attribute("value", "double")
-    falls = Apply(Operation.LESS, (Here(value, Kind.KEY), Prev(value, Kind.KEY)), Kind.FLAG)
+    falls = Apply(
+        Operation.LESS, (OwnAttribute(value, ValueKind.KEY), PrevAttribute(value, ValueKind.KEY)), ValueKind.FLAG
+    )
     every = EventClass(None, None, "value >= 0")
     found = query("runs", "Start Down+", Aggregate(Function.LOG10_COUNT), window=None, types=None)
     steps = (("Down", Step("value < PREV(value)", falls, None)),)

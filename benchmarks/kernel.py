@@ -35,7 +35,7 @@ from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import Template, template
-from sparkext.udfs.kernels.variants import Form
+from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.workers.matches import MatchRun
 from sparkext.udfs.workers.run import PoolRun
 
@@ -155,7 +155,7 @@ def problem(machine: Template, stream: Stream) -> Problem:
     """What there is to optimize, with the events counted as a run counts them."""
     classes = list(dict.fromkeys(state.event for state in machine.states))
     plan = compile_plan(machine, share_equal_prefixes(machine))
-    run = PoolRun(plan, Layout(1, 1), form=Form(0))
+    run = PoolRun(plan, Layout(1, 1), form=KernelForm(0))
     for _ in run.results(iter(_batches(stream.rows(plan)))):
         pass
     seen = counted(plan.classes, run.counters.totals())
@@ -213,7 +213,7 @@ def _batches(rows: pa.RecordBatch) -> list[pa.RecordBatch]:
 
 def _results(plan: KernelPlan, batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     made = PoolRun if plan.matches is None else MatchRun
-    return made(plan, Layout(1, 1), form=Form(0)).results(iter(batches))
+    return made(plan, Layout(1, 1), form=KernelForm(0)).results(iter(batches))
 
 
 def _totals(plan: KernelPlan, batches: Sequence[pa.RecordBatch]) -> list[NDArray[np.longdouble]]:

@@ -31,7 +31,7 @@ from benchmarks.stock import kleene, mixed, sequences, ticks, workload
 from sparkext.execution.calibrate import measure
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import KernelPlan
-from sparkext.planner.costs.cost_model import Charge, Leaving
+from sparkext.planner.costs.cost_model import Charge, Departure
 from sparkext.planner.costs.measured import Constants
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS, cost_model
@@ -74,7 +74,9 @@ class SharingIsFree:
         del problem, query, transition, snapshot
         yield "shared", 1e-3
 
-    def evaluation(self, problem: Problem, query: int, state: int, snapshot: int, leaving: Leaving) -> Iterable[Charge]:
+    def evaluation(
+        self, problem: Problem, query: int, state: int, snapshot: int, leaving: Departure
+    ) -> Iterable[Charge]:
         """Still less."""
         del problem, leaving
         yield ("evaluation", query, state, snapshot), 1e-6

@@ -23,7 +23,7 @@ from benchmarks.same import ResultsDifferError
 from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, Function, Window
-from sparkext.udfs.kernels.variants import Form
+from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.workers.run import PoolRun
 
 PATTERN = "A B+ C"
@@ -59,7 +59,7 @@ def check(stream: Stream, events: int) -> None:
     plan = compiled([replace(query("pairs", "A C", window=None), span=length)])
     rows = stream.rows(plan)
     found = (
-        pa.Table.from_batches(PoolRun(plan, Layout(1, 1), form=Form(0)).results(iter([rows])))
+        pa.Table.from_batches(PoolRun(plan, Layout(1, 1), form=KernelForm(0)).results(iter([rows])))
         .column("exact_0")
         .to_pylist()
     )

@@ -21,7 +21,7 @@ from sparkext.planner.budget import DEFAULT_SECONDS, Budget
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.planner.costs.cost_model import CostModel, plan_cost
-from sparkext.planner.gloria.gloria import Found
+from sparkext.planner.gloria.gloria import PlanResult
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS, cost_model
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
@@ -66,9 +66,9 @@ def planned(case: Case, model: CostModel, names: Sequence[str]) -> dict[str, Pla
     return made
 
 
-def _equal_beginnings(asked: Problem, model: CostModel) -> Found:
+def _equal_beginnings(asked: Problem, model: CostModel) -> PlanResult:
     plan = share_equal_prefixes(asked.template)
-    return Found(plan, None, plan_cost(asked, model, plan))
+    return PlanResult(plan, None, plan_cost(asked, model, plan))
 
 
 class Comparison:

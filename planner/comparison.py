@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from sparkext.planner.budget import Budget
 from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
-from sparkext.planner.optimizers import OPTIMIZERS, Optimized, optimize
+from sparkext.planner.optimizers import OPTIMIZERS, OptimizerResult, optimize
 from sparkext.planner.sharing.not_planned import NotPlanned
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class StrategyResult:
     """One optimizer.
 
     Attributes:
@@ -30,7 +30,7 @@ class Compared:
     is_cut_short: bool = False
 
 
-def compared(known: Optimized, budget: Callable[[], Budget]) -> Iterator[Compared]:
+def compared(known: OptimizerResult, budget: Callable[[], Budget]) -> Iterator[StrategyResult]:
     """All optimizers, in their order, on the workload of a plan that there is.
 
     Args:
@@ -44,6 +44,6 @@ def compared(known: Optimized, budget: Callable[[], Budget]) -> Iterator[Compare
             try:
                 one = optimize(replace(known.problem, budget=budget()), known.model, optimizer)
             except WorkloadTooLargeError:
-                yield Compared(optimizer, None, None)
+                yield StrategyResult(optimizer, None, None)
                 continue
-        yield Compared(optimizer, one.found.cost, one.seconds, one.found.not_planned or (), one.is_cut_short)
+        yield StrategyResult(optimizer, one.found.cost, one.seconds, one.found.not_planned or (), one.is_cut_short)

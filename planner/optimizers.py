@@ -13,7 +13,7 @@ from sparkext.planner.costs.cost_model import CostModel, plan_cost
 from sparkext.planner.costs.measured import Constants, MeasuredCosts
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
-from sparkext.planner.gloria.gloria import Found, gloria, published
+from sparkext.planner.gloria.gloria import PlanResult, gloria, published
 from sparkext.planner.gloria.greedy import greedy
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.hamlet.hamlet import hamlet
@@ -40,7 +40,7 @@ def cost_model(name: str, constants: Constants | None = None) -> CostModel:
     return PaperCosts() if name == PaperCosts.name else MeasuredCosts(constants)
 
 
-def _exhaustive(problem: Problem, model: CostModel) -> Found:
+def _exhaustive(problem: Problem, model: CostModel) -> PlanResult:
     known = gloria(problem, model)
     try:
         best = exhaustive(problem, model, MOST_PARTS, known.cost)
@@ -48,15 +48,15 @@ def _exhaustive(problem: Problem, model: CostModel) -> Found:
         raise WorkloadTooLargeError from None
     plan = SharingPlan("exhaustive", known.plan.transitions) if best is None else best
     cost = plan_cost(problem, model, plan)
-    return Found(plan, None, cost, bound=cost)
+    return PlanResult(plan, None, cost, bound=cost)
 
 
-def _none(problem: Problem, model: CostModel) -> Found:
+def _none(problem: Problem, model: CostModel) -> PlanResult:
     plan = share_nothing(problem.template)
-    return Found(plan, None, plan_cost(problem, model, plan))
+    return PlanResult(plan, None, plan_cost(problem, model, plan))
 
 
-OPTIMIZERS: Mapping[str, Callable[[Problem, CostModel], Found]] = {
+OPTIMIZERS: Mapping[str, Callable[[Problem, CostModel], PlanResult]] = {
     "gloria": gloria,
     "greedy": greedy,
     "exhaustive": _exhaustive,
@@ -71,7 +71,7 @@ the budget of the problem is used up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Optimized:
+class OptimizerResult:
     """What an optimizer found.
 
     Attributes:
@@ -85,7 +85,7 @@ class Optimized:
     problem: Problem
     model: CostModel
     optimizer: str
-    found: Found
+    found: PlanResult
     seconds: float
 
     @property
@@ -100,7 +100,7 @@ class Optimized:
         return OPTIMIZERS[optimizer](replace(self.problem, budget=budget), self.model).cost
 
 
-def optimize(problem: Problem, model: CostModel, optimizer: str) -> Optimized:
+def optimize(problem: Problem, model: CostModel, optimizer: str) -> OptimizerResult:
     """Plan a workload.
 
     Raises:
@@ -110,7 +110,7 @@ def optimize(problem: Problem, model: CostModel, optimizer: str) -> Optimized:
     begin = time.perf_counter()
     with _no_collection():
         found = OPTIMIZERS[optimizer](problem, model)
-    return Optimized(problem, model, optimizer, found, time.perf_counter() - begin)
+    return OptimizerResult(problem, model, optimizer, found, time.perf_counter() - begin)
 
 
 @contextmanager

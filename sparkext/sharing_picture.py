@@ -15,7 +15,7 @@ from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.page import fragment, page
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.jvm.frames import java_frame
-from sparkext.parser.commands import Asked, Command, Form, command
+from sparkext.parser.commands import Command, ParsedCommand, ReportForm, command
 from sparkext.sql.quoting import identifier
 from sparkext.sql.tokens import TokenError, tokenize
 
@@ -103,14 +103,14 @@ class TrendSession(SparkSession):
         if (
             asked is None
             or asked.command is not Command.EXPLAIN_SHARING
-            or asked.form is not Form.TEXT
+            or asked.form is not ReportForm.TEXT
             or asked.compares
         ):
             return frame
         return PlanFrame(frame, asked.only)
 
 
-def _asked(sql: str) -> Asked | None:
+def _asked(sql: str) -> ParsedCommand | None:
     try:
         return command(tokenize(sql))
     except TokenError:

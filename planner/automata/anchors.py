@@ -33,7 +33,7 @@ class TooWideError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Anchored:
+class AnchoredAutomaton:
     """An automaton, taken apart.
 
     Attributes:
@@ -51,7 +51,7 @@ _State = tuple[int, bool, frozenset[str]]
 """A state of the automaton that is taken apart, whether an anchor is missing, and what is open."""
 
 
-def take_apart(machine: Automaton, anchors: Mapping[str, str], starting: Set[str]) -> Anchored:
+def take_apart(machine: Automaton, anchors: Mapping[str, str], starting: Set[str]) -> AnchoredAutomaton:
     """An automaton whose states know what is open.
 
     Args:
@@ -99,7 +99,7 @@ def take_apart(machine: Automaton, anchors: Mapping[str, str], starting: Set[str
     found = {machine.labels[state] for state, _, _ in order}
     never = {label: state for state, label in enumerate(machine.labels) if label not in found}
     order += ((state, True, frozenset()) for state in never.values())
-    return Anchored(
+    return AnchoredAutomaton(
         machine=Automaton(
             labels=tuple(machine.labels[state] for state, _, _ in order),
             starts=starts,

@@ -21,7 +21,7 @@ Occurring: TypeAlias = frozenset[str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedAutomaton:
     """An automaton, taken apart.
 
     Attributes:
@@ -45,7 +45,7 @@ _Part = tuple[int, Occurring, Occurring, frozenset[Mark]]
 """A state of the automaton that is taken apart, what has occurred, what will, and which ends an event there is."""
 
 
-def mark_ends(machine: Automaton, marks: Set[Mark], seen: Set[str | None]) -> Marked:
+def mark_ends(machine: Automaton, marks: Set[Mark], seen: Set[str | None]) -> MarkedAutomaton:
     """An automaton whose states know the ends of a trend.
 
     Args:
@@ -74,7 +74,7 @@ class _Parts:
         self._index: dict[_Part, int] = {}
         self._order: list[_Part] = []
 
-    def marked(self) -> Marked:
+    def marked(self) -> MarkedAutomaton:
         """All parts, in order of discovery from the starts."""
         machine = self._machine
         starts: dict[int, Condition] = {}
@@ -99,7 +99,7 @@ class _Parts:
         part_of: dict[int, int] = {}
         for place, (state, _, _, _) in enumerate(self._order):
             part_of.setdefault(state, place)
-        return Marked(
+        return MarkedAutomaton(
             machine=Automaton(
                 labels=tuple(machine.labels[state] for state, _, _, _ in self._order),
                 starts=starts,

@@ -39,11 +39,11 @@ from sparkext.planner.compiler.kernel_plan import (
     Span,
 )
 from sparkext.planner.compiler.matches import with_matches
-from sparkext.planner.compiler.nodes import Held, Node, Sources, counts, key_of, nodes_of, sources_of
+from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, key_of, nodes_of, sources_of
 from sparkext.planner.compiler.panes import PANES_FROM, PaneRows, pane_rows, told_apart
 from sparkext.planner.conditions.access import compile_comparison, is_ranked
 from sparkext.planner.conditions.instructions import program
-from sparkext.planner.conditions.prev_condition import Constant, Kind
+from sparkext.planner.conditions.prev_condition import Constant, ValueKind
 from sparkext.planner.gloria.problem import MOST_MATCHES
 from sparkext.planner.mcep.match_plan import MatchPlan
 from sparkext.planner.patterns.query import EventClass, Selection, Step, Window
@@ -94,13 +94,13 @@ def _handover(cells: dict[Node, int], own: dict[Node, int]) -> tuple[tuple[int, 
 
     What events add up comes last: of a state that is in the base of a region as well, it is the newer one.
     """
-    pairs = {(cells[node], own[_in_fallback(node)]): node.held for node in cells if node.held != Held.FORM}
-    return tuple(sorted(pairs, key=lambda pair: pairs[pair] is Held.TOTAL))
+    pairs = {(cells[node], own[_in_fallback(node)]): node.held for node in cells if node.held != TotalKind.FORM}
+    return tuple(sorted(pairs, key=lambda pair: pairs[pair] is TotalKind.TOTAL))
 
 
 def _in_fallback(node: Node) -> Node:
     """The node of a plan without forms that holds the same total between two times."""
-    return node if node.held is Held.LIVE else replace(node, held=Held.TOTAL)
+    return node if node.held is TotalKind.LIVE else replace(node, held=TotalKind.TOTAL)
 
 
 def _compiled(
@@ -298,12 +298,12 @@ class _Compiler:
             starts = start is not None
             start_event = None if start is None else _number(self._classes, of_component(*at, start))
         units: tuple[int, ...] = ()
-        if node.held is Held.FORM:
+        if node.held is TotalKind.FORM:
             window, starts, units = self._region(node), False, self._units(node, more)
         elif starts and self._panes[node.query] is not None:
             starts, units = False, (self._one(node, more),)
-        live = replace(node, held=Held.LIVE)
-        if node.held is Held.TOTAL and component.arithmetic is not Arithmetic.EXTREME and live in cell_of:
+        live = replace(node, held=TotalKind.LIVE)
+        if node.held is TotalKind.TOTAL and component.arithmetic is not Arithmetic.EXTREME and live in cell_of:
             # What comes to the state is added up already; the column of its own has no part in that.
             return _copy(component.arithmetic, _number(self._classes, event_at(*at)), window, cell_of[live])
         whole, links = self._before(node, steps, cell_of, more)
@@ -336,7 +336,7 @@ class _Compiler:
         links: list[Link] = []
         for source, condition in steps:
             leaving = self._leaving(source)
-            is_anchored = Held.ANCHORED in (node.held, source.held)
+            is_anchored = TotalKind.ANCHORED in (node.held, source.held)
             unranked = is_anchored and state.step is not None and not is_ranked(state.step.condition)
             comparison = self._comparison(state, is_cut or unranked or condition != ALWAYS)
             if comparison is None and leaving.taken is not None:
@@ -351,7 +351,7 @@ class _Compiler:
     def _leaving(self, node: Node) -> _Leaving:
         """How events leave the cell of a node."""
         query = self._template.queries[node.query]
-        if node.held is not Held.LIVE:
+        if node.held is not TotalKind.LIVE:
             return _Leaving()
         if query.selection is Selection.CONTIGUOUS:
             return _Leaving((Cut(_number(self._classes, query.rows)),))
@@ -371,13 +371,15 @@ class _Compiler:
 
     def _any_event(self) -> int:
         """Number of the comparison that is true of any event."""
-        condition = Constant(1, Kind.FLAG)
+        condition = Constant(1, ValueKind.FLAG)
         return _number(self._comparisons, Comparison((), program(condition, self._column)))
 
     def _is_evaluated(self, node: Node) -> bool:
         """Whether the total of a node is evaluated, instead of being added up by its events."""
         form = self._shared.forms[node.query].get(node.state)
-        return node.held is Held.BASE or (node.held is Held.TOTAL and form is not None and not form.kept_apart)
+        return node.held is TotalKind.BASE or (
+            node.held is TotalKind.TOTAL and form is not None and not form.kept_apart
+        )
 
     def _read(self, source: Node, cell_of: dict[Node, int], more: _MoreCells) -> int:
         """The cell that an event reads: the node's own, or a view of it."""
@@ -412,7 +414,7 @@ class _Compiler:
                 continue
             region = self._shared.region_of[form.block]
             blocks = self._shared.bases[region].blocks
-            if node.held is Held.FORM and node.component.is_count and form.block in blocks:
+            if node.held is TotalKind.FORM and node.component.is_count and form.block in blocks:
                 units[region].append((number, blocks[form.block]))
             elif self._is_evaluated(node):
                 products = tuple(self._products(node, cell_of, more))
@@ -428,19 +430,23 @@ class _Compiler:
     def _products(self, node: Node, cell_of: dict[Node, int], more: _MoreCells) -> Iterator[Product]:
         """The linear form that a node's total is."""
         forms = self._shared.forms[node.query]
-        trends, form = counts(node), cell_of.get(replace(node, held=Held.FORM))
+        trends, form = counts(node), cell_of.get(replace(node, held=TotalKind.FORM))
         # What the base has counted goes on with trends; what is counted on the way is so for trends of the base.
         pairs = dict.fromkeys(((trends, node), (node, trends)))
         inflows = self._shared.inflows(node.query, node.state)
         snapshot = forms[node.state].snapshot
         totals = [
-            (column, state, Held.BASE if (column or snapshot is None) and forms[state].kept_apart else Held.TOTAL)
+            (
+                column,
+                state,
+                TotalKind.BASE if (column or snapshot is None) and forms[state].kept_apart else TotalKind.TOTAL,
+            )
             for column, state in self._shared.columns(node.query, node.state).items()
         ]
-        totals += ((column, state, Held.TOTAL) for column, to in inflows.items() for state in to.inflow)
+        totals += ((column, state, TotalKind.TOTAL) for column, to in inflows.items() for state in to.inflow)
         for column, state, held in totals:
             for factor, other in pairs:
-                coefficient = cell_of.get(replace(factor, held=Held.FORM))
+                coefficient = cell_of.get(replace(factor, held=TotalKind.FORM))
                 total = cell_of.get(Node(node.query, state, other.component, held))
                 if coefficient is not None and total is not None:
                     yield Product(coefficient, column, total)
@@ -471,12 +477,12 @@ class _Compiler:
         evaluations: dict[int, list[tuple[bool, Evaluation]]] = {}
         for number, node in enumerate(nodes):
             mine, window, counts = self._panes[node.query], self._window_of[node.query], node.component.is_count
-            if mine is None or node.held is Held.FORM:
+            if mine is None or node.held is TotalKind.FORM:
                 continue
             rows[window] = mine.rows
             if counts and node.state in mine.of:
                 units.setdefault(window, []).append((number, mine.of[node.state]))
-            if node.held is Held.TOTAL:
+            if node.held is TotalKind.TOTAL:
                 products = tuple(dict.fromkeys(self._pane_products(node, mine, cell_of, more)))
                 evaluations.setdefault(window, []).append((counts, Evaluation(number, None, products)))
         for key, number in more.numbers.items():

@@ -469,7 +469,7 @@ class MatchStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class MatchContribution:
     """What a match adds to a field.
 
     Attributes:
@@ -499,7 +499,7 @@ class MatchRoot:
     step: int
     bank: int
     window: Window | None
-    added: tuple[Added, ...]
+    added: tuple[MatchContribution, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from sparkext.planner.compiler.components import Component, components
 from sparkext.planner.compiler.kernel_plan import (
-    Added,
     Column,
     KernelPlan,
+    MatchContribution,
     Matches,
     MatchRoot,
     MatchStep,
@@ -56,7 +56,7 @@ def with_matches(plan: KernelPlan, queries: Sequence[Query], matches: MatchPlan,
     )
 
 
-def _added(query: Query, result: QueryResult, root: Root, columns: dict[Column, int]) -> Iterator[Added]:
+def _added(query: Query, result: QueryResult, root: Root, columns: dict[Column, int]) -> Iterator[MatchContribution]:
     """What a match adds to the fields of a query."""
     presence, values = components(query)
     of_fields: list[tuple[int, Component]] = [(result.presence, presence)]
@@ -65,4 +65,4 @@ def _added(query: Query, result: QueryResult, root: Root, columns: dict[Column, 
     for field, component in of_fields:
         places = tuple(place for place, label in enumerate(root.labels) if label == component.variable)
         column = None if component.column is None else columns.setdefault(component.column, len(columns))
-        yield Added(field, None if component.is_count else places, column, component.weighted)
+        yield MatchContribution(field, None if component.is_count else places, column, component.weighted)

@@ -16,7 +16,7 @@ from sparkext.planner.sharing.regions import Regions
 from sparkext.planner.sharing.template import Template
 
 
-class Held(Enum):
+class TotalKind(Enum):
     """What is held of a component at a state: its total, the one in the base of a region that is kept apart
     from it, its form, the part of its total that later events may still come after, or its total per earlier event."""
 
@@ -34,7 +34,7 @@ class Node:
     query: int
     state: int
     component: Component
-    held: Held = Held.TOTAL
+    held: TotalKind = TotalKind.TOTAL
     anchor: EventClass | None = None
 
 
@@ -57,22 +57,22 @@ def nodes_of(
     if template.queries[query].selection is not Selection.ANY:
         for state in totals:
             if machine.follows[state]:
-                yield Node(query, state, component, Held.LIVE)
+                yield Node(query, state, component, TotalKind.LIVE)
             if state in machine.ends:
                 yield Node(query, state, component)
         return
     for state in totals:
         yield Node(query, state, component)
         for anchor in anchors[state]:
-            yield Node(query, state, component, Held.ANCHORED, anchor)
+            yield Node(query, state, component, TotalKind.ANCHORED, anchor)
         if state in forms and forms[state].kept_apart:
-            yield Node(query, state, component, Held.BASE)
+            yield Node(query, state, component, TotalKind.BASE)
     onwards: dict[int, list[int]] = {state: [] for state in forms}
     for state, form in forms.items():
         for source in form.sources:
             onwards[source].append(state)
     for state in closure(origins & forms.keys(), onwards.__getitem__):
-        yield Node(query, state, component, Held.FORM)
+        yield Node(query, state, component, TotalKind.FORM)
 
 
 AnchorClasses: TypeAlias = tuple[tuple[EventClass, ...], ...]
@@ -101,22 +101,22 @@ def sources_of(
         index: Numbers of all nodes.
     """
     machine = template.automata[node.query]
-    held = Held.TOTAL if template.queries[node.query].selection is Selection.ANY else Held.LIVE
-    if node.held is Held.FORM:
-        states, held = shared.forms[node.query][node.state].sources, Held.FORM
-    if node.held is Held.ANCHORED or _step(template, node.query, node.state) is not None:
+    held = TotalKind.TOTAL if template.queries[node.query].selection is Selection.ANY else TotalKind.LIVE
+    if node.held is TotalKind.FORM:
+        states, held = shared.forms[node.query][node.state].sources, TotalKind.FORM
+    if node.held is TotalKind.ANCHORED or _step(template, node.query, node.state) is not None:
         before = [(state, index.get(one)) for state in states for one in _apart(template, node, state, held, anchors)]
     else:
         before = [(state, index.get(Node(node.query, state, node.component, held))) for state in states]
     return tuple((machine.follows[state][node.state], source) for state, source in before if source is not None)
 
 
-def _apart(template: Template, node: Node, state: int, held: Held, anchors: AnchorClasses) -> Iterator[Node]:
+def _apart(template: Template, node: Node, state: int, held: TotalKind, anchors: AnchorClasses) -> Iterator[Node]:
     """The nodes of a state before, if the earlier event matters, which is of the class of ``node`` if that has one."""
     if template.is_open(node.query, state):
         for anchor in anchors[state]:
             if node.anchor in (None, anchor):
-                yield Node(node.query, state, node.component, Held.ANCHORED, anchor)
+                yield Node(node.query, state, node.component, TotalKind.ANCHORED, anchor)
     elif node.anchor in (None, event_at(template, node.query, state, node.component)):
         yield Node(node.query, state, node.component, held)
 
@@ -130,9 +130,9 @@ def key_of(template: Template, merged: tuple[tuple[int, ...], ...], shared: Regi
     component, form = node.component, shared.forms[node.query].get(node.state)
     is_origin = contributes(template, node.query, node.state, component)
     block = None if form is None else form.block
-    total = None if node.held is Held.FORM else merged[node.query][node.state]
+    total = None if node.held is TotalKind.FORM else merged[node.query][node.state]
     # A total that events add up is ahead of one that is evaluated, however equal they are in the end.
-    is_ahead = node.held is Held.TOTAL and form is not None and form.kept_apart
+    is_ahead = node.held is TotalKind.TOTAL and form is not None and form.kept_apart
     what = replace(component, variable=None, mark=None)
     if component.is_count and not any(end.may_be_null for end in component.between):
         what = replace(what, between=())

@@ -16,7 +16,16 @@ from sparkext.planner.compiler.kernel_plan import Access, Column, Comparison, En
 from sparkext.planner.conditions.disjoint import Conjunction, disjoint
 from sparkext.planner.conditions.instructions import ColumnNumber, loaded, program
 from sparkext.planner.conditions.monotone import axes, is_monotone
-from sparkext.planner.conditions.prev_condition import Apply, Constant, Here, Kind, Operand, Operation, Prev, conjuncts
+from sparkext.planner.conditions.prev_condition import (
+    Apply,
+    Constant,
+    Operand,
+    Operation,
+    OwnAttribute,
+    PrevAttribute,
+    ValueKind,
+    conjuncts,
+)
 
 MOST_ORDERS = 2
 """Most attributes of the event before, beside those that must be equal to something, that a structure is ordered by."""
@@ -63,10 +72,10 @@ class _Parts:
         orders: Conditions by the one attribute of the event before that they name.
     """
 
-    equal: list[tuple[Here, Prev]] = field(default_factory=list)
+    equal: list[tuple[OwnAttribute, PrevAttribute]] = field(default_factory=list)
     asks: list[Operand] = field(default_factory=list)
     stands: list[Operand] = field(default_factory=list)
-    orders: dict[Prev, list[Operand]] = field(default_factory=dict)
+    orders: dict[PrevAttribute, list[Operand]] = field(default_factory=dict)
 
     @property
     def order(self) -> _Ordered | None:
@@ -106,7 +115,10 @@ def _parts(conjunction: Conjunction) -> _Parts:
     found = _Parts()
     for part in (small for condition in conjunction for small in conjuncts(condition)):
         match part:
-            case Apply(Operation.EQUAL, (Here() as here, Prev() as prev) | (Prev() as prev, Here() as here)):
+            case Apply(
+                Operation.EQUAL,
+                (OwnAttribute() as here, PrevAttribute() as prev) | (PrevAttribute() as prev, OwnAttribute() as here),
+            ):
                 found.equal.append((here, prev))
                 continue
         named, names_here = axes(part), _names_here(part)
@@ -122,7 +134,7 @@ def _parts(conjunction: Conjunction) -> _Parts:
 
 def _names_here(node: Operand) -> bool:
     match node:
-        case Here():
+        case OwnAttribute():
             return True
         case Apply(_, operands):
             return any(map(_names_here, operands))
@@ -147,15 +159,15 @@ def _compiled(parts: _Parts, number: ColumnNumber) -> Term:
 
 
 def _all(conditions: list[Operand]) -> Operand:
-    return reduce(lambda one, other: Apply(Operation.AND, (one, other), Kind.FLAG), conditions)
+    return reduce(lambda one, other: Apply(Operation.AND, (one, other), ValueKind.FLAG), conditions)
 
 
 @dataclass(frozen=True, slots=True)
 class _Ordered:
     """An ordered comparison of an attribute with one of the event before; see `Order`."""
 
-    here: Here
-    prev: Prev
+    here: OwnAttribute
+    prev: PrevAttribute
     before_is_less: bool
     or_equal: bool
     or_null: bool
@@ -168,24 +180,24 @@ class _Ordered:
 def _ordered(part: Operand) -> _Ordered | None:
     """What a Fenwick tree needs to know of a condition; None when it takes another tree."""
     match part:
-        case Apply(Operation.OR, (Apply(Operation.IS_NULL, (Prev() as prev,)), other)):
+        case Apply(Operation.OR, (Apply(Operation.IS_NULL, (PrevAttribute() as prev,)), other)):
             return _or_null(prev, other)
-        case Apply(Operation.OR, (other, Apply(Operation.IS_NULL, (Prev() as prev,)))):
+        case Apply(Operation.OR, (other, Apply(Operation.IS_NULL, (PrevAttribute() as prev,)))):
             return _or_null(prev, other)
-        case Apply(Operation.LESS | Operation.AT_MOST, (Prev() as prev, Here() as here)):
+        case Apply(Operation.LESS | Operation.AT_MOST, (PrevAttribute() as prev, OwnAttribute() as here)):
             return _Ordered(here, prev, True, part.operation is Operation.AT_MOST, False)
-        case Apply(Operation.LESS | Operation.AT_MOST, (Here() as here, Prev() as prev)):
+        case Apply(Operation.LESS | Operation.AT_MOST, (OwnAttribute() as here, PrevAttribute() as prev)):
             return _Ordered(here, prev, False, part.operation is Operation.AT_MOST, False)
     return None
 
 
-def _or_null(prev: Prev, other: Operand) -> _Ordered | None:
+def _or_null(prev: PrevAttribute, other: Operand) -> _Ordered | None:
     found = _ordered(other)
     if found is None or axes(found.prev) != axes(prev):
         return None
     return _Ordered(found.here, found.prev, found.before_is_less, found.or_equal, True)
 
 
-def _key_column(side: Here | Prev) -> Column:
+def _key_column(side: OwnAttribute | PrevAttribute) -> Column:
     """The column of an attribute that is compared by its order key, or by its identity."""
-    return Column(side.attribute, Encoding.IDENTITY if side.kind is Kind.IDENTITY else Encoding.LEAST)
+    return Column(side.attribute, Encoding.IDENTITY if side.kind is ValueKind.IDENTITY else Encoding.LEAST)

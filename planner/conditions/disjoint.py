@@ -14,13 +14,13 @@ from itertools import product
 from typing import TypeAlias
 
 from sparkext.planner.conditions.monotone import axes
-from sparkext.planner.conditions.prev_condition import Apply, Constant, Kind, Operand, Operation
+from sparkext.planner.conditions.prev_condition import Apply, Constant, Operand, Operation, ValueKind
 
 MOST_TERMS = 8
 """Most conjunctions that a condition is taken apart into; each is a structure of its own."""
 
 
-class Wanted(Enum):
+class WantedTruth(Enum):
     """What a condition is to be; with NULL there are two ways of not being true."""
 
     TRUE = "true"
@@ -33,18 +33,18 @@ Conjunction: TypeAlias = "tuple[Operand, ...]"
 """Conditions that are all true, each of which names at most one attribute of the event before."""
 
 _OPPOSITE = {
-    Wanted.TRUE: Wanted.NOT_TRUE,
-    Wanted.NOT_TRUE: Wanted.TRUE,
-    Wanted.FALSE: Wanted.NOT_FALSE,
-    Wanted.NOT_FALSE: Wanted.FALSE,
+    WantedTruth.TRUE: WantedTruth.NOT_TRUE,
+    WantedTruth.NOT_TRUE: WantedTruth.TRUE,
+    WantedTruth.FALSE: WantedTruth.NOT_FALSE,
+    WantedTruth.NOT_FALSE: WantedTruth.FALSE,
 }
 _NEGATED = {
-    Wanted.TRUE: Wanted.FALSE,
-    Wanted.FALSE: Wanted.TRUE,
-    Wanted.NOT_TRUE: Wanted.NOT_FALSE,
-    Wanted.NOT_FALSE: Wanted.NOT_TRUE,
+    WantedTruth.TRUE: WantedTruth.FALSE,
+    WantedTruth.FALSE: WantedTruth.TRUE,
+    WantedTruth.NOT_TRUE: WantedTruth.NOT_FALSE,
+    WantedTruth.NOT_FALSE: WantedTruth.NOT_TRUE,
 }
-_YES = Constant(1, Kind.FLAG)
+_YES = Constant(1, ValueKind.FLAG)
 
 
 class _TooManyError(Exception):
@@ -59,38 +59,42 @@ def disjoint(condition: Operand) -> list[Conjunction] | None:
         `MOST_TERMS`.
     """
     try:
-        return _split(condition, Wanted.TRUE)
+        return _split(condition, WantedTruth.TRUE)
     except _TooManyError:
         return None
 
 
-def _split(node: Operand, wanted: Wanted) -> list[Conjunction]:
+def _split(node: Operand, wanted: WantedTruth) -> list[Conjunction]:
     """Conjunctions of which one is true when ``node`` is what is wanted."""
     if isinstance(node, Apply) and node.operation is Operation.NOT:
         return _split(node.operands[0], _NEGATED[wanted])
     if isinstance(node, Apply) and node.operation in (Operation.AND, Operation.OR):
         parts = _by_axis(node)
         # AND is true when all parts are, and not false when none is; OR is the reverse.
-        of_all = (Wanted.TRUE, Wanted.NOT_FALSE) if node.operation is Operation.AND else (Wanted.FALSE, Wanted.NOT_TRUE)
+        of_all = (
+            (WantedTruth.TRUE, WantedTruth.NOT_FALSE)
+            if node.operation is Operation.AND
+            else (WantedTruth.FALSE, WantedTruth.NOT_TRUE)
+        )
         if len(parts) > 1:
             return _all_of(parts, wanted) if wanted in of_all else _some_of(parts, wanted)
     if len(axes(node)) <= 1:
         return [(_as_condition(node, wanted),)]
     if isinstance(node, Apply) and node.operation is Operation.CHOOSE:
         condition, one, other = node.operands
-        chosen = _joined(_split(condition, Wanted.TRUE), _split(one, wanted))
-        return _limited(chosen + _joined(_split(condition, Wanted.NOT_TRUE), _split(other, wanted)))
+        chosen = _joined(_split(condition, WantedTruth.TRUE), _split(one, wanted))
+        return _limited(chosen + _joined(_split(condition, WantedTruth.NOT_TRUE), _split(other, wanted)))
     raise _TooManyError
 
 
-def _all_of(parts: Iterable[Operand], wanted: Wanted) -> list[Conjunction]:
+def _all_of(parts: Iterable[Operand], wanted: WantedTruth) -> list[Conjunction]:
     found: list[Conjunction] = [()]
     for part in parts:
         found = _joined(found, _split(part, wanted))
     return found
 
 
-def _some_of(parts: list[Operand], wanted: Wanted) -> list[Conjunction]:
+def _some_of(parts: list[Operand], wanted: WantedTruth) -> list[Conjunction]:
     """The first part, or the second and not the first, and so on."""
     found: list[Conjunction] = []
     before: list[Conjunction] = [()]
@@ -117,7 +121,7 @@ def _by_axis(node: Apply) -> list[Operand]:
     for number, part in enumerate(_flat(node, node.operation)):
         named = axes(part)
         key = named if len(named) <= 1 else number
-        parts[key] = Apply(node.operation, (parts[key], part), Kind.FLAG) if key in parts else part
+        parts[key] = Apply(node.operation, (parts[key], part), ValueKind.FLAG) if key in parts else part
     return sorted(parts.values(), key=lambda part: len(axes(part)))
 
 
@@ -127,10 +131,10 @@ def _flat(node: Operand, operation: Operation) -> list[Operand]:
     return [node]
 
 
-def _as_condition(node: Operand, wanted: Wanted) -> Operand:
+def _as_condition(node: Operand, wanted: WantedTruth) -> Operand:
     """A condition that is true when ``node`` is what is wanted."""
-    if wanted in (Wanted.FALSE, Wanted.NOT_FALSE):
-        node = Apply(Operation.NOT, (node,), Kind.FLAG)
-    if wanted in (Wanted.TRUE, Wanted.FALSE):
+    if wanted in (WantedTruth.FALSE, WantedTruth.NOT_FALSE):
+        node = Apply(Operation.NOT, (node,), ValueKind.FLAG)
+    if wanted in (WantedTruth.TRUE, WantedTruth.FALSE):
         return node
-    return Apply(Operation.NOT, (Apply(Operation.SAME, (node, _YES), Kind.FLAG),), Kind.FLAG)
+    return Apply(Operation.NOT, (Apply(Operation.SAME, (node, _YES), ValueKind.FLAG),), ValueKind.FLAG)

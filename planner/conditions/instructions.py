@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from sparkext.planner.compiler.kernel_plan import Column, Encoding, Instruction
-from sparkext.planner.conditions.prev_condition import Apply, Constant, Here, Kind, Operand, Prev
+from sparkext.planner.conditions.prev_condition import Apply, Constant, Operand, OwnAttribute, PrevAttribute, ValueKind
 
 ColumnNumber: TypeAlias = Callable[[Column], int]
 
 _ENCODINGS = {
-    Kind.FLAG: Encoding.LEAST,
-    Kind.WHOLE: Encoding.LEAST,
-    Kind.NUMBER: Encoding.NUMBER,
-    Kind.SINGLE: Encoding.NUMBER,
-    Kind.KEY: Encoding.LEAST,
-    Kind.IDENTITY: Encoding.IDENTITY,
+    ValueKind.FLAG: Encoding.LEAST,
+    ValueKind.WHOLE: Encoding.LEAST,
+    ValueKind.NUMBER: Encoding.NUMBER,
+    ValueKind.SINGLE: Encoding.NUMBER,
+    ValueKind.KEY: Encoding.LEAST,
+    ValueKind.IDENTITY: Encoding.IDENTITY,
 }
 
 
@@ -25,7 +25,7 @@ def program(condition: Operand, number: ColumnNumber) -> tuple[Instruction, ...]
     return _Assembler(number).program(condition)
 
 
-def loaded(side: Here | Prev) -> Column:
+def loaded(side: OwnAttribute | PrevAttribute) -> Column:
     """The column that an attribute is loaded from."""
     return Column(side.attribute, _ENCODINGS[side.kind])
 
@@ -44,32 +44,32 @@ class _Assembler:
 
     def _add(self, node: Operand) -> int:
         match node:
-            case Here(attribute, kind) | Prev(attribute, kind):
-                side = "here" if isinstance(node, Here) else "prev"
+            case OwnAttribute(attribute, kind) | PrevAttribute(attribute, kind):
+                side = "here" if isinstance(node, OwnAttribute) else "prev"
                 column = self._number(loaded(node))
                 code = f"{side}_{_load(kind, attribute.type)}"
                 row = Instruction(code, column=column)
             case Constant(value, kind):
                 plain = value is not None
-                held = float(value or 0) if kind in (Kind.NUMBER, Kind.SINGLE) else int(value or 0)
+                held = float(value or 0) if kind in (ValueKind.NUMBER, ValueKind.SINGLE) else int(value or 0)
                 row = Instruction("constant_number" if isinstance(held, float) else "constant", value=(held, plain))
             case Apply(operation, operands, kind):
                 registers = tuple(map(self._add, operands))
                 held_as = _family(operands[-1].kind)
                 row = Instruction(f"{operation.name.lower()}_{held_as}", registers)
-                if kind is Kind.SINGLE:
+                if kind is ValueKind.SINGLE:
                     row = Instruction("to_single_number", (self._rows.setdefault(row, len(self._rows)),))
         return self._rows.setdefault(row, len(self._rows))
 
 
-def _load(kind: Kind, type_: str) -> str:
-    if kind is Kind.WHOLE and type_.startswith("decimal"):
+def _load(kind: ValueKind, type_: str) -> str:
+    if kind is ValueKind.WHOLE and type_.startswith("decimal"):
         return "digits"
     return _family(kind)
 
 
-def _family(kind: Kind) -> str:
+def _family(kind: ValueKind) -> str:
     """Which of the instructions of an operation apply: to numbers, to 128-bit keys, or to whole numbers."""
-    if kind in (Kind.NUMBER, Kind.SINGLE):
+    if kind in (ValueKind.NUMBER, ValueKind.SINGLE):
         return "number"
-    return "key" if kind is Kind.KEY else "whole"
+    return "key" if kind is ValueKind.KEY else "whole"

@@ -12,17 +12,17 @@ stops there as well (`sparkext.udfs.comparisons.intervals`).
 
 from __future__ import annotations
 
-from sparkext.planner.conditions.prev_condition import Apply, Kind, Operand, Operation, Prev
+from sparkext.planner.conditions.prev_condition import Apply, Operand, Operation, PrevAttribute, ValueKind
 
 _COMPARED = (Operation.EQUAL, Operation.SAME, Operation.LESS, Operation.AT_MOST)
 _LOGICAL = (Operation.AND, Operation.OR, Operation.NOT, Operation.IS_NULL, Operation.CHOOSE)
 
 
-def axes(node: Operand) -> frozenset[Prev]:
+def axes(node: Operand) -> frozenset[PrevAttribute]:
     """The attributes of the event before that ``node`` reads."""
     match node:
-        case Prev():
-            return frozenset((Prev(node.attribute, node.kind),))
+        case PrevAttribute():
+            return frozenset((PrevAttribute(node.attribute, node.kind),))
         case Apply(_, operands):
             return frozenset().union(*map(axes, operands))
     return frozenset()
@@ -41,5 +41,5 @@ def is_monotone(node: Operand) -> bool:
     if node.operation in _LOGICAL:
         return True
     # What compares flags is constant wherever they are.
-    flags = node.operation in _COMPARED and all(operand.kind is Kind.FLAG for operand in node.operands)
+    flags = node.operation in _COMPARED and all(operand.kind is ValueKind.FLAG for operand in node.operands)
     return flags or sum(bool(axes(operand)) for operand in node.operands) == 1

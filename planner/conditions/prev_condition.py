@@ -12,7 +12,7 @@ from typing import TypeAlias
 from sparkext.planner.patterns.attribute import Attribute
 
 
-class Kind(Enum):
+class ValueKind(Enum):
     """How a value is held while a condition is evaluated.
 
     FLAG: 0 or 1. WHOLE: 64-bit integers, also of dates, timestamps and intervals, and the digits of
@@ -55,22 +55,22 @@ class Operation(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class OwnAttribute:
     """An attribute of the event."""
 
     attribute: Attribute
-    kind: Kind
+    kind: ValueKind
 
     def __str__(self) -> str:
         return self.attribute.text
 
 
 @dataclass(frozen=True, slots=True)
-class Prev:
+class PrevAttribute:
     """An attribute of the event before; ``absent`` says that it is certainly NULL when there is none."""
 
     attribute: Attribute
-    kind: Kind
+    kind: ValueKind
     absent: bool = True
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class Constant:
     """A constant; None is NULL."""
 
     value: int | float | None
-    kind: Kind
+    kind: ValueKind
 
     def __str__(self) -> str:
         return "NULL" if self.value is None else str(self.value)
@@ -94,7 +94,7 @@ class Apply:
 
     operation: Operation
     operands: tuple[Operand, ...]
-    kind: Kind
+    kind: ValueKind
 
     def __str__(self) -> str:
         shown = [f"({o})" if isinstance(o, Apply) else str(o) for o in self.operands]
@@ -103,7 +103,7 @@ class Apply:
         return f"{self.operation.value}({', '.join(map(str, self.operands))})"
 
 
-Operand: TypeAlias = Here | Prev | Constant | Apply
+Operand: TypeAlias = OwnAttribute | PrevAttribute | Constant | Apply
 
 
 def conjuncts(condition: Operand) -> tuple[Operand, ...]:
@@ -124,12 +124,12 @@ _ANY: frozenset[bool | None] = frozenset((True, False, None))
 def _possible(node: Operand) -> frozenset[bool | None]:
     """What a value may be without an event before it: None for NULL, else a flag's value, or both."""
     match node:
-        case Here():
+        case OwnAttribute():
             return _ANY
-        case Prev(absent=absent):
+        case PrevAttribute(absent=absent):
             return frozenset((None,)) if absent else _ANY
         case Constant(value, kind):
-            known = _ANY - {None} if kind is not Kind.FLAG else frozenset((bool(value),))
+            known = _ANY - {None} if kind is not ValueKind.FLAG else frozenset((bool(value),))
             return frozenset((None,)) if value is None else known
     operands = [_possible(operand) for operand in node.operands]
     match node.operation:

@@ -16,7 +16,7 @@ Charge: TypeAlias = tuple[Hashable, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
+class Departure:
     """What becomes of a query's totals at a state.
 
     Attributes:
@@ -55,7 +55,9 @@ class CostModel(Protocol):
     def shared(self, problem: Problem, query: int, transition: int, snapshot: int) -> Iterable[Charge]:
         """Of a form over a transition, as far as the query needs it; the Q-set pays for the union."""
 
-    def evaluation(self, problem: Problem, query: int, state: int, snapshot: int, leaving: Leaving) -> Iterable[Charge]:
+    def evaluation(
+        self, problem: Problem, query: int, state: int, snapshot: int, leaving: Departure
+    ) -> Iterable[Charge]:
         """Of turning what arrives for a query in forms over snapshots of one state into values."""
 
     def entry(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
@@ -65,10 +67,10 @@ class CostModel(Protocol):
         """Whether there may be Q-sets of a transition that cost less than their queries alone, evaluations aside."""
 
 
-def leaving(problem: Problem, query: int, state: int, labels: Labels) -> Leaving:
+def leaving(problem: Problem, query: int, state: int, labels: Labels) -> Departure:
     """What becomes of a query's totals at a state."""
     departures = problem.departures[query][state]
-    return Leaving(
+    return Departure(
         fresh=any(labels[number] == state for number in departures),
         alone=tuple(number for number in departures if labels[number] is ALONE),
         ends=state in problem.ends[query],

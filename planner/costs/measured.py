@@ -28,7 +28,7 @@ from sparkext.planner.compiler.components import needed
 from sparkext.planner.compiler.kernel_plan import Access
 from sparkext.planner.compiler.panes import pane_rows, told_apart
 from sparkext.planner.conditions.access import accesses
-from sparkext.planner.costs.cost_model import Charge, Leaving
+from sparkext.planner.costs.cost_model import Charge, Departure
 from sparkext.planner.gloria.bursts import is_burst
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.sharing.prefixes import equal_prefixes
@@ -109,7 +109,9 @@ class MeasuredCosts:
             kernel.charged[key] = charges
         return kernel.charged[key]
 
-    def evaluation(self, problem: Problem, query: int, state: int, snapshot: int, leaving: Leaving) -> Iterable[Charge]:
+    def evaluation(
+        self, problem: Problem, query: int, state: int, snapshot: int, leaving: Departure
+    ) -> Iterable[Charge]:
         """The rows that are asked for, each time that they are, and an update where snapshots are taken."""
         kernel, c = self._kernel(problem), self.constants
         key = (query, state, snapshot, leaving)
@@ -134,7 +136,7 @@ class MeasuredCosts:
         kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
         return kernel.charged[key]
 
-    def _of_burst(self, problem: Problem, query: int, state: int, label: int, leaving: Leaving) -> float:
+    def _of_burst(self, problem: Problem, query: int, state: int, label: int, leaving: Departure) -> float:
         """Of a total in a loop that is shared by bursts: once a burst, whenever it is asked for, and where snapshots
         are taken an update for all that comes there."""
         kernel, c = self._kernel(problem), self.constants

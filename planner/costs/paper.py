@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sparkext.planner.costs.cost_model import Charge, Leaving
+from sparkext.planner.costs.cost_model import Charge, Departure
 from sparkext.planner.gloria.bursts import is_burst
 from sparkext.planner.gloria.problem import Problem
 
@@ -55,7 +55,7 @@ class PaperCosts:
         query: int,
         state: int,
         snapshot: int,
-        leaving: Leaving,  # noqa: ARG002 - the paper evaluates at the state whatever comes then
+        leaving: Departure,  # noqa: ARG002 - the paper evaluates at the state whatever comes then
     ) -> Iterable[Charge]:
         """|E|·|X| for each query."""
         if is_burst(snapshot):

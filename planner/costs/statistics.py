@@ -12,13 +12,13 @@ ASSUMED = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedEvents:
     """Events of a class in a group and window; in a pool with different windows, in the longest.
 
     Attributes:
         events: How many.
         origin: How that is known.
-        runs: How many runs of them, see `Seen.runs`; None when that is not known.
+        runs: How many runs of them, see `ObservedStatistics.runs`; None when that is not known.
     """
 
     events: float
@@ -33,7 +33,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedStatistics:
     """What has been seen of a source.
 
     Attributes:
@@ -54,7 +54,7 @@ class Seen:
     largest: float = 0.0
     runs: Mapping[EventClass, float] = field(default_factory=dict)
 
-    def expected(self, event: EventClass, within: int | None) -> Expected | None:
+    def expected(self, event: EventClass, within: int | None) -> ExpectedEvents | None:
         """Events of a class in windows of length ``within``; None when there is nothing to tell it from."""
         if event not in self.events or self.keys < 1:
             return None
@@ -62,7 +62,7 @@ class Seen:
         if within is not None:
             windows = max(windows, self.span / within)
         runs = self.runs[event] / windows if event in self.runs else None
-        return Expected(self.events[event] / windows, self.origin, runs)
+        return ExpectedEvents(self.events[event] / windows, self.origin, runs)
 
 
 def longest_window(queries: Iterable[Query]) -> int | None:
@@ -71,8 +71,8 @@ def longest_window(queries: Iterable[Query]) -> int | None:
 
 
 def expectations(
-    classes: Sequence[EventClass], within: int | None, given: Mapping[str, float], seen: Sequence[Seen]
-) -> dict[EventClass, Expected]:
+    classes: Sequence[EventClass], within: int | None, given: Mapping[str, float], seen: Sequence[ObservedStatistics]
+) -> dict[EventClass, ExpectedEvents]:
     """What to expect of each class: what a user says, else the first that has been seen, else an assumption.
 
     Args:
@@ -81,19 +81,19 @@ def expectations(
         given: Events by the text of a class, or by its type alone.
         seen: Most trusted first.
     """
-    found: dict[EventClass, Expected] = {}
+    found: dict[EventClass, ExpectedEvents] = {}
     for event in classes:
         for name in (str(event), event.type):
             if event not in found and name is not None and name in given:
-                found[event] = Expected(given[name], "given")
+                found[event] = ExpectedEvents(given[name], "given")
         for source in seen:
             if event not in found and (expected := source.expected(event, within)) is not None:
                 found[event] = expected
-        found.setdefault(event, Expected(ASSUMED, "assumed"))
+        found.setdefault(event, ExpectedEvents(ASSUMED, "assumed"))
     return found
 
 
-def are_near(some: Mapping[EventClass, Expected], others: Mapping[EventClass, Expected]) -> bool:
+def are_near(some: Mapping[EventClass, ExpectedEvents], others: Mapping[EventClass, ExpectedEvents]) -> bool:
     """Whether as many events and runs are expected of all classes of ``others``, but for a factor of two."""
     total, other_total = (sum(one.events for one in every.values()) for every in (some, others))
     return all(

@@ -28,7 +28,7 @@ from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.gloria.prospects import too_large, without_prospects
 from sparkext.planner.hamlet.search import HamletSearch
 from sparkext.planner.hamlet.search import search as search_loops
-from sparkext.planner.mcep.match_plan import Matching
+from sparkext.planner.mcep.match_plan import MatchSearch
 from sparkext.planner.sharing.not_planned import NotPlanned
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharon.search import SharonSearch, search
@@ -37,7 +37,7 @@ RULES: tuple[Rule, ...] = (generate, plan_components, prune_edges, prune_nodes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class PlanResult:
     """What an optimizer has found.
 
     Attributes:
@@ -58,7 +58,7 @@ class Found:
     bound: float | None = None
     sharon: SharonSearch | None = None
     hamlet: HamletSearch | None = None
-    mcep: Matching | None = None
+    mcep: MatchSearch | None = None
 
     @property
     def not_planned(self) -> tuple[NotPlanned, ...] | None:
@@ -82,12 +82,12 @@ def build(problem: Problem, model: CostModel, rules: tuple[Rule, ...] = RULES, p
     return graph
 
 
-def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> Found:
+def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> PlanResult:
     """The best plan that can be found in the budget; it does not depend on the order of the queries.
 
     Where it is not known to be the best of all, it costs no more than those of SHARON, HAMLET and the greedy rules.
     """
-    searched = Searched(problem, model)
+    searched = GraphSearch(problem, model)
     if searched.graph is None:
         return searched.found("gloria", searched.labels, proved=not searched.has_prospects)
     effort = effort or Effort()
@@ -105,12 +105,12 @@ def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> 
     return searched.found("gloria", labels, cost, bound)
 
 
-def _of_sequences(searched: Searched, model: CostModel, effort: Effort) -> list[Labelling]:
+def _of_sequences(searched: GraphSearch, model: CostModel, effort: Effort) -> list[Labelling]:
     """What SHARON finds."""
     return search(searched.problem, model, searched.pricer, effort, part=1.0)[0]
 
 
-def _of_lightest(searched: Searched, model: CostModel, effort: Effort) -> list[Labelling]:
+def _of_lightest(searched: GraphSearch, model: CostModel, effort: Effort) -> list[Labelling]:
     """What the greedy rules find; nothing is shared if there is no time for them."""
     del effort
     with suppress(BudgetSpentError):
@@ -118,14 +118,14 @@ def _of_lightest(searched: Searched, model: CostModel, effort: Effort) -> list[L
     return [dict.fromkeys(mine, ALONE) for mine in searched.problem.mine]
 
 
-def _of_loops(searched: Searched, model: CostModel, effort: Effort) -> list[Labelling]:
+def _of_loops(searched: GraphSearch, model: CostModel, effort: Effort) -> list[Labelling]:
     """What HAMLET finds."""
     del model, effort
     return search_loops(searched.problem, searched.pricer)[0]
 
 
 def _no_dearer(
-    searched: Searched, model: CostModel, labels: list[Labelling], begin: list[Labelling], effort: Effort
+    searched: GraphSearch, model: CostModel, labels: list[Labelling], begin: list[Labelling], effort: Effort
 ) -> list[Labelling]:
     """Labels that cost no more than the given ones, or those of another beginning and what completion makes of them."""
     problem, pricer = searched.problem, searched.pricer
@@ -136,13 +136,13 @@ def _no_dearer(
     return begin
 
 
-def published(problem: Problem, model: CostModel) -> Found:
+def published(problem: Problem, model: CostModel) -> PlanResult:
     """The plan that the rules of the paper find, without completion."""
-    searched = Searched(problem, model)
+    searched = GraphSearch(problem, model)
     return searched.found("published", searched.labels)
 
 
-class Searched:
+class GraphSearch:
     """A problem, of which the graph has been built and searched, if there is something to look for.
 
     Attributes:
@@ -181,7 +181,7 @@ class Searched:
         published: float | None = None,
         bound: float | None = None,
         proved: bool = False,
-    ) -> Found:
+    ) -> PlanResult:
         """The plan that labels give.
 
         Args:
@@ -194,4 +194,4 @@ class Searched:
         plan = plan_of(self.problem, optimizer, labels)
         cost = plan_cost(self.problem, self._model, plan)
         graph = None if self.graph is None else self.ordered.graph(self.graph)
-        return Found(self.ordered.plan(plan), graph, cost, published, cost if proved else bound)
+        return PlanResult(self.ordered.plan(plan), graph, cost, published, cost if proved else bound)

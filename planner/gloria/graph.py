@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from sparkext.planner.bits import bits, members
 from sparkext.planner.completion.labels import ALONE
-from sparkext.planner.costs.cost_model import CostModel, Leaving
+from sparkext.planner.costs.cost_model import CostModel, Departure
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.sharing.sharing_plan import QSet
 
@@ -273,7 +273,7 @@ class Graph:
             for query in self.numbers(passing & sharing):
                 if left := self._leaving(query, state, after):
                     snapshot = self._snapshot(before, query)
-                    both = Leaving(left.fresh or snapshot == state, left.alone, left.ends)
+                    both = Departure(left.fresh or snapshot == state, left.alone, left.ends)
                     total += self._sum(self.model.evaluation(self.problem, query, state, snapshot, both))
                     if around >> query & 1:
                         total -= self._sum(self._around(query, state))
@@ -282,16 +282,16 @@ class Graph:
 
     def _around(self, query: int, state: int) -> Iterable[tuple[object, float]]:
         """Evaluations at a state of a Kleene sub-pattern since snapshots are taken there again."""
-        return self.model.evaluation(self.problem, query, state, state, Leaving(True, (), False))
+        return self.model.evaluation(self.problem, query, state, state, Departure(True, (), False))
 
-    def _leaving(self, query: int, state: int, after: Node | None) -> Leaving:
+    def _leaving(self, query: int, state: int, after: Node | None) -> Departure:
         ends = state in self.problem.ends[query]
         if after is None:
-            return Leaving(False, (), ends)
+            return Departure(False, (), ends)
         pool = self.pools[after.pool]
         mine = tuple(n for n in self.problem.departures[query].get(state, ()) if n in pool.transitions)
         label = after.label(query)
-        return Leaving(bool(mine) and label == state, mine if label is ALONE else (), ends)
+        return Departure(bool(mine) and label == state, mine if label is ALONE else (), ends)
 
     def _ends(self, pool: Pool, query: int) -> bool:
         return any(state in self.problem.ends[query] for state in self._states(pool))

@@ -11,12 +11,12 @@ from dataclasses import replace
 from sparkext.planner.completion.labels import plan_of
 from sparkext.planner.costs.cost_model import CostModel, Pricer, plan_cost
 from sparkext.planner.gloria.canonical import Canonical, canonical
-from sparkext.planner.gloria.gloria import Found
+from sparkext.planner.gloria.gloria import PlanResult
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.hamlet.search import HamletSearch, search
 
 
-def hamlet(problem: Problem, model: CostModel) -> Found:
+def hamlet(problem: Problem, model: CostModel) -> PlanResult:
     """The plan that shares loops of single states; it does not depend on the order of the queries.
 
     It costs no more than if all queries go alone. Those that have no such loop, or one that no other has, do so, and
@@ -26,7 +26,7 @@ def hamlet(problem: Problem, model: CostModel) -> Found:
     labels, searched = search(ordered.problem, Pricer(ordered.problem, model))
     plan = plan_of(ordered.problem, "hamlet", labels)
     cost = plan_cost(ordered.problem, model, plan)
-    return Found(ordered.plan(plan), None, cost, hamlet=_as_given(ordered, searched))
+    return PlanResult(ordered.plan(plan), None, cost, hamlet=_as_given(ordered, searched))
 
 
 def _as_given(ordered: Canonical, searched: HamletSearch) -> HamletSearch:

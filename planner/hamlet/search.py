@@ -25,7 +25,7 @@ SIZES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
+class CommonLoop:
     """A loop that several queries have.
 
     Attributes:
@@ -53,7 +53,7 @@ class HamletSearch:
     """
 
     not_planned: tuple[NotPlanned, ...]
-    repeated: tuple[Repeated, ...] = ()
+    repeated: tuple[CommonLoop, ...] = ()
 
 
 def search(problem: Problem, pricer: Pricer) -> tuple[list[Labelling], HamletSearch]:
@@ -61,7 +61,7 @@ def search(problem: Problem, pricer: Pricer) -> tuple[list[Labelling], HamletSea
     labels: list[Labelling] = [dict.fromkeys(mine, ALONE) for mine in problem.mine]
     loops, not_planned = repeats(problem)
     cost = pricer.cost(labels)
-    repeated: list[Repeated] = []
+    repeated: list[CommonLoop] = []
     for state, having in loops.items():
         if problem.budget.is_spent():
             break
@@ -76,7 +76,7 @@ def search(problem: Problem, pricer: Pricer) -> tuple[list[Labelling], HamletSea
             cost = least
             left = {query: loop for query, loop in left.items() if query not in queries}
         groups = len({loop.before for loop in having.values()})
-        repeated.append(Repeated(state, tuple(having), groups, tuple(shared), begin - cost))
+        repeated.append(CommonLoop(state, tuple(having), groups, tuple(shared), begin - cost))
     return labels, HamletSearch(not_planned, tuple(repeated))
 
 

@@ -32,7 +32,7 @@ SEED = 2019
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class TargetPattern:
     """A pattern whose matches are to be built.
 
     Attributes:
@@ -48,7 +48,7 @@ class Sought:
         return tuple(kind for place, kind in enumerate(self.kinds) if places >> place & 1)
 
 
-def total(patterns: Sequence[Sought], plans: Sequence[LocalPlan], expected: Expected) -> float:
+def total(patterns: Sequence[TargetPattern], plans: Sequence[LocalPlan], expected: Expected) -> float:
     """Partial matches of all plans together: equal nodes once, in the longest of their windows."""
     both = zip(patterns, plans, strict=True)
     return _total(((map(pattern.node, plan.nodes), pattern.part) for pattern, plan in both), expected)
@@ -64,7 +64,7 @@ def _total(nodes: Iterable[tuple[Iterable[Kinds], float]], expected: Expected) -
 
 
 @dataclass(frozen=True, slots=True)
-class Annealed:
+class AnnealingResult:
     """What has been found.
 
     Attributes:
@@ -78,7 +78,7 @@ class Annealed:
     cost: float
 
 
-def anneal(patterns: Sequence[Sought], best: LocalBest, expected: Expected, budget: Budget) -> Annealed:
+def anneal(patterns: Sequence[TargetPattern], best: LocalBest, expected: Expected, budget: Budget) -> AnnealingResult:
     """Plans of patterns that share partial matches; never dearer than the best plans by themselves.
 
     Args:
@@ -92,13 +92,13 @@ def anneal(patterns: Sequence[Sought], best: LocalBest, expected: Expected, budg
     for component in search.components():
         for pattern, plan in search.annealed(component, budget).items():
             plans[pattern] = plan
-    return Annealed(tuple(plans), total(patterns, search.plans, expected), total(patterns, plans, expected))
+    return AnnealingResult(tuple(plans), total(patterns, search.plans, expected), total(patterns, plans, expected))
 
 
 class _Search:
     """The multi-pattern graph: patterns, of which two are neighbours when they have a sub-pattern in common."""
 
-    def __init__(self, patterns: Sequence[Sought], best: LocalBest, expected: Expected) -> None:
+    def __init__(self, patterns: Sequence[TargetPattern], best: LocalBest, expected: Expected) -> None:
         self._patterns = patterns
         self._best = best
         self._expected = expected
@@ -182,7 +182,7 @@ class _Search:
             self._known[key] = self._best(len(sought.kinds), price, key[1])
         return self._known[key]
 
-    def _price(self, pattern: Sought, places: int) -> float:
+    def _price(self, pattern: TargetPattern, places: int) -> float:
         return self._expected_at(pattern.node(places), pattern.part)
 
     def _expected_at(self, node: Kinds, part: float) -> float:

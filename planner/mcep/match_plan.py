@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from sparkext.planner.mcep.annealing import Sought
+from sparkext.planner.mcep.annealing import TargetPattern
 from sparkext.planner.mcep.local_plans import LocalPlan
 from sparkext.planner.mcep.partial_matches import Expected, Kinds
 from sparkext.planner.patterns.query import EventClass
@@ -82,7 +82,7 @@ class MatchPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Matching:
+class MatchSearch:
     """What MCEP has found.
 
     Attributes:
@@ -101,7 +101,7 @@ class Matching:
 
 
 def match_plan(
-    patterns: Sequence[Sought],
+    patterns: Sequence[TargetPattern],
     plans: Sequence[LocalPlan],
     roots: Mapping[int, Sequence[tuple[int, tuple[str, ...]]]],
     lengths: Sequence[int | None],

@@ -13,11 +13,11 @@ from typing import TypeAlias
 from sparkext.planner.costs.cost_model import CostModel, plan_cost
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.costs.statistics import longest_window
-from sparkext.planner.gloria.gloria import Found
+from sparkext.planner.gloria.gloria import PlanResult
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.mcep.annealing import Annealed, Sought, anneal, total
+from sparkext.planner.mcep.annealing import AnnealingResult, TargetPattern, anneal, total
 from sparkext.planner.mcep.local_plans import LocalBest, best_order, best_tree, order_plan
-from sparkext.planner.mcep.match_plan import Matching, match_plan
+from sparkext.planner.mcep.match_plan import MatchSearch, match_plan
 from sparkext.planner.mcep.partial_matches import Expected, Kinds, PartialMatches
 from sparkext.planner.mcep.words import words
 from sparkext.planner.patterns.query import EventClass
@@ -33,7 +33,7 @@ NANOSECONDS = 120.0
 machine."""
 
 
-def mcep(problem: Problem, model: CostModel) -> Found:
+def mcep(problem: Problem, model: CostModel) -> PlanResult:
     """A plan that builds the matches of all queries with finitely many words; the others go alone.
 
     Its cost is that of the queries that go alone, and an update for each partial match. It is not compared with the
@@ -51,7 +51,7 @@ def mcep(problem: Problem, model: CostModel) -> Found:
     by = min(plans, key=lambda name: plans[name].matches * (1 + 1e-9 * (name == "trees")))
     apart = tuple(NotPlanned(query, reason) for query, reason in sorted(reasons.items()))
     own = [sought.patterns[pattern] for mine in sought.of_query.values() for pattern, _ in mine]
-    matching = Matching(
+    matching = MatchSearch(
         plans[by],
         apart,
         by,
@@ -60,7 +60,7 @@ def mcep(problem: Problem, model: CostModel) -> Found:
     )
     price = 1.0 if model.name == PaperCosts.name else NANOSECONDS
     cost = _cost_of(problem, model, [one.query for one in apart]) + price * plans[by].matches
-    return Found(replace(share_nothing(problem.template), optimizer="mcep"), None, cost, mcep=matching)
+    return PlanResult(replace(share_nothing(problem.template), optimizer="mcep"), None, cost, mcep=matching)
 
 
 class _Classes:
@@ -97,7 +97,7 @@ def _known(problem: Problem, classes: _Classes) -> tuple[dict[int, _Labelled], d
         else:
             named: _Labelled = [(tuple(map(classes.numbers.__getitem__, word.classes)), word.labels) for word in mine]
             part = _part(problem, query)
-            if max(_alone(Sought(kinds, part), classes.expected) for kinds, _ in named) > problem.most_matches:
+            if max(_alone(TargetPattern(kinds, part), classes.expected) for kinds, _ in named) > problem.most_matches:
                 reasons[query] = Reason.TOO_MANY_MATCHES
             else:
                 found[query] = named
@@ -113,7 +113,7 @@ class _Patterns:
         of_query: Per query, its patterns by number, each with the variables of its events.
     """
 
-    patterns: tuple[Sought, ...]
+    patterns: tuple[TargetPattern, ...]
     of_query: dict[int, list[tuple[int, tuple[str, ...]]]]
 
 
@@ -125,7 +125,7 @@ def _sought(problem: Problem, known: dict[int, _Labelled]) -> _Patterns:
     order = sorted(parts, key=lambda kinds: (len(kinds), repr(kinds)))
     number = {kinds: place for place, kinds in enumerate(order)}
     return _Patterns(
-        tuple(Sought(kinds, parts[kinds]) for kinds in order),
+        tuple(TargetPattern(kinds, parts[kinds]) for kinds in order),
         {query: [(number[kinds], labels) for kinds, labels in mine] for query, mine in known.items()},
     )
 
@@ -141,14 +141,14 @@ def _part(problem: Problem, query: int) -> float:
     return 1.0 if within is None or longest is None else within / longest
 
 
-def _annealed(problem: Problem, sought: _Patterns, best: LocalBest, expected: Expected) -> Annealed | None:
+def _annealed(problem: Problem, sought: _Patterns, best: LocalBest, expected: Expected) -> AnnealingResult | None:
     """What is found by orders, or by trees, which are not looked at where there are long patterns."""
     if best is best_tree and any(len(pattern.kinds) > LONGEST_TREE for pattern in sought.patterns):
         return None
     return anneal(sought.patterns, best, expected, problem.budget)
 
 
-def _alone(pattern: Sought, expected: Expected) -> float:
+def _alone(pattern: TargetPattern, expected: Expected) -> float:
     """Partial matches of a pattern by itself, in its best order."""
     plan = best_order(len(pattern.kinds), lambda places: expected(pattern.node(places), pattern.part), ())
     return total([pattern], [plan], expected)

@@ -49,7 +49,7 @@ MAX_BOUND = 1000
 """Greatest bound of a quantifier."""
 
 
-class Kind(Enum):
+class LexemeKind(Enum):
     """What a lexeme is."""
 
     WORD = "word"
@@ -61,7 +61,7 @@ class Kind(Enum):
 class Lexeme:
     """A word, a quoted identifier or one symbol, with its place in the user's text."""
 
-    kind: Kind
+    kind: LexemeKind
     text: str
     start: int
     end: int
@@ -78,7 +78,7 @@ def lexemes(text: str, start: int) -> list[Lexeme]:
         start: Offset of ``text`` in the user's text.
     """
     return [
-        Lexeme(Kind.WORD if m[1] else Kind.OTHER, m[0], start + m.start(), start + m.end())
+        Lexeme(LexemeKind.WORD if m[1] else LexemeKind.OTHER, m[0], start + m.start(), start + m.end())
         for m in _LEXEME.finditer(text)
         if not m[0].isspace()
     ]
@@ -114,7 +114,7 @@ class _Reader:
 
     def take(self, symbol: str) -> bool:
         found = self.peek()
-        if found is None or found.kind is not Kind.OTHER or found.text != symbol:
+        if found is None or found.kind is not LexemeKind.OTHER or found.text != symbol:
             return False
         self._at += 1
         return True
@@ -204,7 +204,7 @@ class _Reader:
         if bounds is None:
             return operand
         second = self.peek()
-        if second is not None and second.kind is Kind.OTHER and second.text in (*_QUANTIFIERS, "{"):
+        if second is not None and second.kind is LexemeKind.OTHER and second.text in (*_QUANTIFIERS, "{"):
             assert found is not None
             raise PlanningError(
                 "TREND_PATTERN_SYNTAX",
@@ -219,7 +219,7 @@ class _Reader:
     def quantifier(self) -> tuple[int, int | None] | None:
         """Bounds of the quantifier that comes next; None when none does."""
         found = self.peek()
-        if found is None or found.kind is not Kind.OTHER:
+        if found is None or found.kind is not LexemeKind.OTHER:
             return None
         if found.text in _QUANTIFIERS:
             self._at += 1
@@ -290,20 +290,20 @@ class _Reader:
             inner = self.alternation(depth + 1)
             self.expect(")")
             return inner
-        if found.kind is Kind.OTHER:
+        if found.kind is LexemeKind.OTHER:
             following = self.peek(1)
             if found.text == "{" and following is not None and following.text == "-":
                 raise self.foreign(found, _EXCLUSION)
             if found.text in _ANCHORS:
                 raise self.foreign(found, _ANCHORS[found.text])
             raise self.unexpected(found)
-        if found.kind is Kind.WORD:
+        if found.kind is LexemeKind.WORD:
             return self._word(found, depth)
         return self._variable(found)
 
     def _word(self, found: Lexeme, depth: int) -> Node:
         following = self.peek(1)
-        called = following is not None and following.kind is Kind.OTHER and following.text == "("
+        called = following is not None and following.kind is LexemeKind.OTHER and following.text == "("
         word = found.text.upper()
         if word == "NOT":
             raise self.misplaced(self._at, "it follows another NOT")
@@ -342,7 +342,7 @@ class _Reader:
 
     @staticmethod
     def _starts_element(found: Lexeme | None) -> bool:
-        return found is not None and (found.kind is not Kind.OTHER or found.text == "(")
+        return found is not None and (found.kind is not LexemeKind.OTHER or found.text == "(")
 
 
 def _sequence(parts: list[Node]) -> Node:
@@ -353,4 +353,4 @@ def _sequence(parts: list[Node]) -> Node:
 
 
 def _is_not(found: Lexeme | None) -> bool:
-    return found is not None and found.kind is Kind.WORD and found.text.upper() == "NOT"
+    return found is not None and found.kind is LexemeKind.WORD and found.text.upper() == "NOT"

@@ -21,7 +21,7 @@ from sparkext.planner.sharing.template import Template
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class LinearForm:
     """What comes to a state of a query's automaton as a linear form.
 
     Attributes:
@@ -76,7 +76,7 @@ class Regions:
         bases: Per region.
     """
 
-    forms: tuple[dict[int, Form], ...]
+    forms: tuple[dict[int, LinearForm], ...]
     region_of: tuple[int, ...]
     bases: tuple[RegionBase, ...]
 
@@ -87,7 +87,7 @@ class Regions:
         own = {places[f.block]: other for other, f in self.forms[query].items() if f.block in places}
         return own if form.snapshot is None else {0: form.snapshot} | own
 
-    def inflows(self, query: int, state: int) -> dict[int, Form]:
+    def inflows(self, query: int, state: int) -> dict[int, LinearForm]:
         """Per column of what comes to a loop from outside, the form of the state of the query to which it comes."""
         places = self.bases[self.region_of[self.forms[query][state].block]].inflows
         return {places[f.block]: f for f in self.forms[query].values() if f.is_fed and f.block in places}
@@ -133,12 +133,12 @@ def regions(template: Template, plan: SharingPlan) -> Regions:
         ),
         [tuple((None, number[query, source]) for source in sources[query, place]) for query, place in over],
     )
-    forms: tuple[dict[int, Form], ...] = tuple({} for _ in template.queries)
+    forms: tuple[dict[int, LinearForm], ...] = tuple({} for _ in template.queries)
     state_at = [{place: state for state, place in enumerate(places)} for places in template.places]
     for ((query, place), snapshot), block in zip(over.items(), blocks, strict=True):
         at = state_at[query].__getitem__
         outside = (source for source, label in arriving[query, place].items() if snapshot == BURST != label)
-        forms[query][at(place)] = Form(
+        forms[query][at(place)] = LinearForm(
             snapshot=None if snapshot == BURST else at(snapshot),
             begins=snapshot in arriving[query, place],
             starts=steps.starts(query, place),
@@ -160,7 +160,7 @@ def _in_loops(plan: SharingPlan) -> dict[tuple[int, int], tuple[object, ...]]:
     return {node: (BURST, *entered) for node, entered in found.items()}
 
 
-def _in_regions(forms: tuple[dict[int, Form], ...]) -> Regions:
+def _in_regions(forms: tuple[dict[int, LinearForm], ...]) -> Regions:
     """Blocks between which forms go are put into one region."""
     links = {(mine[source].block, form.block) for mine in forms for form in mine.values() for source in form.sources}
     blocks = len({form.block for mine in forms for form in mine.values()})

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sparkext.planner.automata.anchors import Anchored, needs, take_apart
+from sparkext.planner.automata.anchors import AnchoredAutomaton, needs, take_apart
 from sparkext.planner.automata.automaton import Automaton
-from sparkext.planner.automata.ends import Marked, mark_ends
+from sparkext.planner.automata.ends import MarkedAutomaton, mark_ends
 from sparkext.planner.automata.guards import Condition, of
 from sparkext.planner.automata.unambiguous import automaton
 from sparkext.planner.patterns.pattern import Not, negations
@@ -85,7 +85,7 @@ class Template:
     ends: tuple[tuple[int, ...], ...]
     transitions: tuple[Transition, ...]
     opens: tuple[tuple[str | None, ...], ...]
-    marked: tuple[Marked | None, ...]
+    marked: tuple[MarkedAutomaton | None, ...]
     guards: tuple[tuple[GuardState, ...], ...] = ()
     guard_names: tuple[str, ...] = ()
 
@@ -161,11 +161,11 @@ def template(queries: Sequence[Query]) -> Template:
     )
 
 
-def _anchored(machine: Automaton, query: Query) -> Anchored:
+def _anchored(machine: Automaton, query: Query) -> AnchoredAutomaton:
     """The automaton of a query, taken apart by the anchors of its conditions."""
     anchors = _anchors(query)
     if not anchors:
-        return Anchored(machine, (None,) * len(machine.labels), frozenset())
+        return AnchoredAutomaton(machine, (None,) * len(machine.labels), frozenset())
     starting = {name for name, step in query.steps if name in anchors and step.start is not None}
     return take_apart(machine, anchors, starting)
 
@@ -175,7 +175,7 @@ def _anchors(query: Query) -> dict[str, str]:
     return {name: step.anchor for name, step in query.steps if step.anchor is not None}
 
 
-def _with_ends(anchored: Anchored, query: Query) -> tuple[Anchored, Marked | None]:
+def _with_ends(anchored: AnchoredAutomaton, query: Query) -> tuple[AnchoredAutomaton, MarkedAutomaton | None]:
     """The automaton of a query, taken apart further by the ends of trends that its aggregates ask for."""
     if not query.marks:
         return anchored, None
@@ -188,7 +188,7 @@ def _with_ends(anchored: Anchored, query: Query) -> tuple[Anchored, Marked | Non
         for variable, wanted in zip((anchored.opens[state] for state in marked.origins), asked, strict=True)
     )
     missing = frozenset(place for place, state in enumerate(marked.origins) if state in anchored.missing)
-    return Anchored(marked.machine, opens, missing), marked
+    return AnchoredAutomaton(marked.machine, opens, missing), marked
 
 
 def _with_pool_guards(

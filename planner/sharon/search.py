@@ -26,7 +26,7 @@ PRICING_PART = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Considered:
+class CandidateOutcome:
     """What has become of a candidate.
 
     Attributes:
@@ -62,7 +62,7 @@ class SharonSearch:
     """
 
     not_planned: tuple[NotPlanned, ...]
-    considered: tuple[Considered, ...] = ()
+    considered: tuple[CandidateOutcome, ...] = ()
     shared: tuple[Candidate, ...] = ()
     score: float = 0.0
     by_gwmin: float = 0.0
@@ -147,9 +147,9 @@ def _considered(
     graph: ConflictGraph,
     reduction: Reduction,
     chosen: int,
-) -> tuple[Considered, ...]:
+) -> tuple[CandidateOutcome, ...]:
     """The candidates that were priced; ``paying`` are those that are vertices."""
-    priced = [Considered(*both, (), None, False) for both in zip(found, saving, strict=False)]
+    priced = [CandidateOutcome(*both, (), None, False) for both in zip(found, saving, strict=False)]
     for vertex, place in enumerate(paying):
         priced[place] = replace(
             priced[place],

@@ -10,13 +10,13 @@ from dataclasses import replace
 from sparkext.planner.completion.labels import plan_of
 from sparkext.planner.costs.cost_model import CostModel, Pricer, plan_cost
 from sparkext.planner.gloria.canonical import Canonical, canonical
-from sparkext.planner.gloria.gloria import Found
+from sparkext.planner.gloria.gloria import PlanResult
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.sharon.candidates import Candidate
 from sparkext.planner.sharon.search import SharonSearch, search
 
 
-def sharon(problem: Problem, model: CostModel) -> Found:
+def sharon(problem: Problem, model: CostModel) -> PlanResult:
     """The plan that shares the best candidates; it does not depend on the order of the queries.
 
     Queries that are no plain sequences go alone, and the search says why.
@@ -25,7 +25,7 @@ def sharon(problem: Problem, model: CostModel) -> Found:
     labels, searched = search(ordered.problem, model, Pricer(ordered.problem, model))
     plan = plan_of(ordered.problem, "sharon", labels)
     cost = plan_cost(ordered.problem, model, plan)
-    return Found(ordered.plan(plan), None, cost, sharon=_as_given(ordered, searched))
+    return PlanResult(ordered.plan(plan), None, cost, sharon=_as_given(ordered, searched))
 
 
 def _as_given(ordered: Canonical, searched: SharonSearch) -> SharonSearch:

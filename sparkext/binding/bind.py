@@ -23,7 +23,7 @@ from sparkext.binding.spans import check_span
 from sparkext.binding.trend_ends import check_difference, check_ends, classes_with_values, ends_of
 from sparkext.binding.trend_ends import texts as difference_texts
 from sparkext.binding.type_text import type_text
-from sparkext.jvm.relation_filter import Filtered
+from sparkext.jvm.relation_filter import FilteredRelation
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.automata.guards import TooManyGuardsError
 from sparkext.planner.automata.unambiguous import automaton
@@ -44,7 +44,7 @@ from sparkext.sql.event_expressions import (
 )
 from sparkext.sql.own_columns import aggregate_name
 from sparkext.sql.quoting import alone
-from sparkext.sql.tokens import Kind
+from sparkext.sql.tokens import TokenKind
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def bind(
     sql: str,
     clause: Clause,
     source: DataFrame,
-    part: Filtered | None,
+    part: FilteredRelation | None,
     relation: str | None,
     name: str,
     state: SessionState,
@@ -97,7 +97,9 @@ def _has_plain_keys(clause: Clause) -> bool:
 
 
 class _Binder:
-    def __init__(self, sql: str, clause: Clause, given: DataFrame, part: Filtered | None, relation: str | None) -> None:
+    def __init__(
+        self, sql: str, clause: Clause, given: DataFrame, part: FilteredRelation | None, relation: str | None
+    ) -> None:
         self._sql = sql
         self._clause = clause
         self._given = given
@@ -198,7 +200,7 @@ class _Binder:
     def _warn_of_constant_type(self, query: str) -> None:
         """Say so if every event has one type, which no variable has."""
         by = self._clause.type_by
-        if by is None or len(by.tokens) != 1 or by.tokens[0].kind not in (Kind.STRING, Kind.NUMBER):
+        if by is None or len(by.tokens) != 1 or by.tokens[0].kind not in (TokenKind.STRING, TokenKind.NUMBER):
             return
         constant = by.tokens[0].text.strip("'\"")
         if constant not in self._variables:

@@ -12,14 +12,14 @@ from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.meaning import Meaning, meaning
 from sparkext.binding.session_state import SessionState
 from sparkext.binding.streams import check_stream
-from sparkext.jvm.relation_filter import Filtered
+from sparkext.jvm.relation_filter import FilteredRelation
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.clause import Clause
 from sparkext.sql.text_edits import Edits
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ClauseUse:
     """A clause in a statement of the user's.
 
     Attributes:
@@ -48,7 +48,7 @@ class Use:
     def bind(
         self,
         source: DataFrame,
-        part: Filtered | None,
+        part: FilteredRelation | None,
         name: str,
         state: SessionState,
         meaning: Callable[[DataFrame, tuple[str, ...]], Meaning] = meaning,

@@ -32,13 +32,21 @@ from sparkext.jvm.expressions import (
     value_of,
 )
 from sparkext.jvm.plans import kind_of
-from sparkext.planner.conditions.prev_condition import Apply, Constant, Here, Kind, Operand, Operation, Prev, may_start
+from sparkext.planner.conditions.prev_condition import (
+    Apply,
+    Constant,
+    Operand,
+    Operation,
+    OwnAttribute,
+    PrevAttribute,
+    ValueKind,
+    may_start,
+)
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.sql.event_expressions import AdjacentExpression
 from sparkext.sql.quoting import identifier
-from sparkext.sql.tokens import Kind as TokenKind
-from sparkext.sql.tokens import tokenize
+from sparkext.sql.tokens import TokenKind, tokenize
 
 _DAY = 86_400_000_000
 _DIGITS = 18
@@ -156,10 +164,10 @@ class _Translator:
         """The condition that all of ``trees`` are true."""
         parts = [self._conjunct(tree) for tree in trees]
         if not parts:
-            return Constant(1, Kind.FLAG)
+            return Constant(1, ValueKind.FLAG)
         whole = parts[0]
         for part in parts[1:]:
-            whole = Apply(Operation.AND, (whole, part), Kind.FLAG)
+            whole = Apply(Operation.AND, (whole, part), ValueKind.FLAG)
         return whole
 
     def _conjunct(self, tree: Tree) -> Operand:
@@ -167,7 +175,9 @@ class _Translator:
             return self._operand(tree)
         # What concerns the event before alone is looked up like an equality.
         self.attributes[_TRUE.text] = None
-        return Apply(Operation.EQUAL, (Here(_TRUE, Kind.FLAG), self._attribute(tree, True)), Kind.FLAG)
+        return Apply(
+            Operation.EQUAL, (OwnAttribute(_TRUE, ValueKind.FLAG), self._attribute(tree, True)), ValueKind.FLAG
+        )
 
     def text(self, tree: Tree, before: dict[str, str] | None = None) -> str:
         """SQL for a tree over one event, with ``before`` in place of the columns that stand for the earlier event.
@@ -213,11 +223,11 @@ class _Translator:
         kind, type_ = self._kind(tree), type_sql(tree).lower()
         attribute = Attribute(self.text(tree), type_)
         self.attributes[attribute.text] = None
-        return Prev(attribute, kind, _is_strict(tree)) if is_prev else Here(attribute, kind)
+        return PrevAttribute(attribute, kind, _is_strict(tree)) if is_prev else OwnAttribute(attribute, kind)
 
     def _constant(self, tree: Tree) -> Operand:
         kind = self._kind(tree)
-        if kind in (Kind.KEY, Kind.IDENTITY):
+        if kind in (ValueKind.KEY, ValueKind.IDENTITY):
             return self._attribute(tree, False)
         return Constant(value_of(tree), kind)
 
@@ -226,7 +236,7 @@ class _Translator:
         if name in _COMPARISONS:
             operation, turned = _COMPARISONS[name]
             one, other = map(self._operand, children_of(tree))
-            if Kind.IDENTITY in (one.kind, other.kind) and name not in ("EqualTo", "EqualNullSafe"):
+            if ValueKind.IDENTITY in (one.kind, other.kind) and name not in ("EqualTo", "EqualNullSafe"):
                 raise self._unsupported(tree)
             return _flag(operation, *((other, one) if turned else (one, other)))
         if name in ("And", "Or"):
@@ -244,7 +254,7 @@ class _Translator:
     def _arithmetic(self, name: str, tree: Tree) -> Operand:
         kind = self._kind(tree)
         children = children_of(tree)
-        if kind is Kind.KEY or Kind.KEY in map(self._kind, children):
+        if kind is ValueKind.KEY or ValueKind.KEY in map(self._kind, children):
             raise self._unsupported(tree)
         operands = [self._operand(child) for child in children[: 1 if name in ("UnaryMinus", "Abs") else 2]]
         if scale_of(tree) is not None:
@@ -259,16 +269,20 @@ class _Translator:
         child = children_of(tree)[0]
         operand, kind, before = self._operand(child), self._kind(tree), self._kind(child)
         scale, scale_before = scale_of(tree), scale_of(child)
-        whole_numbers = before is Kind.WHOLE and _is_numeric(child)
+        whole_numbers = before is ValueKind.WHOLE and _is_numeric(child)
         if kind is before and scale is None and scale_before is None:
             same = type_name(child) == type_name(tree) or (whole_numbers and _is_numeric(tree))
             if same and (not whole_numbers or _WIDTHS[type_name(child)] <= _WIDTHS[type_name(tree)]):
                 return operand
-        if kind is Kind.WHOLE and scale is not None and whole_numbers and (scale_before or 0) <= scale:
+        if kind is ValueKind.WHOLE and scale is not None and whole_numbers and (scale_before or 0) <= scale:
             return _rescaled(operand, scale_before or 0, scale)
-        if kind in (Kind.NUMBER, Kind.SINGLE) and before in (Kind.NUMBER, Kind.SINGLE):
-            return operand if kind is Kind.NUMBER else Apply(Operation.ADD, (operand, Constant(0.0, kind)), kind)
-        if kind is Kind.NUMBER and whole_numbers and (scale_before is None or precision_of(child) <= _EXACT_DIGITS):
+        if kind in (ValueKind.NUMBER, ValueKind.SINGLE) and before in (ValueKind.NUMBER, ValueKind.SINGLE):
+            return operand if kind is ValueKind.NUMBER else Apply(Operation.ADD, (operand, Constant(0.0, kind)), kind)
+        if (
+            kind is ValueKind.NUMBER
+            and whole_numbers
+            and (scale_before is None or precision_of(child) <= _EXACT_DIGITS)
+        ):
             number = Apply(Operation.TO_NUMBER, (operand,), kind)
             if not scale_before:
                 return number
@@ -316,10 +330,10 @@ class _Translator:
         return result
 
     def _days_between(self, tree: Tree) -> Operand:
-        days = Apply(Operation.SUBTRACT, tuple(map(self._operand, children_of(tree))), Kind.WHOLE)
-        return Apply(Operation.MULTIPLY, (days, Constant(_DAY, Kind.WHOLE)), Kind.WHOLE)
+        days = Apply(Operation.SUBTRACT, tuple(map(self._operand, children_of(tree))), ValueKind.WHOLE)
+        return Apply(Operation.MULTIPLY, (days, Constant(_DAY, ValueKind.WHOLE)), ValueKind.WHOLE)
 
-    def _kind(self, tree: Tree) -> Kind:
+    def _kind(self, tree: Tree) -> ValueKind:
         """How values of a tree's type are held.
 
         Raises:
@@ -327,9 +341,9 @@ class _Translator:
         """
         name = type_name(tree)
         if name.startswith("decimal"):
-            return Kind.WHOLE if precision_of(tree) <= _DIGITS else Kind.KEY
+            return ValueKind.WHOLE if precision_of(tree) <= _DIGITS else ValueKind.KEY
         if name.startswith("interval") and "month" not in name and "year" not in name:
-            return Kind.WHOLE
+            return ValueKind.WHOLE
         if name not in _KINDS or (name == "string" and type_sql(tree) != "STRING"):
             raise self._unsupported(tree)
         return _KINDS[name]
@@ -368,30 +382,30 @@ _RULES: dict[str, Callable[[_Translator, Tree], Operand]] = {
 }
 _WIDTHS = {"boolean": 0, "tinyint": 1, "smallint": 2, "integer": 3, "bigint": 4}
 _KINDS = {
-    "boolean": Kind.FLAG,
-    "tinyint": Kind.WHOLE,
-    "smallint": Kind.WHOLE,
-    "integer": Kind.WHOLE,
-    "bigint": Kind.WHOLE,
-    "date": Kind.WHOLE,
-    "timestamp": Kind.WHOLE,
-    "timestamp_ntz": Kind.WHOLE,
-    "float": Kind.SINGLE,
-    "double": Kind.NUMBER,
-    "string": Kind.IDENTITY,
-    "binary": Kind.IDENTITY,
+    "boolean": ValueKind.FLAG,
+    "tinyint": ValueKind.WHOLE,
+    "smallint": ValueKind.WHOLE,
+    "integer": ValueKind.WHOLE,
+    "bigint": ValueKind.WHOLE,
+    "date": ValueKind.WHOLE,
+    "timestamp": ValueKind.WHOLE,
+    "timestamp_ntz": ValueKind.WHOLE,
+    "float": ValueKind.SINGLE,
+    "double": ValueKind.NUMBER,
+    "string": ValueKind.IDENTITY,
+    "binary": ValueKind.IDENTITY,
 }
 
 
 def _flag(operation: Operation, *operands: Operand) -> Apply:
-    return Apply(operation, operands, Kind.FLAG)
+    return Apply(operation, operands, ValueKind.FLAG)
 
 
 def _rescaled(operand: Operand, before: int, scale: int) -> Operand:
     """A decimal's digits with more places after the point."""
     if scale == before:
         return operand
-    return Apply(Operation.MULTIPLY, (operand, Constant(10 ** (scale - before), Kind.WHOLE)), Kind.WHOLE)
+    return Apply(Operation.MULTIPLY, (operand, Constant(10 ** (scale - before), ValueKind.WHOLE)), ValueKind.WHOLE)
 
 
 def _is_numeric(tree: Tree) -> bool:

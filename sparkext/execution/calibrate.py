@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
-from sparkext.planner.conditions.prev_condition import Apply, Here, Kind, Operation, Prev
+from sparkext.planner.conditions.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.costs.measured import Constants
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import variables
@@ -31,7 +31,7 @@ from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import template
 from sparkext.udfs.kernels.compiled import SOURCES
-from sparkext.udfs.kernels.variants import Form
+from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.workers.run import PoolRun
 
 log = logging.getLogger(__name__)
@@ -108,12 +108,18 @@ def in_forms(queries: int, lanes: int) -> KernelPlan:
 def _rising(operation: Operation) -> KernelPlan:
     """A plan whose events are looked up in a tree when they are compared by LESS, and scanned otherwise."""
     value = Attribute("v", "bigint")
-    compared = Apply(operation, (Prev(value, Kind.WHOLE), Here(value, Kind.WHOLE)), Kind.FLAG)
+    compared = Apply(
+        operation, (PrevAttribute(value, ValueKind.WHOLE), OwnAttribute(value, ValueKind.WHOLE)), ValueKind.FLAG
+    )
     if operation is not Operation.LESS:
         # With the event before on both sides.
-        total = Apply(Operation.ADD, (Here(value, Kind.WHOLE), Prev(value, Kind.WHOLE)), Kind.WHOLE)
-        equal = Apply(operation, (total, Prev(value, Kind.WHOLE)), Kind.FLAG)
-        compared = Apply(Operation.NOT, (equal,), Kind.FLAG)
+        total = Apply(
+            Operation.ADD,
+            (OwnAttribute(value, ValueKind.WHOLE), PrevAttribute(value, ValueKind.WHOLE)),
+            ValueKind.WHOLE,
+        )
+        equal = Apply(operation, (total, PrevAttribute(value, ValueKind.WHOLE)), ValueKind.FLAG)
+        compared = Apply(Operation.NOT, (equal,), ValueKind.FLAG)
     machine = template([replace(_query("A+", 1), steps=(("A", Step("calibration", compared, _class("A"))),))])
     return compile_plan(machine, share_nothing(machine))
 
@@ -140,7 +146,7 @@ def _per_event(plan: KernelPlan, kinds: str, events: int) -> float:
     least = float("inf")
     for _ in range(3):
         begin = time.process_time()
-        for _ in PoolRun(plan, Layout(0, 0), form=Form(0)).results(iter([rows])):
+        for _ in PoolRun(plan, Layout(0, 0), form=KernelForm(0)).results(iter([rows])):
             pass
         least = min(least, time.process_time() - begin)
     return least / events * 1e9

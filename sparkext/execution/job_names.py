@@ -14,7 +14,7 @@ OURS = "sparkext: "
 """Beginning of the descriptions of jobs that sparkext starts, or has Spark start."""
 
 
-class Lent:
+class LentDescription:
     """The description of a thread's jobs, lent to the passes that they are about to make.
 
     Descriptions belong to the thread that starts a job. What a statement plans is computed by jobs of its thread,

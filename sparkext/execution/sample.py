@@ -22,11 +22,11 @@ from sparkext.execution.waiting import say_how_kernels_ran
 from sparkext.jvm.gateway import JvmError
 from sparkext.jvm.plans import operators, size_in_bytes
 from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
-from sparkext.planner.costs.statistics import Seen
+from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.query import EventClass
 from sparkext.udfs.state.program import Floats
-from sparkext.udfs.workers.counters import OF_PASS, Report, Reported, Reports
+from sparkext.udfs.workers.counters import OF_PASS, Report, ReportAccumulator, Reports
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,9 @@ _RANKS_PER_PART = 100
 """Accuracy of cuts: a part may have a hundredth more or less than its share of the sample."""
 
 
-def sample(source: DataFrame, queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: int) -> Seen | None:
+def sample(
+    source: DataFrame, queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: int
+) -> ObservedStatistics | None:
     """What the first rows of a source show.
 
     Args:
@@ -100,7 +102,9 @@ def sample(source: DataFrame, queries: Sequence[BoundQuery], classes: Sequence[E
     }
     most = int(np.diff(np.flatnonzero([True, *new_key, True])).max())
     keys_seen = int(np.count_nonzero(new_key)) + 1
-    return Seen(events, keys_seen, int(span), f"sample of {count(len(taken), 'row', 'rows')}", most / len(taken))
+    return ObservedStatistics(
+        events, keys_seen, int(span), f"sample of {count(len(taken), 'row', 'rows')}", most / len(taken)
+    )
 
 
 def time_cuts(source: DataFrame, queries: Sequence[BoundQuery], parts: int) -> tuple[int, ...] | None:
@@ -145,17 +149,17 @@ def _taken(take: Callable[[], list[Row]]) -> list[Row]:
         return []
 
 
-def counted(classes: Sequence[EventClass], totals: Floats) -> Seen | None:
+def counted(classes: Sequence[EventClass], totals: Floats) -> ObservedStatistics | None:
     """What tasks have reported, see `sparkext.udfs.workers.counters.Counters.totals`; None before any has."""
     *numbers, keys, span = totals[:-OF_PASS]
     if not keys:
         return None
     events = {event: int(number) for event, number in zip(classes, numbers[: len(classes)], strict=True)}
     runs = {event: float(number) for event, number in zip(classes, numbers[len(classes) :], strict=True)}
-    return Seen(events, int(keys), int(span), "counted", runs=runs)
+    return ObservedStatistics(events, int(keys), int(span), "counted", runs=runs)
 
 
-class Counted:
+class TaskCounters:
     """Adds up what the tasks of a run report.
 
     A task that Spark repeats, since its executor was lost, may be counted again with all of its events and keys.
@@ -167,7 +171,7 @@ class Counted:
         self._total = np.zeros(2 * len(classes) + 2 + OF_PASS)
         self._then: Callable[[], object] | None = None
         self._reports = 0
-        self._at_last: tuple[int, Callable[[Seen], object]] | None = None
+        self._at_last: tuple[int, Callable[[ObservedStatistics], object]] | None = None
         self._number = next(_numbers)
         self._accumulator = _accumulator(spark)
         _listening[self._number] = self
@@ -191,11 +195,11 @@ class Counted:
         """Say what to do whenever a task has reported, in another thread."""
         self._then = then
 
-    def when_all_heard(self, parts: int, then: Callable[[Seen], object]) -> None:
+    def when_all_heard(self, parts: int, then: Callable[[ObservedStatistics], object]) -> None:
         """Say what to do with what has been counted once so many tasks have reported, in another thread."""
         self._at_last = parts, then
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> ObservedStatistics | None:
         """What has been counted; None before anything has."""
         return counted(self._classes, self._total)
 
@@ -209,14 +213,14 @@ class Counted:
 
 
 _numbers = itertools.count(1)
-_listening: weakref.WeakValueDictionary[int, Counted] = weakref.WeakValueDictionary()
+_listening: weakref.WeakValueDictionary[int, TaskCounters] = weakref.WeakValueDictionary()
 """By number, what tasks may report to."""
 
 _accumulators: weakref.WeakKeyDictionary[SparkContext, Accumulator[Reports]] = weakref.WeakKeyDictionary()
 """One for each application, since PySpark never forgets any."""
 
 
-class _Heard(Reported):
+class _Heard(ReportAccumulator):
     """On the driver, hands the reports of tasks on, and keeps nothing."""
 
     def addInPlace(self, value1: Reports, value2: Reports) -> Reports:  # noqa: N802 - Spark calls it so
@@ -227,8 +231,8 @@ class _Heard(Reported):
                 counted.hear(totals)
         return value1
 
-    def __reduce__(self) -> tuple[type[Reported], tuple[()]]:
-        return Reported, ()
+    def __reduce__(self) -> tuple[type[ReportAccumulator], tuple[()]]:
+        return ReportAccumulator, ()
 
 
 def _accumulator(spark: SparkSession) -> Accumulator[Reports]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sparkext.amounts import cost, count, part, unit
 from sparkext.explain.report import PassReport, report
-from sparkext.planner.comparison import Compared
+from sparkext.planner.comparison import StrategyResult
 from sparkext.workload.trend_query import TrendQuery
 
 _HEAD = ("optimizer", "cost", "of sharing nothing", "planned in", "leaves alone")
@@ -48,7 +48,7 @@ def _pass(one: PassReport) -> Iterator[str]:
                 yield f"    ({apart.query + 1}) {name}: left alone by {row.optimizer}, {apart.reason.value}"
 
 
-def _row(row: Compared, model: str, none: float) -> tuple[str, ...]:
+def _row(row: StrategyResult, model: str, none: float) -> tuple[str, ...]:
     if row.cost is None or row.seconds is None:
         return row.optimizer, "too many plans to look at", "", "", ""
     took = f"{1000 * row.seconds:.1f} ms" + (", its budget" if row.is_cut_short else "")
@@ -56,7 +56,7 @@ def _row(row: Compared, model: str, none: float) -> tuple[str, ...]:
     return row.optimizer, cost(row.cost, model), part(row.cost, none).removesuffix(" of"), took, alone
 
 
-def _none(compared: Sequence[Compared]) -> float:
+def _none(compared: Sequence[StrategyResult]) -> float:
     """Cost of sharing nothing."""
     return next(row.cost for row in compared if row.optimizer == "none" and row.cost is not None)
 

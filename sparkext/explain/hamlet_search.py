@@ -7,7 +7,7 @@ from typing import Any
 
 from sparkext.amounts import cost, count
 from sparkext.explain.report import PassReport, numbers
-from sparkext.planner.hamlet.search import Repeated
+from sparkext.planner.hamlet.search import CommonLoop
 
 
 def loop_lines(one: PassReport) -> Iterator[str]:
@@ -44,6 +44,6 @@ def loop_json(one: PassReport) -> dict[str, Any]:
     }
 
 
-def _shown(one: PassReport) -> list[Repeated]:
+def _shown(one: PassReport) -> list[CommonLoop]:
     found = one.run.optimized.found.hamlet
     return [] if found is None else [r for r in found.repeated if not set(one.shown).isdisjoint(r.queries)]

@@ -9,7 +9,7 @@ from sparkext.amounts import amount, cost, count, unit
 from sparkext.explain.report import PassReport, numbers
 from sparkext.planner.sharing.not_planned import Reason
 from sparkext.planner.sharon.candidates import Candidate
-from sparkext.planner.sharon.search import Considered, SharonSearch
+from sparkext.planner.sharon.search import CandidateOutcome, SharonSearch
 
 MAX_CANDIDATES = 60
 """Most candidates that the text shows; JSON has them all."""
@@ -119,7 +119,7 @@ def _candidate_json(one: PassReport, candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def _fate(considered: Considered) -> str:
+def _fate(considered: CandidateOutcome) -> str:
     """What has become of a candidate, in a word for programs."""
     if considered.benefit <= 0:
         return "saves_nothing"
@@ -130,7 +130,7 @@ def _fate(considered: Considered) -> str:
     return "chosen" if considered.conflicts else "conflict_free"
 
 
-def _fate_text(considered: Considered) -> str:
+def _fate_text(considered: CandidateOutcome) -> str:
     match _fate(considered):
         case "saves_nothing":
             return "pruned, as it saves nothing"

@@ -19,7 +19,7 @@ _PLAIN = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Filtered:
+class FilteredRelation:
     """A relation that is a part of another, whose columns it has.
 
     Attributes:
@@ -31,7 +31,7 @@ class Filtered:
     condition: str
 
 
-def filtered(part: DataFrame) -> Filtered | None:
+def filtered(part: DataFrame) -> FilteredRelation | None:
     """What ``part`` is a part of; None when it is no filter of rows, or one that only Spark should apply.
 
     That is so of filters that do not say the same of a row each time or ask for other rows, and of relations
@@ -56,7 +56,11 @@ def filtered(part: DataFrame) -> Filtered | None:
         return None
     whole = frame_of_plan(part.sparkSession, _called_alike(top, plan.child()))
     inner = filtered(whole)
-    return Filtered(whole, text) if inner is None else Filtered(inner.whole, f"{inner.condition} AND {text}")
+    return (
+        FilteredRelation(whole, text)
+        if inner is None
+        else FilteredRelation(inner.whole, f"{inner.condition} AND {text}")
+    )
 
 
 def name_of(whole: DataFrame) -> str | None:

@@ -9,7 +9,7 @@ from enum import Enum
 from itertools import pairwise
 
 from sparkext.planner.errors import PlanningError
-from sparkext.sql.tokens import Kind, Token, tokenize
+from sparkext.sql.tokens import Token, TokenKind, tokenize
 from sparkext.workload.trend_query import View
 
 
@@ -21,7 +21,7 @@ class Command(Enum):
     REFRESH_SHARING = "REFRESH SHARING"
 
 
-class Form(Enum):
+class ReportForm(Enum):
     """Forms of ``EXPLAIN SHARING``."""
 
     TEXT = "TEXT"
@@ -30,7 +30,7 @@ class Form(Enum):
     MERMAID = "MERMAID"
 
 
-FORMS = frozenset(Form.__members__) - {Form.TEXT.name}
+FORMS = frozenset(ReportForm.__members__) - {ReportForm.TEXT.name}
 """Words that may follow ``EXPLAIN SHARING``, beside FOR."""
 
 COMPARE = "COMPARE"
@@ -48,7 +48,7 @@ _FOLLOWED_BY = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedCommand:
     """A command with what it is told.
 
     Attributes:
@@ -62,7 +62,7 @@ class Asked:
     """
 
     command: Command
-    form: Form = Form.TEXT
+    form: ReportForm = ReportForm.TEXT
     compares: bool = False
     only: str | None = None
     only_at: tuple[int, int] = (0, 0)
@@ -70,7 +70,7 @@ class Asked:
     like: str | None = None
 
 
-def command(tokens: Sequence[Token]) -> Asked | None:
+def command(tokens: Sequence[Token]) -> ParsedCommand | None:
     """The command that a statement is; None for all others.
 
     Raises:
@@ -83,12 +83,12 @@ def command(tokens: Sequence[Token]) -> Asked | None:
             continue
         rest: Sequence[Token] = tokens[len(words) :]
         before = known.value
-        asked = Asked(known)
+        asked = ParsedCommand(known)
         if known is Command.EXPLAIN_SHARING:
             if rest and rest[0].word == COMPARE:
                 asked, rest, before = replace(asked, compares=True), rest[1:], f"{before} {COMPARE}"
-            if rest and rest[0].word in ((Form.JSON.name,) if asked.compares else FORMS):
-                asked = replace(asked, form=Form(rest[0].word))
+            if rest and rest[0].word in ((ReportForm.JSON.name,) if asked.compares else FORMS):
+                asked = replace(asked, form=ReportForm(rest[0].word))
                 rest, before = rest[1:], f"{before} {rest[0].word}"
             if rest and rest[0].word == "FOR":
                 name, rest = _name_after(rest)
@@ -96,7 +96,7 @@ def command(tokens: Sequence[Token]) -> Asked | None:
             elif rest and (rest[0].word in _BEGIN_STATEMENT or rest[0].is_symbol("(")):
                 return replace(asked, explained_at=(rest[0].start, rest[-1].end))
         if known is Command.SHOW_TREND_QUERIES and rest and rest[0].word == "LIKE":
-            if len(rest) == 2 and rest[1].kind is Kind.STRING:
+            if len(rest) == 2 and rest[1].kind is TokenKind.STRING:
                 return replace(asked, like=rest[1].text[1:-1])
             problem = "after LIKE stands a string, as in LIKE 'daily*'"
             raise PlanningError("TREND_COMMAND_SYNTAX", rest[0].start, rest[-1].end, problem=problem)

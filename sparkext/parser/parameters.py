@@ -10,12 +10,12 @@ from typing import Any
 
 from sparkext.jvm.statements import only_at, values_of
 from sparkext.planner.errors import PlanningError
-from sparkext.sql.find_clauses import Span
+from sparkext.sql.find_clauses import ClauseSpan
 from sparkext.sql.text_edits import Edits
 from sparkext.sql.tokens import Token
 
 
-def fill_in(sql: str, tokens: list[Token], spans: Sequence[Span], context: Any) -> tuple[Edits, Any]:
+def fill_in(sql: str, tokens: list[Token], spans: Sequence[ClauseSpan], context: Any) -> tuple[Edits, Any]:
     """The replacement of the markers in the clauses of a statement, and the context that fits what is left.
 
     Args:

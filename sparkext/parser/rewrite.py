@@ -7,21 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sparkext.binding.clause_use import Use
+from sparkext.binding.clause_use import ClauseUse
 from sparkext.explain.comparison import compare_sharing
 from sparkext.explain.graph_languages import explain_dot, explain_mermaid
 from sparkext.explain.json_document import compare_json, explain_json
 from sparkext.explain.text import explain_sharing, trend_queries
 from sparkext.jvm.table_function import in_place_of
-from sparkext.parser.commands import Asked, Command, Form, command, created_view, is_script
+from sparkext.parser.commands import Command, ParsedCommand, ReportForm, command, created_view, is_script
 from sparkext.parser.parameters import fill_in
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.clause_grammar import parse_clause
-from sparkext.sql.find_clauses import Span, find_clauses
+from sparkext.sql.find_clauses import ClauseSpan, find_clauses
 from sparkext.sql.text_edits import Edits
 from sparkext.sql.tokens import Token, TokenError, tokenize
 from sparkext.sql.view_text import stored
-from sparkext.workload.trend_query import TrendQuery, View, Written
+from sparkext.workload.trend_query import ParsedClause, TrendQuery, View
 from sparkext.workload.workload import Workload
 
 CONCERNS_US = re.compile(
@@ -35,15 +35,15 @@ SHOWS_TEXT = re.compile(
 )
 """Commands that may show the text of a permanent view."""
 
-_EXPLAIN: dict[Form, Callable[[Sequence[TrendQuery], str | None], str]] = {
-    Form.TEXT: explain_sharing,
-    Form.JSON: explain_json,
-    Form.DOT: explain_dot,
-    Form.MERMAID: explain_mermaid,
+_EXPLAIN: dict[ReportForm, Callable[[Sequence[TrendQuery], str | None], str]] = {
+    ReportForm.TEXT: explain_sharing,
+    ReportForm.JSON: explain_json,
+    ReportForm.DOT: explain_dot,
+    ReportForm.MERMAID: explain_mermaid,
 }
-_COMPARE: dict[Form, Callable[[Sequence[TrendQuery], str | None], str]] = {
-    Form.TEXT: compare_sharing,
-    Form.JSON: compare_json,
+_COMPARE: dict[ReportForm, Callable[[Sequence[TrendQuery], str | None], str]] = {
+    ReportForm.TEXT: compare_sharing,
+    ReportForm.JSON: compare_json,
 }
 _SHOWN = ("name", "pool", "source", "pattern", "window", "measures", "state")
 
@@ -57,7 +57,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
+class RewrittenStatement:
     """A statement of the user's, ready for Spark.
 
     Attributes:
@@ -84,7 +84,7 @@ class Rewritten:
         return stored(parsed)
 
 
-def rewrite_statement(workload: Workload, sql: str, context: Any = None) -> Rewritten | Answer:
+def rewrite_statement(workload: Workload, sql: str, context: Any = None) -> RewrittenStatement | Answer:
     """What Spark is to parse instead of a user's statement that may concern us, or what a command returns.
 
     Args:
@@ -98,13 +98,13 @@ def rewrite_statement(workload: Workload, sql: str, context: Any = None) -> Rewr
     try:
         tokens = tokenize(sql)
     except TokenError:
-        return Rewritten(Edits(sql), sql, context)  # Spark says what is wrong with it
+        return RewrittenStatement(Edits(sql), sql, context)  # Spark says what is wrong with it
     asked = command(tokens)
     if asked is not None and asked.explained_at is None:
         return _answer(workload, asked)
     spans = find_clauses(tokens)
     if not spans and asked is None:
-        return Rewritten(Edits(sql), sql, context)
+        return RewrittenStatement(Edits(sql), sql, context)
     filled, rest = fill_in(sql, tokens, spans, context)
     try:
         if not filled.is_empty():
@@ -116,11 +116,11 @@ def rewrite_statement(workload: Workload, sql: str, context: Any = None) -> Rewr
         text, written = _written(workload, filled, tokens, spans, views)
         workload.remember(written, is_script(tokens))
         if not written[0].is_to_be_stored:
-            return Rewritten(filled, text, rest)
+            return RewrittenStatement(filled, text, rest)
         original = filled.result()
         texts = [original[span.start : span.end] for span in spans]
         stand_ins = [in_place_of(one, clause.number) for one, clause in zip(texts, written, strict=True)]
-        return Rewritten(filled, text, rest, tuple(zip(stand_ins, texts, strict=True)))
+        return RewrittenStatement(filled, text, rest, tuple(zip(stand_ins, texts, strict=True)))
     except PlanningError as error:
         if error.text is None:
             error.start, error.end = filled.origin(error.start, error.end)
@@ -139,7 +139,7 @@ def rewrite_view(workload: Workload, view: str, text: str) -> str:
         PlanningError: A clause is wrong, as another version of sparkext has written it.
     """
 
-    def rewritten() -> tuple[str, tuple[Written, ...]]:
+    def rewritten() -> tuple[str, tuple[ParsedClause, ...]]:
         tokens = tokenize(text)
         made = View(view.rsplit(".", 1)[-1], is_global=False, read_at_once=False, is_permanent=True)
         try:
@@ -156,10 +156,10 @@ def _written(
     workload: Workload,
     filled: Edits,
     tokens: list[Token],
-    spans: Sequence[Span],
+    spans: Sequence[ClauseSpan],
     views: Sequence[View | None] = (),
     view: str | None = None,
-) -> tuple[str, tuple[Written, ...]]:
+) -> tuple[str, tuple[ParsedClause, ...]]:
     """A statement with stand-ins in place of its clauses, and the clauses.
 
     Args:
@@ -175,19 +175,19 @@ def _written(
     clauses = [parse_clause(tokens[span.body : span.body_end], tokens[span.body - 2]) for span in spans]
     numbers = workload.take_numbers(len(spans))
     edits = Edits(sql)
-    found: list[Written] = []
+    found: list[ParsedClause] = []
     for at, (span, clause, number, made) in enumerate(zip(spans, clauses, numbers, views, strict=True)):
         before = [token for token in tokens if span.start <= token.start < span.keyword]
         source_at = (span.start, before[-1].end)
         text = sql[span.keyword : span.end]
-        use = Use(filled, clause, text, _source_query(edits, span, source_at), source_at, before[-1].name, view)
+        use = ClauseUse(filled, clause, text, _source_query(edits, span, source_at), source_at, before[-1].name, view)
         is_one_of_many = made is not None and views.count(made) > 1
-        found.append(Written(number, use, made, views[: at + 1].count(made) if is_one_of_many else None))
+        found.append(ParsedClause(number, use, made, views[: at + 1].count(made) if is_one_of_many else None))
         edits.replace(span.start, span.end, in_place_of(sql[span.start : span.end], number))
     return edits.result(), tuple(found)
 
 
-def _source_query(edits: Edits, span: Span, source_at: tuple[int, int]) -> str:
+def _source_query(edits: Edits, span: ClauseSpan, source_at: tuple[int, int]) -> str:
     """A complete query for the relation before a clause, with the CTEs that it may use."""
     query = f"SELECT * FROM {edits.result(*source_at)}"
     for number, entries in enumerate(reversed(span.ctes)):
@@ -196,7 +196,7 @@ def _source_query(edits: Edits, span: Span, source_at: tuple[int, int]) -> str:
     return query
 
 
-def _answer(workload: Workload, asked: Asked, written: Sequence[Written] = ()) -> Answer:
+def _answer(workload: Workload, asked: ParsedCommand, written: Sequence[ParsedClause] = ()) -> Answer:
     match asked.command:
         case Command.EXPLAIN_SHARING:
             try:
@@ -215,7 +215,7 @@ def _answer(workload: Workload, asked: Asked, written: Sequence[Written] = ()) -
             return Answer(("result",), (("The results of all trend queries have been dropped.",),))
 
 
-def _explained(workload: Workload, asked: Asked, written: Sequence[Written]) -> list[TrendQuery]:
+def _explained(workload: Workload, asked: ParsedCommand, written: Sequence[ParsedClause]) -> list[TrendQuery]:
     """All queries of views, or those that the clauses of a statement would be pooled with, and these."""
     if asked.explained_at is None:
         return workload.explained()

@@ -23,7 +23,7 @@ from sparkext.jvm.statements import StatementAnalyzer
 from sparkext.jvm.table_function import calls_in, has_only_a_call, register_function
 from sparkext.jvm.temp_views import views_may_be_renamed
 from sparkext.parser.near_misses import near_miss
-from sparkext.parser.rewrite import CONCERNS_US, SHOWS_TEXT, Answer, Rewritten, rewrite_statement, rewrite_view
+from sparkext.parser.rewrite import CONCERNS_US, SHOWS_TEXT, Answer, RewrittenStatement, rewrite_statement, rewrite_view
 from sparkext.parser.set_command import check_set
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.text_edits import Edits
@@ -80,7 +80,7 @@ class TrendParser(ParserInterface):
             if self.watch is not None:
                 self.watch(sql)
             check_set(sql)
-            found = Rewritten(Edits(sql), sql, context)
+            found = RewrittenStatement(Edits(sql), sql, context)
             if SHOWS_TEXT.match(sql) and (shown := self._shown(sql)) is not None:
                 return shown
             if self._may_concern_us(sql):
@@ -90,7 +90,7 @@ class TrendParser(ParserInterface):
                 found = answer
             return self._checked(found, parse)
 
-    def _checked(self, found: Rewritten, parse: Callable[[str, Any], Any]) -> Any:
+    def _checked(self, found: RewrittenStatement, parse: Callable[[str, Any], Any]) -> Any:
         """The plan of a statement; what Spark finds wrong with it is said of the user's own text."""
         filled, text = found.filled, found.text
         try:

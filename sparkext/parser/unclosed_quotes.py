@@ -13,7 +13,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Unclosed:
+class UnclosedQuote:
     """A quote or comment without an end.
 
     Attributes:
@@ -28,7 +28,7 @@ class Unclosed:
     end: int
 
 
-def find_unclosed(sql: str) -> Unclosed | None:
+def find_unclosed(sql: str) -> UnclosedQuote | None:
     """What is opened and never closed in ``sql``, as Spark reads it; None when all is closed."""
     at = 0
     while at < len(sql):
@@ -41,7 +41,7 @@ def find_unclosed(sql: str) -> Unclosed | None:
         elif opening in _KINDS:
             end = _end_of_comment(sql, at) if opening == "/*" else _end_of_quote(sql, at, opening)
             if end < 0:
-                return Unclosed(*_KINDS[opening], at, at + len(opening))
+                return UnclosedQuote(*_KINDS[opening], at, at + len(opening))
             at = end
         else:
             at += 1

@@ -19,7 +19,7 @@ from sparkext.sql.event_expressions import (
     is_star,
     variable_before,
 )
-from sparkext.sql.tokens import Kind, Token, matching, split_at_commas
+from sparkext.sql.tokens import Token, TokenKind, matching, split_at_commas
 
 SIDES = {side.value: side for side in Side}
 """What is said of the ends of a trend, by name."""
@@ -224,7 +224,7 @@ def _without_variable(kind: Function, inner: Sequence[Token], names: Names) -> P
         return PlanningError("TREND_UNKNOWN_VARIABLE", unknown.start, unknown.end, name=unknown.name or "", known=known)
     column = next((t.name for t in inner if t.name is not None and names.has_column(t.name)), None)
     example = f"as in {kind.value}({names.variables[0]}.{column or 'column'})"
-    if kind.counts and all(token.kind in (Kind.NUMBER, Kind.STRING) for token in inner):
+    if kind.counts and all(token.kind in (TokenKind.NUMBER, TokenKind.STRING) for token in inner):
         problem = f"a constant belongs to no event; {kind.value}(*) is the number of trends"
     elif column is not None and len(inner) == 1:
         problem = f"{column} is a column; say of which variable's events, {example}"

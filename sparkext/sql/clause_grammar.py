@@ -12,7 +12,7 @@ from sparkext.planner.patterns.query import Selection
 from sparkext.sql.clause import Clause, Definition, Expression, Item
 from sparkext.sql.selection_words import SELECTIONS, is_whole_before, selection_at
 from sparkext.sql.spelling import closest
-from sparkext.sql.tokens import Kind, Token, depth_change, matching, split_at_commas
+from sparkext.sql.tokens import Token, TokenKind, depth_change, matching, split_at_commas
 
 _SECTIONS = (
     ("PARTITION", "BY"),
@@ -210,11 +210,11 @@ def _pattern_lexemes(section: _Section) -> list[Lexeme]:
         raise section.error(problem, [following])
     row: list[Lexeme] = []
     for token in section.tokens[1:-1]:
-        if token.kind is Kind.QUOTED:
+        if token.kind is TokenKind.QUOTED:
             name = token.name or ""
-            row.append(Lexeme(pattern_grammar.Kind.QUOTED, name, token.start, token.end))
-        elif token.kind is Kind.STRING:
-            row.append(Lexeme(pattern_grammar.Kind.OTHER, token.text, token.start, token.end))
+            row.append(Lexeme(pattern_grammar.LexemeKind.QUOTED, name, token.start, token.end))
+        elif token.kind is TokenKind.STRING:
+            row.append(Lexeme(pattern_grammar.LexemeKind.OTHER, token.text, token.start, token.end))
         else:
             row += lexemes(token.text, token.start)
     return row

@@ -14,7 +14,7 @@ from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.query import Function
 from sparkext.sql.clause import Expression
 from sparkext.sql.own_columns import before_name, earlier_name
-from sparkext.sql.tokens import Kind, Token, matching, split_at_commas
+from sparkext.sql.tokens import Token, TokenKind, matching, split_at_commas
 
 AGGREGATES = {function.value: function for function in Function}
 """The aggregates of measures, by name."""
@@ -242,7 +242,7 @@ def _with_names(sql: str, expression: Expression, named: Sequence[tuple[int, int
     for first, last, name in reversed(named):
         start, end = tokens[first].start, tokens[last].end
         text[start:end] = name.ljust(end - start)
-        tokens[first : last + 1] = [Token(Kind.WORD, name, start, end)]
+        tokens[first : last + 1] = [Token(TokenKind.WORD, name, start, end)]
     return "".join(text), Expression(tuple(tokens))
 
 
@@ -265,7 +265,7 @@ def is_prefix(tokens: Sequence[Token], at: int) -> bool:
     """Whether the token at ``at`` is a name with a dot and a name after it, and no dot before it."""
     if tokens[at].name is None or at + 2 >= len(tokens) or (at > 0 and tokens[at - 1].is_symbol(".")):
         return False
-    return tokens[at + 1].is_symbol(".") and tokens[at + 2].kind in (Kind.WORD, Kind.QUOTED)
+    return tokens[at + 1].is_symbol(".") and tokens[at + 2].kind in (TokenKind.WORD, TokenKind.QUOTED)
 
 
 def variable_before(tokens: Sequence[Token], at: int, variables: Sequence[str]) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sparkext.planner.errors import PlanningError
-from sparkext.sql.tokens import Kind, Token, depth_change, split_at_commas
+from sparkext.sql.tokens import Token, TokenKind, depth_change, split_at_commas
 
 Ctes = tuple[tuple[int, int], ...]
 """Offsets of the entries of one ``WITH`` list that a relation may use."""
@@ -37,7 +37,7 @@ _SECTION_WORDS = frozenset(("MEASURES", "DEFINE", "WITHIN", "SLIDE", "SPAN", "SU
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ClauseSpan:
     """One use of the clause; all are offsets in the statement.
 
     Attributes:
@@ -57,7 +57,7 @@ class Span:
     ctes: tuple[Ctes, ...]
 
 
-def find_clauses(tokens: Sequence[Token]) -> list[Span]:
+def find_clauses(tokens: Sequence[Token]) -> list[ClauseSpan]:
     """All uses of the clause, inner ones before those that contain them.
 
     Raises:
@@ -87,7 +87,7 @@ class _Statement:
                 opening = opened.pop()
                 self._partner[opening], self._partner[at] = at, opening
 
-    def span(self, at: int) -> Span | None:
+    def span(self, at: int) -> ClauseSpan | None:
         """The clause whose word is at ``at``; None if that word is a name of the user's."""
         tokens = self._tokens
         if at > 0 and (tokens[at - 1].word == "AS" or tokens[at - 1].is_symbol(".")):
@@ -110,7 +110,7 @@ class _Statement:
         for place in self._outside_brackets(first, at):
             if tokens[place].word == "LATERAL":
                 raise PlanningError("TREND_LATERAL", tokens[place].start, tokens[place].end)
-        return Span(
+        return ClauseSpan(
             start=tokens[first].start,
             keyword=word.start,
             body=at + 2,
@@ -155,7 +155,7 @@ class _Statement:
     def _is_in_from(self, at: int, is_in_relation: bool) -> bool:
         """Whether the token at ``at`` can be part of a FROM, or even of a relation in it."""
         token = self._tokens[at]
-        if is_in_relation and token.kind is Kind.SYMBOL and token.text not in (".", ","):
+        if is_in_relation and token.kind is TokenKind.SYMBOL and token.text not in (".", ","):
             return False
         if token.word not in (_NOT_IN_RELATION if is_in_relation else _NOT_IN_FROM) or at == 0:
             return True
@@ -177,7 +177,9 @@ class _Statement:
         while place > 0:
             if place in self._partner:
                 place = self._partner[place]
-            elif self._tokens[place].kind not in (Kind.NUMBER, Kind.STRING) and not self._tokens[place].is_symbol(","):
+            elif self._tokens[place].kind not in (TokenKind.NUMBER, TokenKind.STRING) and not self._tokens[
+                place
+            ].is_symbol(","):
                 break
             place -= 1
         is_values = self._tokens[place].word == "VALUES" and not self._tokens[place + 1].is_symbol(",")

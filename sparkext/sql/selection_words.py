@@ -9,7 +9,7 @@ from typing import TypeAlias
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.query import Selection
 from sparkext.sql.spelling import is_like
-from sparkext.sql.tokens import Kind, Token
+from sparkext.sql.tokens import Token, TokenKind
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -69,7 +69,7 @@ def is_whole_before(tokens: Sequence[Token], at: int) -> bool:
     if at == 0:
         return True
     before = tokens[at - 1]
-    if before.kind is Kind.SYMBOL:
+    if before.kind is TokenKind.SYMBOL:
         return before.text in _CLOSING
     if before.word == "MATCH" and at > 1 and tokens[at - 2].word == "AFTER":
         return False  # of MATCH_RECOGNIZE, which is refused by name

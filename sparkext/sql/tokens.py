@@ -15,7 +15,7 @@ from sqlglot import TokenType
 from sqlglot.dialects.spark import Spark
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is. A STRING is any quoted literal, a QUOTED an identifier in backticks."""
 
     WORD = "word"
@@ -32,7 +32,7 @@ class Token:
     ``start`` and ``end`` are offsets in the statement, the end exclusive.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
     end: int
@@ -40,18 +40,18 @@ class Token:
     @property
     def word(self) -> str:
         """The word in upper case; empty for all that is not a plain word."""
-        return self.text.upper() if self.kind is Kind.WORD else ""
+        return self.text.upper() if self.kind is TokenKind.WORD else ""
 
     @property
     def name(self) -> str | None:
         """The identifier that this token spells, without backticks; None if it cannot be one."""
-        if self.kind is Kind.WORD:
+        if self.kind is TokenKind.WORD:
             return self.text
-        return self.text[1:-1].replace("``", "`") if self.kind is Kind.QUOTED else None
+        return self.text[1:-1].replace("``", "`") if self.kind is TokenKind.QUOTED else None
 
     def is_symbol(self, text: str) -> bool:
         """Whether this is that symbol."""
-        return self.kind is Kind.SYMBOL and self.text == text
+        return self.kind is TokenKind.SYMBOL and self.text == text
 
 
 _HINT, _COMMENT, _END = "\x01", "\x02", "\x03"
@@ -125,7 +125,7 @@ def tokenize(sql: str) -> list[Token]:
             in_hint = True
         elif found.token_type is TokenType.BLOCK_END:
             if not in_hint:
-                tokens.append(Token(Kind.SYMBOL, "*/", found.start, found.start + 2))
+                tokens.append(Token(TokenKind.SYMBOL, "*/", found.start, found.start + 2))
             in_hint = False
         elif not in_hint:
             start = found.start
@@ -158,17 +158,17 @@ def _continues_point(sql: str, start: int, tokens: Sequence[Token]) -> bool:
 def _as_spark(sql: str, found: TokenType, start: int, end: int) -> Iterator[Token]:
     """The tokens of Spark's that one of sqlglot's is."""
     if found is TokenType.OPERATOR:
-        yield Token(Kind.SYMBOL, sql[start:end], start, end)
+        yield Token(TokenKind.SYMBOL, sql[start:end], start, end)
     elif found in (TokenType.STRING, TokenType.RAW_STRING):
-        yield Token(Kind.STRING, sql[start:end], start, end)
+        yield Token(TokenKind.STRING, sql[start:end], start, end)
     elif found is TokenType.NATIONAL_STRING:  # N'a'
-        yield Token(Kind.WORD, sql[start], start, start + 1)
-        yield Token(Kind.STRING, sql[start + 1 : end], start + 1, end)
+        yield Token(TokenKind.WORD, sql[start], start, start + 1)
+        yield Token(TokenKind.STRING, sql[start + 1 : end], start + 1, end)
     elif sql[start] == "`":
-        yield Token(Kind.QUOTED, sql[start:end], start, end)
+        yield Token(TokenKind.QUOTED, sql[start:end], start, end)
     else:
         for part in _PART.finditer(sql, start, end):
-            yield Token(Kind(part.lastgroup), part[0], part.start(), part.end())
+            yield Token(TokenKind(part.lastgroup), part[0], part.start(), part.end())
 
 
 OPENING = {"(": ")", "[": "]", "{": "}"}
@@ -177,7 +177,7 @@ CLOSING = {close: opening for opening, close in OPENING.items()}
 
 def depth_change(token: Token) -> int:
     """1 for an opening bracket, -1 for a closing one, else 0."""
-    if token.kind is not Kind.SYMBOL:
+    if token.kind is not TokenKind.SYMBOL:
         return 0
     return (token.text in OPENING) - (token.text in CLOSING)
 

@@ -12,7 +12,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
 
 from sparkext.binding.bound_query import BoundQuery
-from sparkext.binding.clause_use import Use
+from sparkext.binding.clause_use import ClauseUse
 from sparkext.binding.meaning import Meaning, has_variables, meaning
 from sparkext.binding.relation import KnownColumns, is_same, read_source
 from sparkext.binding.session_state import SessionState, session_state
@@ -21,7 +21,7 @@ from sparkext.jvm.analysis_context import AnalysisContext, SeenAnalysis, analysi
 from sparkext.jvm.frames import another
 from sparkext.jvm.permanent_views import frame_within
 from sparkext.jvm.relation_files import Listing, listings
-from sparkext.jvm.relation_filter import Filtered, filtered
+from sparkext.jvm.relation_filter import FilteredRelation, filtered
 from sparkext.jvm.temp_views import frame_of_view
 from sparkext.planner.errors import PlanningError
 
@@ -30,7 +30,7 @@ _MOST = 1024
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Looked:
+class SeenRelation:
     """What a relation was when it was looked at.
 
     Attributes:
@@ -39,7 +39,7 @@ class Looked:
     """
 
     source: DataFrame
-    part: Filtered | None
+    part: FilteredRelation | None
 
 
 _K = TypeVar("_K")
@@ -55,7 +55,7 @@ class _Lasting(dict[_K, _V]):
         super().__setitem__(key, value)
 
 
-class Known:
+class LastingAnalyses:
     """What stays true from one analysis to the next, for as long as the state of the session is the same.
 
     Attributes:
@@ -77,7 +77,7 @@ class Known:
         self.unread: dict[tuple[str, tuple[str, ...]], DataFrame] = _Lasting()
 
 
-class Looks:
+class AnalysedRelations:
     """What has been looked at under one state of the session.
 
     Attributes:
@@ -87,19 +87,19 @@ class Looks:
         problem: What is wrong with a clause in the relation that is being read.
     """
 
-    def __init__(self, spark: SparkSession, known: Known, context: AnalysisContext) -> None:
+    def __init__(self, spark: SparkSession, known: LastingAnalyses, context: AnalysisContext) -> None:
         self.state = known.state
         self._is_at_home = not context.namespace or context.namespace == current_namespace(spark)
         self.is_by_itself = context.is_outermost
         self.problem: PlanningError | None = None
         self._spark = spark
-        self._relations: dict[tuple[bool, str], Looked] = {}
+        self._relations: dict[tuple[bool, str], SeenRelation] = {}
         self._files: dict[tuple[bool, str], tuple[Listing, ...]] = {}
         self._same: dict[tuple[int, int], tuple[bool, DataFrame, DataFrame]] = {}
         self._meanings: dict[tuple[int, tuple[str, ...]], tuple[Meaning, DataFrame]] = {}
         self._known = known
 
-    def relation(self, use: Use) -> Looked:
+    def relation(self, use: ClauseUse) -> SeenRelation:
         """The relation that a clause reads, as it is now.
 
         Raises:
@@ -113,13 +113,13 @@ class Looks:
                 source = read_source(lambda: self._read(use), *use.source_at)
             except PlanningError as error:
                 raise self.problem or error from None
-            known = self._relations[key] = Looked(source, filtered(source))
+            known = self._relations[key] = SeenRelation(source, filtered(source))
             self._known.columns.recall(use.source, source)
             if known.part is not None:
                 self._known.wholes.recall(use.source, known.part.whole)
         return known
 
-    def bind(self, use: Use, name: str, is_whole: bool = False) -> BoundQuery:
+    def bind(self, use: ClauseUse, name: str, is_whole: bool = False) -> BoundQuery:
         """A clause, bound to the relation that it reads as that is now.
 
         Args:
@@ -141,14 +141,14 @@ class Looks:
             self._known.wholes.learn(use.source, found.part.whole)
         return bound
 
-    def _read(self, use: Use) -> DataFrame:
+    def _read(self, use: ClauseUse) -> DataFrame:
         if use.view is not None:
             return frame_within(self._spark, use.view, use.source)
         if self._is_at_home:
             return self._spark.sql(use.source)
         return frame_of_view(self._spark, use.source)
 
-    def files(self, use: Use) -> tuple[Listing, ...]:
+    def files(self, use: ClauseUse) -> tuple[Listing, ...]:
         """The files of that relation, as they are now.
 
         Raises:
@@ -237,27 +237,27 @@ class _Thread(threading.local):
     """What a thread is looking at.
 
     Attributes:
-        inner: Looks of the analysis that is under way; analyses that we start on its behalf share them.
+        inner: Relations of the analysis that is under way; analyses that we start on its behalf share them.
         outer: Spark's analysis, for as long as it might go on.
-        known: Looks of that analysis.
+        known: Relations of that analysis.
     """
 
     def __init__(self) -> None:
-        self.inner: Looks | None = None
+        self.inner: AnalysedRelations | None = None
         self.outer: SeenAnalysis | None = None
-        self.known: dict[tuple[SessionState, bool], Looks] = {}
+        self.known: dict[tuple[SessionState, bool], AnalysedRelations] = {}
 
 
-class Looking:
+class Analyses:
     """Gives each analysis of a session its looks."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._thread = _Thread()
-        self._known: Known | None = None
+        self._known: LastingAnalyses | None = None
 
     @contextmanager
-    def looks(self, in_analysis: bool = True) -> Iterator[Looks]:
+    def looks(self, in_analysis: bool = True) -> Iterator[AnalysedRelations]:
         """Looks of the analysis that this thread is making.
 
         What is wrong with a clause that another one reads is raised there as it is, however Spark calls it.
@@ -279,7 +279,7 @@ class Looking:
         finally:
             self._thread.inner = outer
 
-    def _looks(self) -> Looks:
+    def _looks(self) -> AnalysedRelations:
         context, thread = analysis_context(), self._thread
         state = session_state(self._spark, context.namespace)
         if thread.outer is None or not thread.outer.is_that_of(context):
@@ -287,6 +287,6 @@ class Looking:
         key = state, context.is_outermost
         if key not in thread.known:
             if self._known is None or self._known.state != state:
-                self._known = Known(state)
-            thread.known[key] = Looks(self._spark, self._known, context)
+                self._known = LastingAnalyses(state)
+            thread.known[key] = AnalysedRelations(self._spark, self._known, context)
         return thread.known[key]

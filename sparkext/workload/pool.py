@@ -16,7 +16,7 @@ from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.relation import names_alike
 from sparkext.execution import job_names
 from sparkext.execution.calibrate import constants
-from sparkext.execution.sample import Counted, sample, time_cuts
+from sparkext.execution.sample import TaskCounters, sample, time_cuts
 from sparkext.execution.source_pass import Division, number_of_parts, run_pool
 from sparkext.execution.stream_pass import stream_results
 from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
@@ -28,11 +28,11 @@ from sparkext.planner.budget import Budget
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.panes import may_be_stretched
 from sparkext.planner.costs.migration import Migration, migration
-from sparkext.planner.costs.statistics import Expected, Seen, are_near, expectations, longest_window
+from sparkext.planner.costs.statistics import ExpectedEvents, ObservedStatistics, are_near, expectations, longest_window
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.optimizers import Optimized, cost_model, optimize
+from sparkext.planner.optimizers import OptimizerResult, cost_model, optimize
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.missing_events import missing_events
 from sparkext.planner.sharing.template import Template, template
@@ -83,8 +83,8 @@ class Pool:
         self.runs: list[Run] = []
         self._listing = threading.Lock()
         self._files: tuple[Listing, ...] = ()
-        self._sampled: list[Seen] = []
-        self._counted: list[Seen] = []
+        self._sampled: list[ObservedStatistics] = []
+        self._counted: list[ObservedStatistics] = []
         self._replaced: list[Run] = []
         self._previewed: Run | None = None
         self._has_warned = False
@@ -286,7 +286,7 @@ class Pool:
             len(machine.states),
             len(plan.cells),
         )
-        counted = Counted(self._spark, plan.classes)
+        counted = TaskCounters(self._spark, plan.classes)
         results, again = self._source, None
         if may_look and self._source.isStreaming:
             say_compiling(self._spark)
@@ -318,7 +318,9 @@ class Pool:
         is_worth_it = forced or size_in_bytes(self._source) >= STRETCHED_BYTES
         return tasks, cut, cut and is_worth_it and may_be_stretched(machine)
 
-    def _optimize(self, machine: Template, expected: dict[EventClass, Expected], wanted: PlanSettings) -> Optimized:
+    def _optimize(
+        self, machine: Template, expected: dict[EventClass, ExpectedEvents], wanted: PlanSettings
+    ) -> OptimizerResult:
         of_states = [expected[state.event] for state in machine.states]
         events = tuple(found.events for found in of_states)
         most_matches = None if self._source.isStreaming else wanted.most_matches
@@ -333,7 +335,7 @@ class Pool:
 
     def _expected(
         self, queries: Sequence[BoundQuery], machine: Template, wanted: PlanSettings
-    ) -> dict[EventClass, Expected]:
+    ) -> dict[EventClass, ExpectedEvents]:
         """Statistics of the classes of a pool; a sample is taken if there is something to decide by it."""
         classes = list(dict.fromkeys(state.event for state in machine.states))
         within = longest_window(query.query for query in queries)

@@ -11,16 +11,16 @@ from pyspark.sql import DataFrame
 
 from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.execution import job_names
-from sparkext.execution.sample import Counted
+from sparkext.execution.sample import TaskCounters
 from sparkext.jvm import storage
 from sparkext.jvm.relation_files import Listing
 from sparkext.planner.budget import Budget
-from sparkext.planner.comparison import Compared, compared
+from sparkext.planner.comparison import StrategyResult, compared
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.planner.compiler.result_columns import BEYOND
 from sparkext.planner.costs.migration import Migration
-from sparkext.planner.costs.statistics import Expected
-from sparkext.planner.optimizers import Optimized
+from sparkext.planner.costs.statistics import ExpectedEvents
+from sparkext.planner.optimizers import OptimizerResult
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharing.template import Template
@@ -75,18 +75,18 @@ class Run:
     name: str
     queries: tuple[BoundQuery, ...]
     settings: PlanSettings
-    expected: dict[EventClass, Expected]
-    optimized: Optimized
+    expected: dict[EventClass, ExpectedEvents]
+    optimized: OptimizerResult
     migration: Migration | None
     plan: KernelPlan
-    counted: Counted
+    counted: TaskCounters
     results: DataFrame
     persisted: bool
     places: dict[Computation, int]
     files: tuple[Listing, ...]
     again: Callable[[], DataFrame] | None = None
     costs: dict[str, float] = field(default_factory=dict)
-    comparisons: list[tuple[Compared, ...]] = field(default_factory=list)
+    comparisons: list[tuple[StrategyResult, ...]] = field(default_factory=list)
     copies: list[DataFrame | None] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
 
@@ -107,7 +107,7 @@ class Run:
             self.costs[optimizer] = self.optimized.cost_by(optimizer, budget)
         return self.costs[optimizer]
 
-    def compared(self) -> tuple[Compared, ...]:
+    def compared(self) -> tuple[StrategyResult, ...]:
         """What each optimizer makes of these queries, at the cost of planning them by all."""
         if not self.comparisons:
             self.comparisons.append(
@@ -146,7 +146,7 @@ class Run:
             return None
         return self.results.sparkSession.createDataFrame(held, self.results.schema)
 
-    def lend_name(self, lent: job_names.Lent) -> None:
+    def lend_name(self, lent: job_names.LentDescription) -> None:
         """Let the jobs that compute the results have the name of the run, if that is to come."""
         if self.persisted and not self.is_computed():
             lent.lend(self.name)

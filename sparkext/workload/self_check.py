@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DayTimeIntervalType
 
 from sparkext.binding.bound_query import BoundQuery
-from sparkext.binding.clause_use import Use
+from sparkext.binding.clause_use import ClauseUse
 from sparkext.execution.query_results import aggregates_sql
 from sparkext.jvm.relation_filter import filtered
 from sparkext.jvm.temp_views import named
@@ -40,7 +40,7 @@ _MOMENTS = {"timestampFormat": "yyyy-MM-dd HH:mm:ss.SSSSSSXXX", "timestampNTZFor
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedQuery:
     """A query as a user has written it.
 
     Attributes:
@@ -48,13 +48,13 @@ class Checked:
         bound: Resolved against its source.
     """
 
-    use: Use
+    use: ClauseUse
     bound: BoundQuery
 
-    def over(self, source: DataFrame) -> Checked:
+    def over(self, source: DataFrame) -> CheckedQuery:
         """The same query over another relation in place of the one that is read."""
         given = source if self.bound.part is None else source.where(self.bound.part)
-        return Checked(self.use, self.use.bind(given, filtered(given), self.bound.query.name, self.bound.state))
+        return CheckedQuery(self.use, self.use.bind(given, filtered(given), self.bound.query.name, self.bound.state))
 
     def statement(self, relation: str) -> str:
         """The same over a relation, as SQL."""
@@ -63,7 +63,7 @@ class Checked:
         return f"SELECT * FROM {given} {alias} {self.use.text}"
 
 
-def check(spark: SparkSession, query: Checked, others: Sequence[Checked], run: Run) -> None:
+def check(spark: SparkSession, query: CheckedQuery, others: Sequence[CheckedQuery], run: Run) -> None:
     """Hold the result of a query against that of the query by itself.
 
     Args:
@@ -120,7 +120,7 @@ class _Difference:
         return ", ".join(parts)
 
 
-def _difference(spark: SparkSession, query: Checked, run: Run) -> _Difference | None:
+def _difference(spark: SparkSession, query: CheckedQuery, run: Run) -> _Difference | None:
     """What differs first; None when nothing does."""
     alone = Pool(spark, query.bound, optimizer="none").make(query.bound, [query.bound], f"sparkext: debug {run.name}")
     pooled_rows, own_rows = _rows(run, query.bound), _rows(alone, query.bound)
@@ -165,7 +165,7 @@ def _equal(one: Column, other: Column, kind: str) -> Column:
     return F.coalesce(same | (F.abs(one - other) <= TOLERANCE * size), F.lit(False))
 
 
-def _script(spark: SparkSession, query: Checked, others: Sequence[Checked], difference: _Difference) -> str:
+def _script(spark: SparkSession, query: CheckedQuery, others: Sequence[CheckedQuery], difference: _Difference) -> str:
     """Statements with which somebody else can see the difference."""
     source = query.bound.source
     # The keys' values are compared as Spark reads them, whatever their types are.
@@ -181,13 +181,13 @@ def _script(spark: SparkSession, query: Checked, others: Sequence[Checked], diff
 class _Shrinking:
     """Leaves out queries and events as long as the results differ."""
 
-    def __init__(self, spark: SparkSession, source: DataFrame, query: Checked) -> None:
+    def __init__(self, spark: SparkSession, source: DataFrame, query: CheckedQuery) -> None:
         self._spark = spark
         self._schema = source.schema.simpleString()
         self._query = query
         self._tries = 0
 
-    def differ(self, lines: Sequence[str], others: Sequence[Checked]) -> bool:
+    def differ(self, lines: Sequence[str], others: Sequence[CheckedQuery]) -> bool:
         """Whether the results differ with these events and other queries."""
         self._tries += 1
         source = self._spark.sql(self._relation(lines))
@@ -199,7 +199,7 @@ class _Shrinking:
         finally:
             run.release()
 
-    def smallest(self, lines: list[str], others: Sequence[Checked]) -> str:
+    def smallest(self, lines: list[str], others: Sequence[CheckedQuery]) -> str:
         """The script with as few queries and events as can be found in `MOST_TRIES`."""
         for other in others:
             if self._may_try() and self.differ(lines, [other]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sparkext.workload.trend_query import TrendQuery, Written
+from sparkext.workload.trend_query import ParsedClause, TrendQuery
 
 MOST_STATEMENTS = 1000
 """Statements whose clauses are remembered. Spark Connect analyses a statement again whenever it is asked about it."""
@@ -23,14 +23,14 @@ class Statement:
         stored: Clauses whose views are in the catalog for certain.
     """
 
-    written: tuple[Written, ...]
+    written: tuple[ParsedClause, ...]
     thread: int
     at_once: bool
     queries: dict[int, TrendQuery] = field(default_factory=dict)
     under_way: set[int] = field(default_factory=set)
     stored: set[int] = field(default_factory=set)
 
-    def clause(self, number: int) -> Written:
+    def clause(self, number: int) -> ParsedClause:
         """The clause of that number."""
         return next(one for one in self.written if one.number == number)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from sparkext.binding.bound_query import BoundQuery
-from sparkext.binding.clause_use import Use
+from sparkext.binding.clause_use import ClauseUse
 from sparkext.binding.session_state import SessionState
 from sparkext.workload.pool import Pool
 from sparkext.workload.run import Run
@@ -32,7 +32,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ParsedClause:
     """A clause of a statement, as it was parsed.
 
     Attributes:
@@ -43,7 +43,7 @@ class Written:
     """
 
     number: int
-    use: Use
+    use: ClauseUse
     view: View | None
     place: int | None
 
@@ -75,7 +75,7 @@ class TrendQuery:
         checked: The run whose results have been found to be right, in debug mode.
     """
 
-    written: Written
+    written: ParsedClause
     bound: BoundQuery
     pool: Pool
     run: Run | None = None
@@ -85,7 +85,7 @@ class TrendQuery:
     checked: Run | None = None
 
     @property
-    def use(self) -> Use:
+    def use(self) -> ClauseUse:
         """The clause."""
         return self.written.use
 

@@ -22,7 +22,7 @@ from sparkext.binding.refusals import check_functions
 from sparkext.binding.relation import reads_view
 from sparkext.execution import job_names
 from sparkext.execution.arrow_batches import limit_by_bytes, limit_by_rows
-from sparkext.execution.job_names import Lent
+from sparkext.execution.job_names import LentDescription
 from sparkext.execution.query_results import output_columns, query_sql
 from sparkext.execution.stream_pass import with_event_time
 from sparkext.jvm.permanent_views import is_temporary, rows_to_be_stored, text_in_catalog, without_views
@@ -35,12 +35,12 @@ from sparkext.planner.errors import PlanningError
 from sparkext.sql.view_text import as_written
 from sparkext.udfs.workers.run import NODE
 from sparkext.workload import self_check
-from sparkext.workload.analyses import Looking, Looks
+from sparkext.workload.analyses import AnalysedRelations, Analyses
 from sparkext.workload.collector import LATER, Collector
 from sparkext.workload.pool import Pool
 from sparkext.workload.run import Run
 from sparkext.workload.statements import MOST_STATEMENTS, ReadView, Statement
-from sparkext.workload.trend_query import TrendQuery, Written, by_pool
+from sparkext.workload.trend_query import ParsedClause, TrendQuery, by_pool
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ class Workload:
         self.spark = spark
         self._describe = describe
         self.statements = 0
-        self._looking = Looking(spark)
+        self._looking = Analyses(spark)
         self._kept_plans = KeptPlans(spark, NODE, job_names.OURS)
         self._registry = threading.RLock()
         self._statements: OrderedDict[int, Statement] = OrderedDict()
@@ -102,7 +102,7 @@ class Workload:
         self._view_names: frozenset[str] = frozenset()
         self._read_views: dict[str, ReadView] = {}
         self._pools: list[Pool] = []
-        self._lent: dict[int, Lent] = {}
+        self._lent: dict[int, LentDescription] = {}
         self._collector = Collector(self.collect)
         self._released: deque[tuple[float, Run]] = deque()
         self._limited_by_rows = False
@@ -131,7 +131,7 @@ class Workload:
         """Whether the view that a statement calls ``name`` is a temporary one."""
         return is_temporary(self.spark, name)
 
-    def remember(self, written: Sequence[Written], is_script: bool) -> None:
+    def remember(self, written: Sequence[ParsedClause], is_script: bool) -> None:
         """Remember the clauses of a statement, which are bound when Spark asks for their rows.
 
         Args:
@@ -149,7 +149,7 @@ class Workload:
             _homes.update((one.number, self) for one in written)
         self._release_unused()
 
-    def text_of_view(self, view: str, text: str, rewrite: Callable[[], tuple[str, tuple[Written, ...]]]) -> str:
+    def text_of_view(self, view: str, text: str, rewrite: Callable[[], tuple[str, tuple[ParsedClause, ...]]]) -> str:
         """What Spark is to parse instead of a permanent view's text: the same for as long as the text is.
 
         Args:
@@ -252,7 +252,7 @@ class Workload:
                 found.append(query)
         return found
 
-    def explained(self, also: Sequence[Written] = ()) -> list[TrendQuery]:
+    def explained(self, also: Sequence[ParsedClause] = ()) -> list[TrendQuery]:
         """As `queries`, but those that nothing has read yet have runs as they would be planned without a sample.
 
         Args:
@@ -367,7 +367,7 @@ class Workload:
         current = list(self._current.values())
         return {one.number for statement in current for one in statement.written if one.number not in statement.stored}
 
-    def _bind(self, looks: Looks, statement: Statement, number: int) -> TrendQuery:
+    def _bind(self, looks: AnalysedRelations, statement: Statement, number: int) -> TrendQuery:
         """The query of a clause, bound; and with it those of the statement that are computed at once."""
         asked = statement.clause(number)
         together = [one for one in statement.written if one is asked or (statement.at_once and one.view is None)]
@@ -390,7 +390,7 @@ class Workload:
                     self._view_names |= {one.view.name.lower()}
         return statement.queries[number]
 
-    def _bound(self, looks: Looks, one: Written) -> TrendQuery:
+    def _bound(self, looks: AnalysedRelations, one: ParsedClause) -> TrendQuery:
         bound = looks.bind(one.use, one.name, is_whole=one.is_to_be_stored)
         view = one.view
         if view is not None and not view.is_permanent and reads_view(bound.given, view.name, view.is_global):
@@ -398,7 +398,7 @@ class Workload:
         looks.unread(bound)
         return TrendQuery(one, bound, self._pool_of(bound))
 
-    def _to_be_stored(self, looks: Looks, query: TrendQuery) -> Plan:
+    def _to_be_stored(self, looks: AnalysedRelations, query: TrendQuery) -> Plan:
         """The plan of the rows of a clause of a permanent view that is created."""
         bound, use = query.bound, query.use
         check_functions(self.spark, use.text, use.sql.index(use.text, use.source_at[1]))
@@ -410,7 +410,7 @@ class Workload:
         text = text_in_catalog(self.spark, view)
         return text is not None and as_written(text) == read.text
 
-    def _planned(self, looks: Looks, query: TrendQuery, statement: Statement | None) -> Plan:
+    def _planned(self, looks: AnalysedRelations, query: TrendQuery, statement: Statement | None) -> Plan:
         """The plan of the rows of a query that is read."""
         together = [query] if statement is None or query.view is not None else [*statement.queries.values()]
         left = query.pool
@@ -423,12 +423,12 @@ class Workload:
         run = self._run_of(looks, query, bound, pool, [one for one in together if one.view is None])
         query.run = run
         rows = self._shown(looks, query, bound, run)
-        run.lend_name(self._lent.setdefault(threading.get_ident(), Lent(self.spark)))
+        run.lend_name(self._lent.setdefault(threading.get_ident(), LentDescription(self.spark)))
         if settings.choice(self.spark, settings.DEBUG) == "true" and not rows.isStreaming:
             self._check(query, run)
         return analysed_plan(rows) if query.use.view is None else without_views(analysed_plan(rows))
 
-    def _follow_all(self, looks: Looks, queries: Iterable[TrendQuery]) -> None:
+    def _follow_all(self, looks: AnalysedRelations, queries: Iterable[TrendQuery]) -> None:
         """Follow the sources of queries that are not read now; what is wrong is reported when they are."""
         for query in list(queries):
             if query.bound.state.environment == looks.state.environment:
@@ -437,7 +437,7 @@ class Workload:
                 except PlanningError:
                     query.is_right = False
 
-    def _follow(self, looks: Looks, query: TrendQuery) -> None:
+    def _follow(self, looks: AnalysedRelations, query: TrendQuery) -> None:
         """Bind a query anew when its relation, or what its expressions mean, is not what it was."""
         known = query.bound
         found = looks.relation(query.use)
@@ -470,7 +470,7 @@ class Workload:
         return [query for query in queries if query.pool is pool]
 
     def _run_of(
-        self, looks: Looks, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
+        self, looks: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
     ) -> Run:
         """The run that computes a query of which the source has been followed, as it was bound then."""
         run = pool.computed(bound)
@@ -480,7 +480,7 @@ class Workload:
         return run
 
     def _make_run(
-        self, looks: Looks, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
+        self, looks: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
     ) -> Run:
         """The run that computes a query, of what is planned or made anew; by one thread at a time."""
         if self._collector.is_expecting():
@@ -512,7 +512,7 @@ class Workload:
         name, members = next(found, ("pool", []))
         return f"{name}, {count(len(members), 'query', 'queries')}"
 
-    def _shown(self, looks: Looks, query: TrendQuery, bound: BoundQuery, run: Run) -> DataFrame:
+    def _shown(self, looks: AnalysedRelations, query: TrendQuery, bound: BoundQuery, run: Run) -> DataFrame:
         """The rows of a query as it was bound, selected from the results of a run."""
         of = run, looks.state
         # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
@@ -587,5 +587,5 @@ class Workload:
             drop_view(self.spark, source)
 
 
-def _checked(query: TrendQuery) -> self_check.Checked:
-    return self_check.Checked(query.use, query.bound)
+def _checked(query: TrendQuery) -> self_check.CheckedQuery:
+    return self_check.CheckedQuery(query.use, query.bound)

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 import sparkext
 from sparkext.explain.text import explain_sharing
 from sparkext.parser import rewrite
-from sparkext.parser.commands import Form
+from sparkext.parser.commands import ReportForm
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.workload.trend_query import TrendQuery
 from tests.support.sql_cases import deliveries, relation, stream, trends, values
@@ -291,7 +291,7 @@ def test_what_it_says_is_true(sources: SparkSession, monkeypatch: pytest.MonkeyP
         seen.extend(queries)
         return explain_sharing(queries, only)
 
-    monkeypatch.setitem(rewrite._EXPLAIN, Form.TEXT, spy)
+    monkeypatch.setitem(rewrite._EXPLAIN, ReportForm.TEXT, spy)
     register(sources, "prefixes")
     text = explained(sources)
     run = seen[0].run

@@ -15,11 +15,11 @@ from sparkext.planner.conditions.instructions import program
 from sparkext.planner.conditions.prev_condition import (
     Apply,
     Constant,
-    Here,
-    Kind,
     Operand,
     Operation,
-    Prev,
+    OwnAttribute,
+    PrevAttribute,
+    ValueKind,
     conjuncts,
     may_start,
 )
@@ -30,12 +30,12 @@ from tests.support.kernel_twin import compares
 from tests.support.prev_conditions import ADJACENT, AdjacentCase
 from tests.support.random_conditions import random_adjacent
 
-FLAG, WHOLE, NUMBER = Kind.FLAG, Kind.WHOLE, Kind.NUMBER
+FLAG, WHOLE, NUMBER = ValueKind.FLAG, ValueKind.WHOLE, ValueKind.NUMBER
 V, W, S = Attribute("v", "int"), Attribute("w", "int"), Attribute("s", "string")
 U = Attribute("u", "int")
 HASH, FENWICK, SEGMENT, RANGE, SCAN = ((access,) for access in Access)
-HERE, PREV = Here(V, WHOLE), Prev(V, WHOLE)
-HERE_W, PREV_W = Here(W, WHOLE), Prev(W, WHOLE)
+HERE, PREV = OwnAttribute(V, WHOLE), PrevAttribute(V, WHOLE)
+HERE_W, PREV_W = OwnAttribute(W, WHOLE), PrevAttribute(W, WHOLE)
 ONE = Constant(1, WHOLE)
 TRUE, FALSE, NULL = Constant(1, FLAG), Constant(0, FLAG), Constant(None, FLAG)
 
@@ -60,7 +60,7 @@ NO_PREV_W = flag(Operation.IS_NULL, PREV_W)
     [
         (EQUAL, HASH),
         (flag(Operation.EQUAL, PREV, HERE), HASH),
-        (flag(Operation.EQUAL, Here(S, Kind.IDENTITY), Prev(S, Kind.IDENTITY)), HASH),
+        (flag(Operation.EQUAL, OwnAttribute(S, ValueKind.IDENTITY), PrevAttribute(S, ValueKind.IDENTITY)), HASH),
         (flag(Operation.EQUAL, HERE, PREV_W), HASH),
         (both(EQUAL, flag(Operation.EQUAL, HERE_W, PREV_W)), HASH),
         (LESS, FENWICK),
@@ -74,7 +74,7 @@ NO_PREV_W = flag(Operation.IS_NULL, PREV_W)
         (both(flag(Operation.OR, NO_PREV_W, LESS), EQUAL), FENWICK),
         # What concerns the event before alone, or the event at hand alone, says who stands and who asks.
         (NO_PREV, HASH),
-        (Prev(V, FLAG), HASH),
+        (PrevAttribute(V, FLAG), HASH),
         (TRUE, HASH),
         (flag(Operation.EQUAL, HERE, ONE), HASH),
         (both(NO_PREV, LESS), FENWICK),
@@ -83,7 +83,13 @@ NO_PREV_W = flag(Operation.IS_NULL, PREV_W)
         (flag(Operation.OR, LESS, EQUAL), FENWICK + SEGMENT),
         (flag(Operation.NOT, EQUAL), SEGMENT),
         (flag(Operation.SAME, HERE, PREV), SEGMENT),
-        (flag(Operation.NOT, flag(Operation.EQUAL, Here(S, Kind.IDENTITY), Prev(S, Kind.IDENTITY))), SEGMENT),
+        (
+            flag(
+                Operation.NOT,
+                flag(Operation.EQUAL, OwnAttribute(S, ValueKind.IDENTITY), PrevAttribute(S, ValueKind.IDENTITY)),
+            ),
+            SEGMENT,
+        ),
         (flag(Operation.LESS, PREV, Apply(Operation.ADD, (HERE, ONE), WHOLE)), SEGMENT),
         (flag(Operation.LESS, Apply(Operation.ABS, (DIFFERENCE,), WHOLE), ONE), SEGMENT),
         (both(EQUAL, flag(Operation.LESS, ONE, DIFFERENCE)), SEGMENT),
@@ -97,7 +103,7 @@ NO_PREV_W = flag(Operation.IS_NULL, PREV_W)
         # Two of the event before in one operator, three orders, a remainder.
         (flag(Operation.EQUAL, PREV, PREV_W), SCAN),
         (flag(Operation.LESS, DIFFERENCE, PREV), SCAN),
-        (both(LESS, both(flag(Operation.LESS, HERE, PREV), flag(Operation.LESS, HERE, Prev(U, WHOLE)))), SCAN),
+        (both(LESS, both(flag(Operation.LESS, HERE, PREV), flag(Operation.LESS, HERE, PrevAttribute(U, WHOLE)))), SCAN),
         (flag(Operation.LESS, Apply(Operation.REMAINDER, (PREV, HERE), WHOLE), ONE), SCAN),
     ],
     ids=str,
@@ -165,23 +171,27 @@ def test_equal_parts_of_a_program_are_computed_once() -> None:
 def test_programs_know_how_values_are_held() -> None:
     kinds = {
         ("decimal(10,2)", WHOLE): ("prev_digits", Encoding.LEAST),
-        ("decimal(38,0)", Kind.KEY): ("prev_key", Encoding.LEAST),
+        ("decimal(38,0)", ValueKind.KEY): ("prev_key", Encoding.LEAST),
         ("double", NUMBER): ("prev_number", Encoding.NUMBER),
-        ("float", Kind.SINGLE): ("prev_number", Encoding.NUMBER),
-        ("string", Kind.IDENTITY): ("prev_whole", Encoding.IDENTITY),
+        ("float", ValueKind.SINGLE): ("prev_number", Encoding.NUMBER),
+        ("string", ValueKind.IDENTITY): ("prev_whole", Encoding.IDENTITY),
         ("timestamp", WHOLE): ("prev_whole", Encoding.LEAST),
         ("boolean", FLAG): ("prev_whole", Encoding.LEAST),
     }
     for (type_, kind), (code, encoding) in kinds.items():
         columns = Columns()
-        prev = Prev(Attribute("x", type_), kind)
+        prev = PrevAttribute(Attribute("x", type_), kind)
         assert program(flag(Operation.IS_NULL, prev), columns)[0].code == code
         assert columns.known == [Column(prev.attribute, encoding)]
 
 
 def test_single_precision_is_rounded_after_each_operation() -> None:
     single = Attribute("x", "float")
-    total = Apply(Operation.ADD, (Here(single, Kind.SINGLE), Prev(single, Kind.SINGLE)), Kind.SINGLE)
+    total = Apply(
+        Operation.ADD,
+        (OwnAttribute(single, ValueKind.SINGLE), PrevAttribute(single, ValueKind.SINGLE)),
+        ValueKind.SINGLE,
+    )
     rows = program(flag(Operation.LESS, total, total), Columns())
     assert [row.code for row in rows] == [
         "here_number",
@@ -240,7 +250,7 @@ def test_which_conditions_may_start_a_trend(case: AdjacentCase) -> None:
         (flag(Operation.LESS, Apply(Operation.CHOOSE, (NO_PREV, ONE, PREV), WHOLE), HERE), True),
         (flag(Operation.LESS, Apply(Operation.CHOOSE, (NO_PREV, PREV, ONE), WHOLE), HERE), False),
         # What may be known even when there is no event before, such as COALESCE(PREV(v), 0) computed by Spark.
-        (flag(Operation.LESS, Prev(V, WHOLE, absent=False), HERE), True),
+        (flag(Operation.LESS, PrevAttribute(V, WHOLE, absent=False), HERE), True),
     ],
     ids=str,
 )

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from sparkext.planner.automata.automaton import MAX_STATES, Automaton, AutomatonTooLargeError
-from sparkext.planner.automata.ends import Marked, mark_ends
+from sparkext.planner.automata.ends import MarkedAutomaton, mark_ends
 from sparkext.planner.automata.unambiguous import automaton
 from sparkext.planner.patterns.pattern import positive_variables, variables
 from sparkext.planner.patterns.query import Mark, Side
@@ -38,7 +38,7 @@ def ends_of(word: tuple[str, ...], mark: Mark) -> int | None:
 
 
 def check(
-    machine: Automaton, marked: Marked, word: tuple[str, ...], marks: frozenset[Mark], seen: set[str | None]
+    machine: Automaton, marked: MarkedAutomaton, word: tuple[str, ...], marks: frozenset[Mark], seen: set[str | None]
 ) -> None:
     """The word has one way in either automaton or in none, and its states know what they should."""
     whole, parts = list(runs(machine, word)), list(runs(marked.machine, word))

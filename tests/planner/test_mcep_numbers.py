@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from sparkext.planner.budget import Budget
-from sparkext.planner.mcep.annealing import Sought, anneal, total
+from sparkext.planner.mcep.annealing import TargetPattern, anneal, total
 from sparkext.planner.mcep.common import common
 from sparkext.planner.mcep.local_plans import LocalPlan, best_order, best_tree, order_plan
 from sparkext.planner.mcep.partial_matches import PartialMatches
@@ -19,15 +19,15 @@ RATES = PartialMatches({"A": 10.0, "B": 20.0, "C": 5.0, "D": 40.0}, {frozenset("
 TENS = PartialMatches(dict.fromkeys("ABCDEFGH", 10.0), are_ordered=False)
 
 
-def sought(*patterns: str) -> list[Sought]:
-    return [Sought(tuple(pattern)) for pattern in patterns]
+def sought(*patterns: str) -> list[TargetPattern]:
+    return [TargetPattern(tuple(pattern)) for pattern in patterns]
 
 
-def in_order(pattern: Sought, order: str) -> LocalPlan:
+def in_order(pattern: TargetPattern, order: str) -> LocalPlan:
     return order_plan([pattern.kinds.index(kind) for kind in order])
 
 
-def nodes(patterns: list[Sought], plans: list[LocalPlan]) -> set[tuple[object, ...]]:
+def nodes(patterns: list[TargetPattern], plans: list[LocalPlan]) -> set[tuple[object, ...]]:
     return {p.node(places) for p, plan in zip(patterns, plans, strict=True) for places in plan.nodes}
 
 
@@ -63,7 +63,7 @@ def maximal(one: str, other: str) -> set[str]:
     """The common sub-patterns that are part of no other."""
     found = {mine for mine, _ in common(tuple(one), tuple(other))}
     largest = {mine for mine in found if not any(mine & more == mine for more in found - {mine})}
-    return {"".join(map(str, Sought(tuple(one)).node(mine))) for mine in largest}
+    return {"".join(map(str, TargetPattern(tuple(one)).node(mine))) for mine in largest}
 
 
 def test_best_order_by_itself_is_not_best_together() -> None:
@@ -94,7 +94,7 @@ def test_trees_that_share() -> None:
     assert total(patterns, apart, TENS) == pytest.approx(found.start)
 
 
-def tree(pattern: Sought, *fixed: int) -> LocalPlan:
+def tree(pattern: TargetPattern, *fixed: int) -> LocalPlan:
     """The best tree of a pattern by itself."""
     return best_tree(len(pattern.kinds), lambda places: TENS(pattern.node(places)), fixed)
 

@@ -22,7 +22,7 @@ from sparkext.planner.patterns.pattern import (
     positive_variables,
     variables,
 )
-from sparkext.planner.patterns.pattern_grammar import MAX_BOUND, MAX_DEPTH, Kind, Lexeme, lexemes, parse_pattern
+from sparkext.planner.patterns.pattern_grammar import MAX_BOUND, MAX_DEPTH, Lexeme, LexemeKind, lexemes, parse_pattern
 from tests.support.workloads import random_pattern
 
 OFFSET = 100
@@ -156,9 +156,13 @@ def test_canonical_text_is_read_back_as_the_same_tree(random: Random, depth: int
 
 
 def test_quoted_names() -> None:
-    quoted = [Lexeme(Kind.QUOTED, "my var", 0, 8), Lexeme(Kind.OTHER, "+", 8, 9), Lexeme(Kind.QUOTED, "a`b", 10, 16)]
+    quoted = [
+        Lexeme(LexemeKind.QUOTED, "my var", 0, 8),
+        Lexeme(LexemeKind.OTHER, "+", 8, 9),
+        Lexeme(LexemeKind.QUOTED, "a`b", 10, 16),
+    ]
     assert str(parse_pattern(quoted, 0, 16)) == "`my var`+ `a``b`"
-    assert parse_pattern([Lexeme(Kind.QUOTED, "not", 0, 5)], 0, 5) == Variable("not")
+    assert parse_pattern([Lexeme(LexemeKind.QUOTED, "not", 0, 5)], 0, 5) == Variable("not")
 
 
 def test_variables_in_order_of_first_use() -> None:

@@ -13,7 +13,7 @@ from sparkext.planner.budget import Budget
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.optimizers import OPTIMIZERS, Optimized, cost_model, optimize
+from sparkext.planner.optimizers import OPTIMIZERS, OptimizerResult, cost_model, optimize
 from sparkext.planner.patterns.pattern import Pattern, Repeat, variables
 from sparkext.planner.patterns.query import Query, Window
 from sparkext.planner.sharing.invalid import invalid
@@ -55,7 +55,7 @@ NASTY = {
 }
 
 
-def planned(queries: list[Query], budget: Budget) -> Optimized:
+def planned(queries: list[Query], budget: Budget) -> OptimizerResult:
     """All that is done before a task begins; the sharing plan must be a valid one."""
     machine = template(queries)
     found = optimize(Problem(machine, (100.0,) * len(machine.states), budget), cost_model("measured"), "gloria")

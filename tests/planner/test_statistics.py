@@ -14,7 +14,7 @@ from sparkext.planner.compiler.kernel_plan import Layout
 from sparkext.planner.costs.measured import MeasuredCosts
 from sparkext.planner.costs.migration import migration
 from sparkext.planner.costs.paper import PaperCosts
-from sparkext.planner.costs.statistics import ASSUMED, Expected, Seen, are_near, expectations
+from sparkext.planner.costs.statistics import ASSUMED, ExpectedEvents, ObservedStatistics, are_near, expectations
 from sparkext.planner.optimizers import optimize
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.prefixes import share_nothing
@@ -31,20 +31,24 @@ A, B, FAST = EventClass("ty", "A", None), EventClass("ty", "B", None), EventClas
 
 def test_events_in_a_window() -> None:
     """With no window each combination of keys is one; else as many as windows fit into its time, at least one."""
-    seen = Seen({A: 120}, keys=4, span=400, origin="here")
-    assert seen.expected(A, None) == Expected(30.0, "here")
-    assert seen.expected(A, 10) == Expected(3.0, "here")
-    assert seen.expected(A, 1000) == Expected(30.0, "here")
+    seen = ObservedStatistics({A: 120}, keys=4, span=400, origin="here")
+    assert seen.expected(A, None) == ExpectedEvents(30.0, "here")
+    assert seen.expected(A, 10) == ExpectedEvents(3.0, "here")
+    assert seen.expected(A, 1000) == ExpectedEvents(30.0, "here")
     assert seen.expected(B, 10) is None
 
 
 def test_who_is_believed() -> None:
     """The user first, by class and then by type; then what was seen, the most trusted first; else a guess."""
-    counted, sampled = Seen({A: 10}, 1, 0, "counted"), Seen({A: 20, B: 30}, 1, 0, "sample")
+    counted, sampled = ObservedStatistics({A: 10}, 1, 0, "counted"), ObservedStatistics({A: 20, B: 30}, 1, 0, "sample")
     found = expectations([A, B, FAST], None, {"B[v > 1]": 7.0}, [counted, sampled])
-    assert found == {A: Expected(10.0, "counted"), B: Expected(30.0, "sample"), FAST: Expected(7.0, "given")}
-    assert expectations([FAST], None, {"B": 5.0}, []) == {FAST: Expected(5.0, "given")}
-    assert expectations([A], None, {}, []) == {A: Expected(ASSUMED, "assumed")}
+    assert found == {
+        A: ExpectedEvents(10.0, "counted"),
+        B: ExpectedEvents(30.0, "sample"),
+        FAST: ExpectedEvents(7.0, "given"),
+    }
+    assert expectations([FAST], None, {"B": 5.0}, []) == {FAST: ExpectedEvents(5.0, "given")}
+    assert expectations([A], None, {}, []) == {A: ExpectedEvents(ASSUMED, "assumed")}
 
 
 def test_a_better_plan_that_pays() -> None:
@@ -69,11 +73,11 @@ def test_a_change_costs_time(windows: float, pays: bool) -> None:
 
 def test_runs() -> None:
     """Those that have been counted; else as many as there are when events are randomly mixed."""
-    seen = Seen({A: 120, B: 40}, keys=4, span=400, origin="counted", runs={A: 12.0, B: 8.0})
+    seen = ObservedStatistics({A: 120, B: 40}, keys=4, span=400, origin="counted", runs={A: 12.0, B: 8.0})
     (found, other) = (expectations([event], 10, {}, [seen])[event] for event in (A, B))
     assert (found.runs, other.runs) == (0.3, 0.2)
     assert found.runs_among(4.0) == 0.3
-    assert [Expected(3.0, "sample").runs_among(total) for total in (3.0, 4.0, 0.0)] == [0.0, 0.75, 0.0]
+    assert [ExpectedEvents(3.0, "sample").runs_among(total) for total in (3.0, 4.0, 0.0)] == [0.0, 0.75, 0.0]
     mixed = problem(["A B+ C"], {"A": 30.0, "B": 60.0, "C": 10.0})
     a, b, c = (str(state.event) for state in mixed.template.states)
     assert (a[-1], b[-1], c[-1]) == ("A", "B", "C")
@@ -89,10 +93,10 @@ def test_runs() -> None:
 
 def test_what_is_near() -> None:
     """A pass that finds events in runs where they were believed to be mixed leads to another plan."""
-    mixed = {A: Expected(40.0, "sample"), B: Expected(60.0, "sample")}
-    assert are_near({A: Expected(70.0, "counted", 25.0), B: Expected(60.0, "counted", 25.0)}, mixed)
-    assert not are_near({A: Expected(90.0, "counted", 25.0), B: Expected(60.0, "counted", 25.0)}, mixed)
-    assert not are_near({A: Expected(40.0, "counted", 2.0), B: Expected(60.0, "counted", 2.0)}, mixed)
+    mixed = {A: ExpectedEvents(40.0, "sample"), B: ExpectedEvents(60.0, "sample")}
+    assert are_near({A: ExpectedEvents(70.0, "counted", 25.0), B: ExpectedEvents(60.0, "counted", 25.0)}, mixed)
+    assert not are_near({A: ExpectedEvents(90.0, "counted", 25.0), B: ExpectedEvents(60.0, "counted", 25.0)}, mixed)
+    assert not are_near({A: ExpectedEvents(40.0, "counted", 2.0), B: ExpectedEvents(60.0, "counted", 2.0)}, mixed)
 
 
 def follows(row: KernelRow, before: KernelRow | None, event: int) -> bool:

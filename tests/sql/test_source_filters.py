@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.relation_filter import Filtered, filtered, name_of
+from sparkext.jvm.relation_filter import FilteredRelation, filtered, name_of
 from tests.support.sql_cases import clause, relation, stream, trends, values
 
 ALL = "SELECT * FROM e"
@@ -17,7 +17,7 @@ def events(spark: SparkSession) -> SparkSession:
     return spark
 
 
-def part(spark: SparkSession, sql: str) -> Filtered:
+def part(spark: SparkSession, sql: str) -> FilteredRelation:
     found = filtered(spark.sql(sql))
     assert found is not None
     assert found.whole.columns == spark.table("e").columns

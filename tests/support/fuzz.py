@@ -18,18 +18,18 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, cast
 
-from sparkext.binding.clause_use import Use
+from sparkext.binding.clause_use import ClauseUse
 from sparkext.jvm.table_function import FUNCTION
 from sparkext.parser.commands import command
 from sparkext.parser.parameters import fill_in
-from sparkext.parser.rewrite import Rewritten, rewrite_statement
+from sparkext.parser.rewrite import RewrittenStatement, rewrite_statement
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.pattern import variables
 from sparkext.sql.aggregate_calls import aggregate_calls
 from sparkext.sql.event_expressions import Names, event_expression
-from sparkext.sql.find_clauses import Span, find_clauses
+from sparkext.sql.find_clauses import ClauseSpan, find_clauses
 from sparkext.sql.tokens import Token, TokenError, tokenize
-from sparkext.workload.trend_query import Written
+from sparkext.workload.trend_query import ParsedClause
 from sparkext.workload.workload import Workload
 
 SECONDS = 60.0
@@ -86,7 +86,7 @@ a b A B C e k t v ty n 2x _ `a` `a``b` `MATCH_TREND` `` é 日本 😀 x.y A.v B
 class Stub:
     """Takes the place of a workload: looks at clauses as far as that needs no Spark."""
 
-    uses: list[Use] = field(default_factory=list)
+    uses: list[ClauseUse] = field(default_factory=list)
 
     def take_numbers(self, count: int) -> list[int]:
         """Numbers of clauses."""
@@ -96,7 +96,7 @@ class Stub:
         """Whether a view that is altered is a temporary one."""
         return True
 
-    def remember(self, written: Sequence[Written], _: bool) -> None:
+    def remember(self, written: Sequence[ParsedClause], _: bool) -> None:
         """Read the expressions of clauses as binding does."""
         for use in (one.use for one in written):
             self.uses.append(use)
@@ -115,7 +115,7 @@ class Stub:
         """No views are made."""
         return []
 
-    def explained(self, _: Sequence[Written] = ()) -> list[Any]:
+    def explained(self, _: Sequence[ParsedClause] = ()) -> list[Any]:
         """No views are made."""
         return []
 
@@ -180,7 +180,7 @@ def rewritten(sql: str) -> tuple[str, Stub]:
     """What Spark would get for ``sql``, and which clauses were registered."""
     stub = Stub()
     found = rewrite_statement(cast("Workload", stub), sql)
-    return found.text if isinstance(found, Rewritten) else str(found), stub
+    return found.text if isinstance(found, RewrittenStatement) else str(found), stub
 
 
 def _filled(sql: str, context: Literals | None) -> str:
@@ -249,7 +249,7 @@ def _check_tokens(sql: str, tokens: Sequence[Token]) -> None:
         end = token.end
 
 
-def _check_replacement(sql: str, result: str, spans: Sequence[Span]) -> None:
+def _check_replacement(sql: str, result: str, spans: Sequence[ClauseSpan]) -> None:
     """Only clauses are replaced, by a query and blanks that keep the line and column of what follows."""
     at = place = 0
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):

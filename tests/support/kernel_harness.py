@@ -42,7 +42,7 @@ from sparkext.planner.sharing.prefixes import share_equal_prefixes, share_nothin
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import Template, template
 from sparkext.udfs.kernels.interpreted import CAN_INTERPRET
-from sparkext.udfs.kernels.variants import INTERPRETED, Form, Kernel, Variant
+from sparkext.udfs.kernels.variants import INTERPRETED, Kernel, KernelForm, Variant
 from sparkext.udfs.workers.fallback import Fallback
 from sparkext.udfs.workers.matches import ROWS, MatchRun
 from sparkext.udfs.workers.run import OUTPUT_BYTES, PoolRun
@@ -287,12 +287,12 @@ def run(
     return [row for batch in results for row in batch.to_pylist()]
 
 
-def form_for(random: Random | None) -> Form:
+def form_for(random: Random | None) -> KernelForm:
     """The compiled form, or now and then one that changes."""
-    return Form(0) if random is None or random.random() < 0.7 else Switching(random)
+    return KernelForm(0) if random is None or random.random() < 0.7 else Switching(random)
 
 
-class Switching(Form):
+class Switching(KernelForm):
     """Runs kernels interpreted and compiled in turn, each for a few events."""
 
     def __init__(self, random: Random) -> None:

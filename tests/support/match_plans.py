@@ -7,7 +7,7 @@ from random import Random
 
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.mcep.annealing import Sought
+from sparkext.planner.mcep.annealing import TargetPattern
 from sparkext.planner.mcep.local_plans import LocalPlan, order_plan
 from sparkext.planner.mcep.match_plan import MatchPlan
 from sparkext.planner.mcep.mcep import mcep
@@ -15,12 +15,12 @@ from sparkext.planner.mcep.partial_matches import PartialMatches
 from sparkext.planner.sharing.template import Template
 
 
-def all_orders(pattern: Sought) -> list[LocalPlan]:
+def all_orders(pattern: TargetPattern) -> list[LocalPlan]:
     """The plans that take the events of a pattern in any order."""
     return [order_plan(order) for order in permutations(range(len(pattern.kinds)))]
 
 
-def random_patterns(random: Random) -> tuple[list[Sought], PartialMatches]:
+def random_patterns(random: Random) -> tuple[list[TargetPattern], PartialMatches]:
     """Two or three distinct patterns of two or three events, and numbers of partial matches."""
     kinds = "ABCDE"[: random.randint(3, 5)]
     drawn = dict.fromkeys(tuple(random.sample(kinds, random.randint(2, 3))) for _ in range(random.randint(2, 3)))
@@ -30,7 +30,7 @@ def random_patterns(random: Random) -> tuple[list[Sought], PartialMatches]:
         {pair: random.choice((0.01, 0.1, 0.5, 1.0, 1.0)) for pair in pairs},
         random.random() < 0.5,
     )
-    return [Sought(pattern, random.choice((1.0, 1.0, 0.5))) for pattern in drawn], expected
+    return [TargetPattern(pattern, random.choice((1.0, 1.0, 0.5))) for pattern in drawn], expected
 
 
 def random_match_plan(random: Random, machine: Template) -> MatchPlan:

@@ -8,7 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sparkext.planner.conditions.prev_condition import Apply, Constant, Here, Kind, Operand, Operation, Prev
+from sparkext.planner.conditions.prev_condition import (
+    Apply,
+    Constant,
+    Operand,
+    Operation,
+    OwnAttribute,
+    PrevAttribute,
+    ValueKind,
+)
 from sparkext.planner.patterns.attribute import Attribute
 from tests.support.enumerator import sort_key
 
@@ -45,24 +53,24 @@ _D, _D2 = Attribute("d", "decimal(12,2)"), Attribute("d * 2", "decimal(12,2)")
 _BIG = Attribute("big", "decimal(38,0)")
 _DAY = Attribute("day", "date")
 _KIND = Attribute("kind", "string")
-_FLAG = Kind.FLAG
+_FLAG = ValueKind.FLAG
 
 
 def _flag(operation: Operation, *operands: Operand) -> Operand:
     return Apply(operation, operands, _FLAG)
 
 
-def _pair(attribute: Attribute, kind: Kind) -> tuple[Here, Prev]:
-    return Here(attribute, kind), Prev(attribute, kind)
+def _pair(attribute: Attribute, kind: ValueKind) -> tuple[OwnAttribute, PrevAttribute]:
+    return OwnAttribute(attribute, kind), PrevAttribute(attribute, kind)
 
 
-_HV, _PV = _pair(_V, Kind.WHOLE)
-_HW, _PW = _pair(_W, Kind.NUMBER)
-_HD, _PD = _pair(_D, Kind.WHOLE)
-_HBIG, _PBIG = _pair(_BIG, Kind.KEY)
-_HDAY, _PDAY = _pair(_DAY, Kind.WHOLE)
-_HKIND, _PKIND = _pair(_KIND, Kind.IDENTITY)
-_ZERO, _ONE, _TWO, _FIVE = (Constant(number, Kind.WHOLE) for number in (0, 1, 2, 5))
+_HV, _PV = _pair(_V, ValueKind.WHOLE)
+_HW, _PW = _pair(_W, ValueKind.NUMBER)
+_HD, _PD = _pair(_D, ValueKind.WHOLE)
+_HBIG, _PBIG = _pair(_BIG, ValueKind.KEY)
+_HDAY, _PDAY = _pair(_DAY, ValueKind.WHOLE)
+_HKIND, _PKIND = _pair(_KIND, ValueKind.IDENTITY)
+_ZERO, _ONE, _TWO, _FIVE = (Constant(number, ValueKind.WHOLE) for number in (0, 1, 2, 5))
 
 
 def less(one: Any, other: Any) -> bool | None:
@@ -135,7 +143,7 @@ ADJACENT = (
         None,
         _flag(
             Operation.AND,
-            _flag(Operation.EQUAL, Here(_V2, Kind.WHOLE), Prev(_V2, Kind.WHOLE)),
+            _flag(Operation.EQUAL, OwnAttribute(_V2, ValueKind.WHOLE), PrevAttribute(_V2, ValueKind.WHOLE)),
             _flag(Operation.LESS, _HW, _PW),
         ),
         lambda h, p: both(equal(h["v % 2"], p["v % 2"]), less(h["w"], p["w"])),
@@ -145,7 +153,7 @@ ADJACENT = (
         None,
         _flag(
             Operation.AT_MOST,
-            Apply(Operation.ABS, (Apply(Operation.SUBTRACT, (_HV, _PV), Kind.WHOLE),), Kind.WHOLE),
+            Apply(Operation.ABS, (Apply(Operation.SUBTRACT, (_HV, _PV), ValueKind.WHOLE),), ValueKind.WHOLE),
             _TWO,
         ),
         _close,
@@ -153,13 +161,13 @@ ADJACENT = (
     AdjacentCase(
         "w + PREV(w) > 1.5D",
         None,
-        _flag(Operation.LESS, Constant(1.5, Kind.NUMBER), Apply(Operation.ADD, (_HW, _PW), Kind.NUMBER)),
+        _flag(Operation.LESS, Constant(1.5, ValueKind.NUMBER), Apply(Operation.ADD, (_HW, _PW), ValueKind.NUMBER)),
         lambda h, p: less(1.5, _sum(h["w"], p["w"])),
     ),
     AdjacentCase(
         "d <= PREV(d * 2)",
         None,
-        _flag(Operation.AT_MOST, _HD, Prev(_D2, Kind.WHOLE)),
+        _flag(Operation.AT_MOST, _HD, PrevAttribute(_D2, ValueKind.WHOLE)),
         lambda h, p: negated(less(p["d * 2"], h["d"])),
     ),
     AdjacentCase(
@@ -201,8 +209,8 @@ ADJACENT = (
                 Operation.AND,
                 _flag(
                     Operation.LESS,
-                    Apply(Operation.ABS, (Apply(Operation.SUBTRACT, (_HW, _PW), Kind.NUMBER),), Kind.NUMBER),
-                    Constant(0.75, Kind.NUMBER),
+                    Apply(Operation.ABS, (Apply(Operation.SUBTRACT, (_HW, _PW), ValueKind.NUMBER),), ValueKind.NUMBER),
+                    Constant(0.75, ValueKind.NUMBER),
                 ),
                 _flag(Operation.NOT, _flag(Operation.EQUAL, _HV, _PV)),
             ),
@@ -212,13 +220,13 @@ ADJACENT = (
     AdjacentCase(
         "v * PREV(v) > 2",
         None,
-        _flag(Operation.LESS, _TWO, Apply(Operation.MULTIPLY, (_HV, _PV), Kind.WHOLE)),
+        _flag(Operation.LESS, _TWO, Apply(Operation.MULTIPLY, (_HV, _PV), ValueKind.WHOLE)),
         lambda h, p: None if None in (h["v"], p["v"]) else h["v"] * p["v"] > 2,
     ),
     AdjacentCase(
         "v % PREV(v) = 0",
         None,
-        _flag(Operation.EQUAL, Apply(Operation.REMAINDER, (_HV, _PV), Kind.WHOLE), _ZERO),
+        _flag(Operation.EQUAL, Apply(Operation.REMAINDER, (_HV, _PV), ValueKind.WHOLE), _ZERO),
         lambda h, p: None if h["v"] is None or not p["v"] else h["v"] % p["v"] == 0,
     ),
     AdjacentCase("big > PREV(big)", None, _flag(Operation.LESS, _PBIG, _HBIG), lambda h, p: less(p["big"], h["big"])),

@@ -13,7 +13,7 @@ from random import Random
 from benchmarks.optimizer import least
 from sparkext.planner.costs.cost_model import CostModel
 from sparkext.planner.costs.paper import PaperCosts
-from sparkext.planner.gloria.gloria import Found
+from sparkext.planner.gloria.gloria import PlanResult
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS, optimize
 from sparkext.planner.patterns.attribute import Attribute
@@ -83,7 +83,7 @@ def main() -> None:
         print(f"| {name.removesuffix('.txt')} | {times} | {costs} |", flush=True)
 
 
-def _planned(problem: Problem, model: CostModel, optimizer: str) -> Found:
+def _planned(problem: Problem, model: CostModel, optimizer: str) -> PlanResult:
     return optimize(Problem(problem.template, problem.events), model, optimizer).found
 
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from sparkext.planner.conditions.prev_condition import Apply, Here, Kind, Operand, Operation, Prev
+from sparkext.planner.conditions.prev_condition import Apply, Operand, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Step, Window
 from tests.support.by_hand import both, event
 from tests.support.enumerator import Adjacent, Event
@@ -17,9 +17,9 @@ from tests.support.tiers import many_events
 
 EVENTS = [event("A", 1, v=5), event("B", 2), event("A", 3, v=1), event("B", 4), event("C", 5, v=3), event("C", 6, v=7)]
 
-_HERE, _EARLIER = Here(V, Kind.WHOLE), Prev(V, Kind.WHOLE)
-ABOVE: Operand = Apply(Operation.LESS, (_EARLIER, _HERE), Kind.FLAG)
-EQUAL: Operand = Apply(Operation.EQUAL, (_EARLIER, _HERE), Kind.FLAG)
+_HERE, _EARLIER = OwnAttribute(V, ValueKind.WHOLE), PrevAttribute(V, ValueKind.WHOLE)
+ABOVE: Operand = Apply(Operation.LESS, (_EARLIER, _HERE), ValueKind.FLAG)
+EQUAL: Operand = Apply(Operation.EQUAL, (_EARLIER, _HERE), ValueKind.FLAG)
 MEANINGS: dict[str, Adjacent] = {
     "above": lambda here, earlier: earlier is not None and here["v"] > earlier["v"],
     "equal": lambda here, earlier: earlier is not None and here["v"] == earlier["v"],

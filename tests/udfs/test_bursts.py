@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.conditions.prev_condition import Apply, Here, Kind, Operation, Prev
+from sparkext.planner.conditions.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.patterns.query import Query, Step, Window
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.loops import loops
@@ -126,8 +126,8 @@ def test_an_edge_that_one_query_lacks() -> None:
     The second of the four B does not come before the third in `C B+`. So the third has a snapshot z of its own, and the
     fourth counts 4x + z, where x is what has come to the four.
     """
-    same = Apply(Operation.EQUAL, (Prev(V, Kind.WHOLE), Here(V, Kind.WHOLE)), Kind.FLAG)
-    step = Step("v <> PREV(v)", Apply(Operation.NOT, (same,), Kind.FLAG), None)
+    same = Apply(Operation.EQUAL, (PrevAttribute(V, ValueKind.WHOLE), OwnAttribute(V, ValueKind.WHOLE)), ValueKind.FLAG)
+    step = Step("v <> PREV(v)", Apply(Operation.NOT, (same,), ValueKind.FLAG), None)
     asked = [query("A B+"), replace(query("C B+"), steps=(("B", step),))]
     meanings: dict[str, Adjacent] = {step.text: lambda here, prev: prev is not None and here["v"] != prev["v"]}
     events = [event(kind, place, v=place) for place, kind in enumerate("AACBBBBAACCCB")]

@@ -24,7 +24,7 @@ from sparkext.udfs.comparisons.ranks import (
     PLACE,
     RANK,
     SIZE,
-    Ranked,
+    RankedEvents,
     Ranker,
 )
 from tests.support.kernel_harness import source_batch
@@ -58,7 +58,7 @@ def check(
             assert sum((one, other) in pairs for pairs in found) == holds, (here, prev)
 
 
-def by_prefix(ranked: Ranked) -> set[tuple[int, int]]:
+def by_prefix(ranked: RankedEvents) -> set[tuple[int, int]]:
     """Rows that ask, with rows that they find in a Fenwick tree."""
     asked, stood = ranked.table[:, [ASKED_NODE, ASKED_RANKS]], ranked.table[:, [NODE, RANK]]
     return {
@@ -69,14 +69,14 @@ def by_prefix(ranked: Ranked) -> set[tuple[int, int]]:
     }
 
 
-def check_trees(ranked: Ranked) -> None:
+def check_trees(ranked: RankedEvents) -> None:
     """Fenwick trees do not overlap."""
     stood = ranked.table[ranked.table[:, NODE] >= 0]
     assert ((stood[:, RANK] >= 0) & (stood[:, RANK] < stood[:, SIZE])).all()
     assert sum(size for _, size in {(int(row[NODE]), int(row[SIZE])) for row in stood}) == ranked.nodes
 
 
-def by_interval(ranked: Ranked) -> set[tuple[int, int]]:
+def by_interval(ranked: RankedEvents) -> set[tuple[int, int]]:
     """Rows that ask, with rows that they find in a tree by intervals; blocks are those of their places."""
     layout, found = ranked.layout, []
     for level in range(1, layout.levels):

@@ -19,7 +19,7 @@ from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import Layout
 from sparkext.planner.sharing.template import template
 from sparkext.udfs.kernels import compiled, variants
-from sparkext.udfs.kernels.variants import COMPILED, INTERPRETED, Arguments, Form, Variant
+from sparkext.udfs.kernels.variants import COMPILED, INTERPRETED, Arguments, KernelForm, Variant
 from sparkext.udfs.state.every_variant import every_variant
 from sparkext.udfs.state.machine import Machine
 from sparkext.udfs.workers.run import PoolRun
@@ -77,7 +77,7 @@ def compilers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compilers:
 
 
 def test_interpreted_until_the_compiled_form_is_kept(compilers: Compilers) -> None:
-    form, variant = Form(), Variant(NOTHING)
+    form, variant = KernelForm(), Variant(NOTHING)
     assert [form.of(variant) for _ in range(3)] == [INTERPRETED] * 3
     assert len(compilers.started) == 1
     compilers.finish()
@@ -91,7 +91,7 @@ def test_a_pass_goes_on_compiled_where_it_was(compilers: Compilers) -> None:
     """With the results of one form alone; no more events are interpreted than before the compiled form is there."""
     plan, layout = kleene(None), Layout(1, 0)
     source = source_batch(plan, stream(list(range(300)), Random(1)))
-    run = PoolRun(plan, layout, form=Form(patience=1e9))
+    run = PoolRun(plan, layout, form=KernelForm(patience=1e9))
 
     def batches() -> Iterator[pa.RecordBatch]:
         for at in range(0, 300, 100):
@@ -106,7 +106,7 @@ def test_a_pass_goes_on_compiled_where_it_was(compilers: Compilers) -> None:
 
 
 def test_a_pass_that_has_been_patient_waits(compilers: Compilers) -> None:
-    form, variant = Form(patience=1.0), Variant(NOTHING)
+    form, variant = KernelForm(patience=1.0), Variant(NOTHING)
     form.took(variant, 1000, 0.5)
     assert form.of(variant) is INTERPRETED
     form.took(variant, 1000, 0.6)
@@ -119,17 +119,17 @@ def test_a_pass_that_has_been_patient_waits(compilers: Compilers) -> None:
 
 def test_of_twenty_workers_one_compiles(compilers: Compilers) -> None:
     workers = [Variant(NOTHING) for _ in range(20)]
-    assert all(Form().of(variant) is INTERPRETED for variant in workers)
+    assert all(KernelForm().of(variant) is INTERPRETED for variant in workers)
     assert len(compilers.started) == 1
     compilers.finish()
-    assert all(Form().of(variant) is COMPILED for variant in workers)
+    assert all(KernelForm().of(variant) is COMPILED for variant in workers)
     assert len(compilers.started) == 1
 
 
 def test_a_process_that_is_killed_is_replaced(compilers: Compilers) -> None:
     """Its lock goes with it."""
     compilers.program = GOES_ON
-    form, workers = Form(), [Variant(NOTHING) for _ in range(3)]
+    form, workers = KernelForm(), [Variant(NOTHING) for _ in range(3)]
     assert all(form.of(variant) is INTERPRETED for variant in workers)
     compilers.started[0].send_signal(signal.SIGKILL)
     compilers.started[0].wait()
@@ -144,7 +144,7 @@ def test_a_process_that_is_killed_is_replaced(compilers: Compilers) -> None:
 def test_who_sees_processes_fail_compiles_alone(compilers: Compilers) -> None:
     """As where the disk is full; until it pays, events are interpreted."""
     compilers.program = FAILS
-    form, variant = Form(patience=1.0), Variant(NOTHING)
+    form, variant = KernelForm(patience=1.0), Variant(NOTHING)
     for _ in range(2):
         assert form.of(variant) is INTERPRETED
         compilers.finish()
@@ -179,7 +179,7 @@ def test_where_nothing_can_be_kept(
     if spoil is missing:
         monkeypatch.setattr(compiled, "DIRECTORY", None)
     before = sorted(tmp_path.rglob("*"))
-    form, variant = Form(patience=1.0), Variant(NOTHING)
+    form, variant = KernelForm(patience=1.0), Variant(NOTHING)
     assert form.of(variant) is INTERPRETED
     form.took(variant, 1000, 2.0)
     assert form.of(variant) is COMPILED
@@ -193,13 +193,13 @@ def test_what_is_torn_is_thrown_away(compilers: Compilers, tmp_path: Path) -> No
     (tmp_path / "kernels" / "plain.variant").write_bytes(b"compiled\n")
     (tmp_path / "kernels" / "some.nbi").write_bytes(b"torn")
     compilers.is_torn = True
-    form, variant = Form(patience=1.0), Variant(NOTHING)
+    form, variant = KernelForm(patience=1.0), Variant(NOTHING)
     assert form.of(variant) is INTERPRETED
     assert list(tmp_path.iterdir()) == []
     form.took(variant, 1000, 2.0)
     assert form.of(variant) is COMPILED
     assert form.alone
-    assert Form().of(Variant(NOTHING)) is INTERPRETED, "another process has it compiled again"
+    assert KernelForm().of(Variant(NOTHING)) is INTERPRETED, "another process has it compiled again"
     assert len(compilers.started) == 1
     compilers.finish()
 
@@ -269,7 +269,7 @@ from sparkext.planner.compiler.kernel_plan import Layout
 from sparkext.planner.sharing.template import template
 from random import Random
 import sys
-plan, form = kleene(None), variants.Form(float(sys.argv[1]))
+plan, form = kleene(None), variants.KernelForm(float(sys.argv[1]))
 run = PoolRun(plan, Layout(1, 0), form=form)
 source = source_batch(plan, stream([1, 2, 3], Random(0)))
 print(sum(batch.num_rows for batch in run.results(iter([source]))), run.counters.interpreted, run.counters.alone)

@@ -12,7 +12,7 @@ from pyspark import InheritableThread
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from sparkext.planner.optimizers import Optimized, optimize
+from sparkext.planner.optimizers import OptimizerResult, optimize
 
 pytestmark = pytest.mark.spark
 
@@ -39,7 +39,7 @@ def events(spark: SparkSession) -> SparkSession:
 def test_ctrl_c_in_the_thread_that_plans(events: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """The JVM is told, and so goes on with the next statement."""
 
-    def interrupted(*_: Any) -> Optimized:
+    def interrupted(*_: Any) -> OptimizerResult:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
@@ -66,7 +66,7 @@ def test_a_client_interrupts_the_thread_of_its_statement(events: SparkSession, m
     threads: list[Any] = []
     said: list[str] = []
 
-    def noted(*given: Any) -> Optimized:
+    def noted(*given: Any) -> OptimizerResult:
         threads.append(jvm.java.lang.Thread.currentThread())
         searching.set()
         return optimize(*given)

@@ -31,7 +31,7 @@ PLACE, LEVELS, ASKED, ASKED_OTHERS, ASKED_END = range(5)
 added, begin of the intervals that are asked for, of those by the second order, and their end."""
 
 
-class Ranked(NamedTuple):
+class RankedEvents(NamedTuple):
     """Where events stand in a structure, and what they ask of it.
 
     Attributes:
@@ -77,7 +77,7 @@ class Ranker:
         self._searches = [search_for(coded(interval.program)) for interval in term.intervals]
         self._is_number = [plan.columns[one.axis].encoding is Encoding.NUMBER for one in term.intervals]
 
-    def ranks(self, batch: Batch, keys: Ints, asks: NDArray[np.bool_], stands: NDArray[np.bool_]) -> Ranked:
+    def ranks(self, batch: Batch, keys: Ints, asks: NDArray[np.bool_], stands: NDArray[np.bool_]) -> RankedEvents:
         """Ranks of all rows of a batch.
 
         Args:
@@ -105,12 +105,12 @@ class Ranker:
 
     def _by_interval(
         self, batch: Batch, asks: NDArray[np.bool_], stands: NDArray[np.bool_], here_tree: Ints, prev_tree: Ints
-    ) -> Ranked:
+    ) -> RankedEvents:
         rows = np.flatnonzero(stands)
         table = np.zeros((len(asks), 5), np.int32)
         table[:, PLACE] = -1
         if not len(rows):
-            return Ranked(table, 0, 0, _NO_INTERVALS, NO_LAYOUT)
+            return RankedEvents(table, 0, 0, _NO_INTERVALS, NO_LAYOUT)
         orders = [
             _Ranking(interval.axis, is_number, search, batch, rows, prev_tree)
             for interval, is_number, search in zip(self._term.intervals, self._is_number, self._searches, strict=True)
@@ -142,7 +142,7 @@ class Ranker:
         table[:, ASKED_END] = until[1:]
         if not layout.levels:
             table[rows, LEVELS] = _bits(sizes)[numbers]
-            return Ranked(table, 2 * leaves, leaves, asked.astype(np.int32), layout)
+            return RankedEvents(table, 2 * leaves, leaves, asked.astype(np.int32), layout)
         table[rows, LEVELS] = layout.used(sizes)[numbers]
         # The intervals by the one order and by the other stand one after the other.
         table[:, ASKED] += others_until[:-1]
@@ -151,7 +151,7 @@ class Ranker:
         together = np.empty((len(asked) + len(others), 2), np.int32)
         together[np.arange(len(asked)) + np.repeat(others_until[:-1], np.diff(until))] = asked
         together[np.arange(len(others)) + np.repeat(until[1:], np.diff(others_until))] = others
-        return Ranked(table, layout.nodes, leaves, together, layout)
+        return RankedEvents(table, layout.nodes, leaves, together, layout)
 
 
 class _Ranking:
@@ -220,7 +220,7 @@ def _by_prefix(
     stands: NDArray[np.bool_],
     here_tree: Ints,
     prev_tree: Ints,
-) -> Ranked:
+) -> RankedEvents:
     """Ranks in hash tables and Fenwick trees."""
     wanted = np.zeros(len(asks), np.int64)
     order = np.zeros(len(asks), np.int64)
@@ -239,7 +239,7 @@ def _by_prefix(
     first = below(here_tree * places)
     result[:, ASKED_NODE] = np.where(asks, first, -1)
     result[:, ASKED_RANKS] = np.where(asks, below(here_tree * places + wanted + 1) - first, -1)
-    return Ranked(result, nodes, 0, _NO_INTERVALS, NO_LAYOUT)
+    return RankedEvents(result, nodes, 0, _NO_INTERVALS, NO_LAYOUT)
 
 
 def _below(values: Ints, most: int) -> tuple[Callable[[Ints], Ints], int]:

@@ -27,7 +27,7 @@ from numba import njit
 from numba.core.registry import cpu_target
 
 from sparkext.planner.compiler.kernel_plan import SOURCE
-from sparkext.udfs.kernels.linked import Linked
+from sparkext.udfs.kernels.linked import LinkingCompiler
 from sparkext.udfs.unpacked import digest, lasting_directory
 
 
@@ -124,7 +124,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 def _linked(forceinline: bool) -> Callable[[Callable[..., Any]], Any]:
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": forceinline}
-    return lambda function: njit(pipeline_class=Linked, _nrt=False, **options)(function)
+    return lambda function: njit(pipeline_class=LinkingCompiler, _nrt=False, **options)(function)
 
 
 inner = _linked(forceinline=False)

@@ -44,7 +44,7 @@ class _Lowering(NativeLowering):  # type: ignore[misc]
         return True
 
 
-class Linked(CompilerBase):  # type: ignore[misc]
+class LinkingCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's pipeline for such a function."""
 
     def define_pipelines(self) -> list[PassManager]:

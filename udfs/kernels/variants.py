@@ -173,7 +173,7 @@ class Variant:
             fcntl.flock(file, fcntl.LOCK_SH)
 
 
-class Form:
+class KernelForm:
     """Which form of the kernels a pass runs: what there is, and the compiled one from when it is there.
 
     Args:

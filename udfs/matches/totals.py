@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import SCALE_BITS, Added, Arithmetic, Field, MatchRoot
+from sparkext.planner.compiler.kernel_plan import SCALE_BITS, Arithmetic, Field, MatchContribution, MatchRoot
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.arrow.combined import added_up
 from sparkext.udfs.arrow.result_batch import FieldValues
@@ -129,7 +129,7 @@ def _with_windows(earliest: Ints, counts: Ints) -> Iterator[tuple[Ints, Ints]]:
         yield matches, earliest[matches] + numbers
 
 
-def _contributed(added: Added, arithmetic: Arithmetic, found: PartialMatches, batch: Batch) -> FieldValues:
+def _contributed(added: MatchContribution, arithmetic: Arithmetic, found: PartialMatches, batch: Batch) -> FieldValues:
     """What each match adds to a field: for each of the events that do, or once. Shape (matches · events,)."""
     if added.places is None:
         return _counted(np.ones(len(found[0]), np.int64), arithmetic)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.udfs.arrow.batches import Batch, no_batch
 from sparkext.udfs.kernels.kernel import ADVANCE, END_KEY, PAUSE, REFILL_TREES
-from sparkext.udfs.kernels.variants import COMPILED, Arguments, Form, Kernel, variant_of
+from sparkext.udfs.kernels.variants import COMPILED, Arguments, Kernel, KernelForm, variant_of
 from sparkext.udfs.state.assemble import assemble, cell_offsets
 from sparkext.udfs.state.columns import (
     CURSOR_GROUP,
@@ -65,7 +65,7 @@ class Machine:
         combine: bool,
         regions: bool = False,
         stretches: int = 1,
-        form: Form | None = None,
+        form: KernelForm | None = None,
     ) -> None:
         self._plan = plan
         self._combine = combine
@@ -82,7 +82,7 @@ class Machine:
         self._panes = new_panes(plan, self._program, stretches)
         if plan.is_stretched:
             self._state.open[0, OPEN_LANE] = plan.panes[0].rows  # only the matrix of the stretch is asked for
-        self._form = form or Form()
+        self._form = form or KernelForm()
         self._no_output, self._no_batch = new_output(plan, 1), no_batch(plan)
         self._variant = variant_of(self._arguments(self._no_output, self._no_batch))
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, Access, KernelPlan
 from sparkext.udfs.arrow.batches import Batch, no_batch
 from sparkext.udfs.comparisons.histories import terms_of
-from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, Ranked, Ranker
+from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, RankedEvents, Ranker
 from sparkext.udfs.state.columns import (
     CURSOR_KEY,
     HISTORY_CELLS,
@@ -226,12 +226,12 @@ class PastRoom:
             registers=self._registers,
         )
 
-    def _ranked(self, batch: Batch) -> list[Ranked]:
+    def _ranked(self, batch: Batch) -> list[RankedEvents]:
         """Per term, where events stand and what they ask for."""
         rows = len(batch.time)
         carried = batch.valid.shape[1] - rows
         keys = np.concatenate((np.cumsum(batch.new_key, dtype=np.int64), np.zeros(carried, np.int64)))
-        found: list[Ranked] = []
+        found: list[RankedEvents] = []
         for ranker, reached, asking in zip(self._rankers, self._reached, self._asking, strict=True):
             stands, asks = np.ones(len(keys), np.bool_), np.zeros(len(keys), np.bool_)
             stands[:rows] = np.any([_is_of(batch, event) for event in reached], axis=0)

@@ -56,7 +56,7 @@ class StreamPlan:
 
 
 @dataclass(slots=True)
-class Counts:
+class BucketCounts:
     """What has been done.
 
     Attributes:
@@ -111,7 +111,7 @@ class Bucket:
         self._store = store
         data = store.header()
         self.header = Header(of.buckets, of.meaning) if data is None else Header.read(data)
-        self.counts = Counts()
+        self.counts = BucketCounts()
         if data is not None:
             _check(self.header, of)
 
@@ -122,7 +122,7 @@ class Bucket:
             packs: Events that have come, as `sparkext.udfs.streams.packs.packed` has packed them.
             watermark: In units of the event time; `NEVER` when there is none yet.
         """
-        self.counts = Counts()
+        self.counts = BucketCounts()
         header = self.header
         watermark = max(watermark, header.until)
         step = self._begun(packs, watermark)

@@ -21,7 +21,7 @@ OUTPUT = (
 """Columns of what a bucket writes, as Spark writes a schema."""
 
 
-class Written(NamedTuple):
+class OutputRow(NamedTuple):
     """A row of `OUTPUT`: some results, or at the end what has been counted, or what is wrong."""
 
     bucket: int
@@ -78,12 +78,12 @@ class TrendProcessor:
         self._handle = handle
         self._store = _SparkStore(handle)
 
-    def handleInputRows(self, key: Any, rows: Iterable[Any], timerValues: Any) -> Iterator[Written]:  # noqa: N802, N803
+    def handleInputRows(self, key: Any, rows: Iterable[Any], timerValues: Any) -> Iterator[OutputRow]:  # noqa: N802, N803
         """Events of a bucket, or a call without any, which each bucket gets in each micro-batch."""
         packs = [bytes(row[1]) for row in rows if row[1] is not None]
         return self._stepped(int(key[0]), packs, timerValues.getCurrentWatermarkInMs(), is_due=False)
 
-    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Written]:  # noqa: N802, N803
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[OutputRow]:  # noqa: N802, N803
         """The watermark has moved without rows."""
         del expiredTimerInfo
         return self._stepped(int(key[0]), [], timerValues.getCurrentWatermarkInMs(), is_due=True)
@@ -94,12 +94,12 @@ class TrendProcessor:
     def close(self) -> None:
         """There is nothing to close."""
 
-    def _stepped(self, number: int, packs: list[bytes], watermark: int, is_due: bool) -> Iterator[Written]:
+    def _stepped(self, number: int, packs: list[bytes], watermark: int, is_due: bool) -> Iterator[OutputRow]:
         began = time.perf_counter()
         try:
             bucket = Bucket(self._of, self._store)
         except ValueError as error:
-            yield Written(number, problem=str(error))
+            yield OutputRow(number, problem=str(error))
             return
         # A timer at the watermark itself would fire in this micro-batch, and be gone.
         tick, was = watermark + 1, bucket.header.tick
@@ -111,9 +111,9 @@ class TrendProcessor:
             self._handle.registerTimer(tick)
             bucket.header.tick = tick
         for rows in bucket.step(packs, UNITS_PER_MILLISECOND * watermark if watermark > 0 else NEVER):
-            yield Written(number, as_bytes(rows))
+            yield OutputRow(number, as_bytes(rows))
         counts, micros = bucket.counts, int(1e6 * (time.perf_counter() - began))
-        yield Written(number, None, counts.events, counts.late, counts.kept, counts.size, micros)
+        yield OutputRow(number, None, counts.events, counts.late, counts.kept, counts.size, micros)
 
 
 def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

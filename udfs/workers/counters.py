@@ -80,7 +80,7 @@ Reports: TypeAlias = "dict[int, Floats]"
 """What tasks have counted, by the number of what they report to."""
 
 
-class Reported:
+class ReportAccumulator:
     """How Spark is to add up the reports of a task: a `pyspark.AccumulatorParam` in all but name."""
 
     def zero(self, value: Reports) -> Reports:  # noqa: ARG002 - Spark calls it so

@@ -20,7 +20,7 @@ from sparkext.planner.compiler.kernel_plan import (
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
-from sparkext.udfs.kernels.variants import Form
+from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.matches.building import Building, TooManyMatchesError
 from sparkext.udfs.matches.moments import Moments
 from sparkext.udfs.matches.totals import Totals
@@ -54,7 +54,7 @@ class MatchRun(PoolRun):
         layout: Layout,
         output_bytes: int = OUTPUT_BYTES,
         fallback: Fallback | None = None,
-        form: Form | None = None,
+        form: KernelForm | None = None,
         rows: int = ROWS,
     ) -> None:
         super().__init__(plan, layout, output_bytes, fallback, form)

@@ -14,7 +14,7 @@ from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import Batch, BatchReader, rows_of
 from sparkext.udfs.arrow.difference_keys import difference_types
 from sparkext.udfs.arrow.result_batch import result_batch
-from sparkext.udfs.kernels.variants import Form
+from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.state.assemble import field_places
 from sparkext.udfs.state.fresh import new_output
 from sparkext.udfs.state.machine import Machine
@@ -76,11 +76,11 @@ class PoolRun:
         layout: Layout,
         output_bytes: int = OUTPUT_BYTES,
         fallback: Fallback | None = None,
-        form: Form | None = None,
+        form: KernelForm | None = None,
     ) -> None:
         self._plan = plan
         self._layout = layout
-        self._form = form or Form()
+        self._form = form or KernelForm()
         self._machines = [self._machine(plan)]
         self._at = 0
         self._fallback = None if plan.fallback is None else fallback or Fallback()

@@ -17,7 +17,7 @@ from sparkext.planner.compiler.result_columns import MATRIX
 from sparkext.udfs.arrow.arrays import as_arrow, as_binary
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.arrow.result_batch import extreme_types, result_batch
-from sparkext.udfs.kernels.variants import Form
+from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.state.assemble import field_places
 from sparkext.udfs.state.fresh import new_output
 from sparkext.udfs.state.machine import Machine
@@ -39,7 +39,7 @@ class StretchRun(PoolRun):
     """
 
     def __init__(
-        self, plan: KernelPlan, layout: Layout, output_bytes: int = OUTPUT_BYTES, form: Form | None = None
+        self, plan: KernelPlan, layout: Layout, output_bytes: int = OUTPUT_BYTES, form: KernelForm | None = None
     ) -> None:
         super().__init__(plan, layout, output_bytes, form=form)
         self._scratch = new_output(plan, 1)

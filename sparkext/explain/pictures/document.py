@@ -58,7 +58,7 @@ class QSet:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class TemplateState:
     """A state of the template, with the queries that start and end there, and what it costs in itself."""
 
     name: str
@@ -87,7 +87,7 @@ class Statistic:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedStrategy:
     """What one optimizer makes of a workload.
 
     Attributes:
@@ -113,7 +113,7 @@ class Costs:
     greedy: float
     published: float | None
     bound: float | None
-    compared: tuple[Compared, ...] = ()
+    compared: tuple[ComparedStrategy, ...] = ()
 
     def shown(self, value: float) -> str:
         """One of these costs, or of a part of the plan, with its unit."""
@@ -168,7 +168,7 @@ class Plan:
     optimizer: str
     milliseconds: float
     statistics: tuple[Statistic, ...]
-    states: tuple[State, ...]
+    states: tuple[TemplateState, ...]
     transitions: tuple[Transition, ...]
     conditions: tuple[tuple[str, str], ...]
     looking_back: tuple[tuple[str, str], ...]
@@ -269,7 +269,7 @@ def _plan(entry: dict[str, Any]) -> Plan:
         milliseconds=entry["optimization_ms"],
         statistics=tuple(Statistic(event, s["events"], s["origin"]) for event, s in entry["statistics"].items()),
         states=tuple(
-            State(s["state"], s["event"], tuple(s["start_numbers"]), tuple(s["end_numbers"]), s["cost"])
+            TemplateState(s["state"], s["event"], tuple(s["start_numbers"]), tuple(s["end_numbers"]), s["cost"])
             for s in entry["template"]
         ),
         transitions=tuple(
@@ -297,9 +297,9 @@ def _plan(entry: dict[str, Any]) -> Plan:
     )
 
 
-def _compared(row: dict[str, Any]) -> Compared:
+def _compared(row: dict[str, Any]) -> ComparedStrategy:
     apart = tuple((", ".join(one["names"]) or f"({one['number']})", one["why"]) for one in row["not_planned"])
-    return Compared(row["optimizer"], row["cost"], row["planning_ms"], apart)
+    return ComparedStrategy(row["optimizer"], row["cost"], row["planning_ms"], apart)
 
 
 def _candidate(node: dict[str, Any]) -> Candidate:

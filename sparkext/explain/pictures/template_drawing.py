@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sparkext.amounts import amount
 from sparkext.explain.pictures.curves import curve
-from sparkext.explain.pictures.document import Pass, Plan, State, Statistic
+from sparkext.explain.pictures.document import Pass, Plan, Statistic, TemplateState
 from sparkext.explain.pictures.drawing import drawing
 from sparkext.explain.pictures.layered import LANE, Box, Layout, Link, Place, layered
 from sparkext.explain.pictures.legend import Legend
@@ -113,7 +113,7 @@ class _Shape:
         lead: Width of the labels there.
     """
 
-    state: State
+    state: TemplateState
     statistic: Statistic | None
     lines: tuple[tuple[str, str], ...]
     loops: tuple[Strand, ...]
@@ -161,7 +161,7 @@ def _shapes(plan: Plan, bundles: _Bundles) -> list[_Shape]:
     return found
 
 
-def _lines(state: State, statistic: Statistic | None) -> list[tuple[str, str]]:
+def _lines(state: TemplateState, statistic: Statistic | None) -> list[tuple[str, str]]:
     found = _STATE.fullmatch(state.name)
     name, condition = (
         (state.name, None) if found is None else (found["name"] + (found["use"] or ""), found["condition"])
