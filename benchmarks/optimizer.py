@@ -92,7 +92,7 @@ def _fresh(workload: Problem) -> Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Selection:
     """What to measure.
 
     Attributes:
@@ -108,7 +108,7 @@ class Asked:
     small: int
 
 
-def queries(asked: Asked) -> Iterator[dict[str, Any]]:
+def queries(asked: Selection) -> Iterator[dict[str, Any]]:
     """Against the number of queries."""
     for kind, draw in (("sequences", sequences), ("mixed", mixed)):
         for size in (size for size in SIZES if size <= asked.largest):
@@ -121,7 +121,7 @@ def queries(asked: Asked) -> Iterator[dict[str, Any]]:
                     yield {"kind": kind, **planned(workload, model, optimizer, asked.repetitions, memory)}
 
 
-def kleene_parts(asked: Asked) -> Iterator[dict[str, Any]]:
+def kleene_parts(asked: Selection) -> Iterator[dict[str, Any]]:
     """Against the length of Kleene parts, and how deep they are nested."""
     count = min(KLEENE_QUERIES, asked.largest)
     shapes = [(length, 1) for length in LENGTHS] + [(6, layers) for layers in LAYERS[1:]]
@@ -133,7 +133,7 @@ def kleene_parts(asked: Asked) -> Iterator[dict[str, Any]]:
                 yield {"kind": "kleene", "length": length, "layers": layers, **found}
 
 
-def pruning(asked: Asked) -> Iterator[dict[str, Any]]:
+def pruning(asked: Selection) -> Iterator[dict[str, Any]]:
     """The graph with and without rules 3 and 4, and the cost of the path found; without rule 3 there is none."""
     ways = {
         "all rules": RULES,
@@ -165,7 +165,7 @@ def pruning(asked: Asked) -> Iterator[dict[str, Any]]:
                 }
 
 
-def small(asked: Asked) -> Iterator[dict[str, Any]]:
+def small(asked: Selection) -> Iterator[dict[str, Any]]:
     """Cost and time of all optimizers where the exhaustive one is feasible: means over many workloads."""
     for model in asked.models:
         costs = cost_model(model)
@@ -202,7 +202,7 @@ def _few(random: Random, most: int) -> list[str]:
     ]
 
 
-MEASUREMENTS: dict[str, Callable[[Asked], Iterator[dict[str, Any]]]] = {
+MEASUREMENTS: dict[str, Callable[[Selection], Iterator[dict[str, Any]]]] = {
     "queries": queries,
     "kleene": kleene_parts,
     "pruning": pruning,
@@ -212,7 +212,7 @@ MEASUREMENTS: dict[str, Callable[[Asked], Iterator[dict[str, Any]]]] = {
 
 def run(bench: Bench) -> Result:
     """All measurements, and a plot of planning time with the costs of the paper."""
-    asked = Asked(
+    asked = Selection(
         repetitions=bench.pick(2, 1, 1),
         largest=bench.pick(500, 20, 20),
         models=bench.pick(MODELS, ("paper",), ("paper",)),

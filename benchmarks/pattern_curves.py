@@ -40,7 +40,7 @@ def run(bench: Bench) -> Result:
     most = bench.pick(1_000_000, 64_000, 1_000)
     rows: list[Row] = []
     table: list[dict[str, object]] = []
-    for pattern, window, selection in PATTERNS:
+    for pattern, window, selection in bench.pick(PATTERNS, PATTERNS, PATTERNS[::5]):
         asked = replace(query("curve", pattern, COUNT, window=window), selection=selection)
         points = curve(compiled([asked]), most, bench.directory)
         name = f"`{pattern}`" if selection is Selection.ANY else f"`{pattern} {selection.value}`"

@@ -20,6 +20,7 @@ from sparkext.execution.calibrate import measure
 from sparkext.planner.budget import DEFAULT_SECONDS, Budget
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.planner.costs.burst_lengths import with_choices
 from sparkext.planner.costs.cost_model import CostModel, plan_cost
 from sparkext.planner.gloria.gloria import PlanResult
 from sparkext.planner.gloria.problem import Problem
@@ -53,6 +54,7 @@ def planned(case: Case, model: CostModel, names: Sequence[str]) -> dict[str, Pla
     """The plan of each strategy, found in the budget that users have."""
     machine = template(case.queries)
     seen = problem(machine, case.stream)
+    constants = model.constants if isinstance(model, MeasuredCosts) else Constants()
     made = {}
     for name in names:
         asked = replace(seen, budget=Budget(DEFAULT_SECONDS))
@@ -61,7 +63,7 @@ def planned(case: Case, model: CostModel, names: Sequence[str]) -> dict[str, Pla
         seconds = time.process_time() - begin
         matches = None if found.mcep is None else found.mcep.plan
         is_known = matches is None or bool(matches.roots)
-        kernel = compile_plan(machine, found.plan, matches=matches) if is_known else None
+        kernel = with_choices(compile_plan(machine, found.plan, matches=matches), constants) if is_known else None
         made[name] = Planned(kernel, found.cost, seconds)
     return made
 
@@ -161,6 +163,13 @@ def run(bench: Bench) -> Result:
         [f"{what}: {name}" for what, _, name in others if name == "gloria"],
     )
 
+    more, table, lines = other_bursts(bench, measured, rounds)
+    rows += more
+    tables.append(Table("Nanoseconds an event of a plan for bursts of 200, by mean number of events in a row", table))
+    plots["strategies-other-bursts"] = Lines(
+        "`X B+ Y`, planned for bursts of 200: nanoseconds an event", "mean number of events in a row", lines
+    )
+
     more, table, lines = matches(bench, measured)
     rows += more
     tables.append(Table("One sequence, by events of a window; nothing where more than 10,000,000 are expected", table))
@@ -169,6 +178,43 @@ def run(bench: Bench) -> Result:
         f"{events:,} events each, `measured` calibrated in this run, {DEFAULT_SECONDS:g} s to plan; without fallback"
     )
     return Result(rows, about, method(rounds), tables, plots)
+
+
+def other_bursts(
+    bench: Bench, model: CostModel, rounds: int
+) -> tuple[list[Row], list[dict[str, object]], dict[str, list[tuple[float, float]]]]:
+    """A plan that is made for long bursts, where bursts turn out to be of another length.
+
+    Beside nothing shared, with all bursts shared, with none, and with those that are long enough.
+
+    Raises:
+        ResultsDifferError: Two plans have different results.
+    """
+    rows, table, lines = list[Row](), list[dict[str, object]](), dict[str, list[tuple[float, float]]]()
+    queries, events = bench.pick(100, 100, 4), bench.pick(100_000, 20_000, 400)
+    made = planned(repeated("", "B", queries, events, 200), model, ("none", "hamlet"))
+    nothing, chosen = made["none"].kernel, made["hamlet"].kernel
+    assert nothing is not None
+    assert chosen is not None
+    plans = {"none": nothing, "all shared": _shared_from(chosen, 0), "none shared": _shared_from(chosen, None)}
+    plans["each by its length"] = chosen
+    for burst, odd in ((1, None), (3, None), (5, None), (20, None), (200, None), (1, 200)):
+        what = f"bursts of {burst}" if odd is None else f"bursts of {burst} and of {odd}"
+        stream = repeated(what, "B", queries, events, burst, odd).stream
+        check_plans(plans, replace(stream, events=min(CHECKED, events)))
+        took = nanoseconds_of_plans(plans, stream, rounds)
+        best = min(("none", "all shared"), key=took.__getitem__)
+        said = f"`X B+ Y`, {what}, planned for 200: each by its length"
+        rows.append(Row(said, took["each by its length"], "ns", best, took[best]))
+        table.append({"workload": what, **took})
+        for name, taken in took.items() if odd is None else ():
+            lines.setdefault(name, []).append((burst, taken))
+    return rows, table, lines
+
+
+def _shared_from(plan: KernelPlan, least: int | None) -> KernelPlan:
+    """A plan whose bursts are shared from so many events on; None for none."""
+    return replace(plan, regions=tuple(replace(region, shares_from=least) for region in plan.regions))
 
 
 def matches(

@@ -222,8 +222,9 @@ class _Compiler:
         more = _MoreCells(len(representatives))
         chosen = [nodes[place] for place in representatives.values()]
         steps = (tuple((nodes[s], step) for step, s in before[place]) for place in representatives.values())
-        cells = [self._cell(node, of, cell_of, more) for node, of in zip(chosen, steps, strict=True)]
-        found = self._regions(chosen, cell_of, more)
+        before_each = list(zip(chosen, steps, strict=True))
+        cells = [self._cell(node, of, cell_of, more) for node, of in before_each]
+        found = self._regions(before_each, cell_of, more)
         panes = self._all_panes(chosen, cell_of, more)
         guard_states = self._guard_states()
         ends = partial(self._end_cells, cell_of, more)
@@ -281,10 +282,23 @@ class _Compiler:
     def _cell(
         self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: _MoreCells
     ) -> Cell:
+        if self._is_evaluated(node):
+            return _passive(node.component.arithmetic, self._window_of[node.query])
+        return self._added(node, steps, cell_of, more)
+
+    def _alone(
+        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: _MoreCells
+    ) -> Cell:
+        """What events add to a total that is evaluated, in a burst that is not shared."""
+        cell = self._added(node, (), cell_of, more)
+        return replace(cell, sources=(*cell.sources, *(cell_of[source] for source, _ in steps)))
+
+    def _added(
+        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: _MoreCells
+    ) -> Cell:
+        """What events add to the cell of a node."""
         component = node.component
         machine, window = self._template.automata[node.query], self._window_of[node.query]
-        if self._is_evaluated(node):
-            return _passive(component.arithmetic, window)
         at = self._template, node.query, node.state, component
         is_origin, held = contributes(*at), column_at(*at)
         column = self._column(held) if is_origin and held is not None else None
@@ -404,11 +418,17 @@ class _Compiler:
             columns += [base.constant] if form.starts and base.constant is not None else []
         return tuple(self._unit(node, column, more) for column in columns)
 
-    def _regions(self, nodes: list[Node], cell_of: dict[Node, int], more: _MoreCells) -> tuple[Region, ...]:
-        """The regions, with one of the ``nodes`` per cell."""
+    def _regions(
+        self,
+        nodes: list[tuple[Node, tuple[tuple[Node, Condition], ...]]],
+        cell_of: dict[Node, int],
+        more: _MoreCells,
+    ) -> tuple[Region, ...]:
+        """The regions, with one of the ``nodes`` per cell, and what comes before it."""
         units: list[list[tuple[int, int]]] = [[] for _ in self._shared.bases]
         evaluations: list[list[Evaluation]] = [[] for _ in self._shared.bases]
-        for number, node in enumerate(nodes):
+        alone: list[list[tuple[int, Cell]]] = [[] for _ in self._shared.bases]
+        for number, (node, steps) in enumerate(nodes):
             form = self._shared.forms[node.query].get(node.state)
             if form is None:
                 continue
@@ -419,12 +439,14 @@ class _Compiler:
             elif self._is_evaluated(node):
                 products = tuple(self._products(node, cell_of, more))
                 evaluations[region].append(Evaluation(number, more.numbers.get(number), products))
+                if form.snapshot is None:
+                    alone[region].append((number, self._alone(node, steps, cell_of, more)))
         for key, number in more.numbers.items():
             if isinstance(key, tuple) and 0 <= key[0] - len(self._windows) < len(units):
                 units[key[0] - len(self._windows)].append((number, key[1]))
         return tuple(
-            Region(base.columns, tuple(known), tuple(found))
-            for base, known, found in zip(self._shared.bases, units, evaluations, strict=True)
+            Region(base.columns, tuple(known), tuple(found), tuple(added))
+            for base, known, found, added in zip(self._shared.bases, units, evaluations, alone, strict=True)
         )
 
     def _products(self, node: Node, cell_of: dict[Node, int], more: _MoreCells) -> Iterator[Product]:

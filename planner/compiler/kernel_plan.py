@@ -10,6 +10,8 @@ Terms:
 - A **form** is a cell of a region: instead of one total per live window it holds one coefficient per
   total of the region's base, which is the same for all queries and windows. A region is **rebased** when
   the totals of its base are made anew from the forms, which then start over.
+- A **burst** of a region is what is added to its forms between two changes of its base. Where a region has a choice,
+  each burst is shared, or events add to the totals that would be made from forms, as if there were none.
 - A **pane** is the time from the start of a window to that of the next. Where very many windows are open at a time,
   their cells have a lane per row of a matrix instead of one per window: of what the pane under way does to
   totals, and of what all panes since some window did. A **stretch** is a pane of a window without bounds: a part
@@ -347,11 +349,21 @@ class Region:
         units: Forms, all of counts, that hold 1 in one column and 0 in the others when the region has been
             rebased. All other forms are empty then.
         evaluations: All cells of its forms' values.
+        alone: Of a loop that is shared by bursts, cells of evaluations, each with what events add to it in a burst that
+            is not shared, from totals as they are. There is no form that has changed then.
+        shares_from: From how many events on a burst is shared; None if none is.
     """
 
     columns: int
     units: tuple[tuple[int, int], ...]
     evaluations: tuple[Evaluation, ...]
+    alone: tuple[tuple[int, Cell], ...] = ()
+    shares_from: int | None = 0
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether each burst is shared or not, as it turns out."""
+        return bool(self.alone) and (self.shares_from is None or self.shares_from > 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,8 @@ class Problem:
         left_alone: Queries that go alone, see `sparkext.planner.gloria.prospects`.
         most_matches: Most partial matches of a step that may be built in a key and window; None if none may be, as over
             a stream.
-        runs: Per state, how many runs of events are expected there, see `sparkext.planner.costs.statistics.Seen.runs`;
-            as many as events if left out.
+        runs: Per state, how many runs of events are expected there, see `ObservedStatistics.runs`; as many as events if
+            left out.
     """
 
     template: Template

@@ -151,7 +151,7 @@ def _taken(take: Callable[[], list[Row]]) -> list[Row]:
 
 def counted(classes: Sequence[EventClass], totals: Floats) -> ObservedStatistics | None:
     """What tasks have reported, see `sparkext.udfs.workers.counters.Counters.totals`; None before any has."""
-    *numbers, keys, span = totals[:-OF_PASS]
+    numbers, (keys, span) = totals[: 2 * len(classes)], totals[2 * len(classes) : 2 * len(classes) + 2]
     if not keys:
         return None
     events = {event: int(number) for event, number in zip(classes, numbers[: len(classes)], strict=True)}
@@ -166,9 +166,16 @@ class TaskCounters:
     What is made of the numbers, events in a group and window, hardly changes by that.
     """
 
-    def __init__(self, spark: SparkSession, classes: Sequence[EventClass]) -> None:
+    def __init__(self, spark: SparkSession, classes: Sequence[EventClass], regions: int) -> None:
+        """Nothing is counted as yet.
+
+        Args:
+            spark: The session.
+            classes: Of the plan.
+            regions: How many the plan has.
+        """
         self._classes = tuple(classes)
-        self._total = np.zeros(2 * len(classes) + 2 + OF_PASS)
+        self._total = np.zeros(2 * len(classes) + 2 + regions * OF_REGION + OF_PASS)
         self._then: Callable[[], object] | None = None
         self._reports = 0
         self._at_last: tuple[int, Callable[[ObservedStatistics], object]] | None = None
@@ -202,6 +209,11 @@ class TaskCounters:
     def seen(self) -> ObservedStatistics | None:
         """What has been counted; None before anything has."""
         return counted(self._classes, self._total)
+
+    def bursts(self) -> list[tuple[int, int, int]]:
+        """Per region of the plan, bursts for which there was a choice, how many were shared, and their events."""
+        of_regions = self._total[2 * len(self._classes) + 2 : -OF_PASS].astype(np.int64)
+        return [(int(bursts), int(shared), int(events)) for bursts, shared, events in of_regions.reshape(-1, OF_REGION)]
 
     def by_fallback(self) -> int:
         """How many events the tasks have processed by the fallback of their plan."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from sparkext.explain.bursts import burst_json
 from sparkext.explain.comparison import comparison_json
 from sparkext.explain.hamlet_search import loop_json
 from sparkext.explain.match_search import match_json
@@ -96,6 +97,7 @@ def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
             }
             for transition in one.transitions()
         ],
+        **burst_json(one),
         "conditions_on_the_event_before": [
             {"condition": condition, "found_by": found} for condition, found in one.comparisons()
         ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sparkext.amounts import amount, cost, count, part, unit
+from sparkext.explain.bursts import burst_lines
 from sparkext.explain.hamlet_search import loop_lines
 from sparkext.explain.match_search import match_lines
 from sparkext.explain.report import (
@@ -133,6 +134,7 @@ def _template(one: PassReport) -> Iterator[str]:
             qset_text(one.run.template, qset) + _guarded(one, transition, qset) for qset in transition.qsets
         )
         yield f"    {machine.states[transition.source]} -> {machine.states[transition.target]}: {sets}"
+    yield from burst_lines(one)
     comparisons = one.comparisons()
     if comparisons:
         yield "  Conditions on the event before"

@@ -251,9 +251,9 @@ class _Thread(threading.local):
     """What a thread is looking at.
 
     Attributes:
-        inner: Looks of the analysis that is under way; analyses that we start on its behalf share them.
+        inner: Relations of the analysis that is under way; analyses that we start on its behalf share them.
         outer: Spark's analysis, for as long as it might go on.
-        known: Looks of that analysis.
+        known: Relations of that analysis.
     """
 
     def __init__(self) -> None:

@@ -163,19 +163,24 @@ TRAFFIC = {
 """Sequences with parts in common, some of which are in conflict, and what SHARON does not plan."""
 
 
-@pytest.mark.parametrize(
-    ("form", "name"), [("", "sharon.txt"), ("JSON", "sharon.json"), ("FOR q3", "sharon_for_q3.txt")]
-)
-def test_golden_of_sharon(sources: SparkSession, form: str, name: str) -> None:
-    """Candidates, benefits, conflicts, what was pruned and chosen, the proof, and why queries were not planned."""
-    sources.conf.set("spark.sparkext.optimizer", "sharon")
+def traffic_explained(sources: SparkSession, strategy: str, form: str) -> str:
+    """What EXPLAIN SHARING says of them under a strategy."""
+    sources.conf.set("spark.sparkext.optimizer", strategy)
     sources.conf.set("spark.sparkext.costModel", "paper")
     sources.conf.set(
         "spark.sparkext.statistics", '{"Oak": 3, "Park": 2, "Main": 10, "State": 10, "West": 10, "Elm": 4}'
     )
     for view, statement in TRAFFIC.items():
         sources.sql(f"CREATE TEMP VIEW {view} AS {statement}")
-    same_as_file(name, explained(sources, form) + "\n")
+    return explained(sources, form)
+
+
+@pytest.mark.parametrize(
+    ("form", "name"), [("", "sharon.txt"), ("JSON", "sharon.json"), ("FOR q3", "sharon_for_q3.txt")]
+)
+def test_golden_of_sharon(sources: SparkSession, form: str, name: str) -> None:
+    """Candidates, benefits, conflicts, what was pruned and chosen, the proof, and why queries were not planned."""
+    same_as_file(name, traffic_explained(sources, "sharon", form) + "\n")
 
 
 @pytest.mark.parametrize(("form", "ending"), [("", "txt"), ("JSON", "json"), ("DOT", "dot")])
@@ -192,14 +197,7 @@ def test_golden_of_hamlet(sources: SparkSession, form: str, ending: str) -> None
 @pytest.mark.parametrize(("form", "name"), [("", "mcep.txt"), ("JSON", "mcep.json")])
 def test_golden_of_mcep(sources: SparkSession, form: str, name: str) -> None:
     """What is built of what, how much of it is expected, for which queries, and why others are not planned."""
-    sources.conf.set("spark.sparkext.optimizer", "mcep")
-    sources.conf.set("spark.sparkext.costModel", "paper")
-    sources.conf.set(
-        "spark.sparkext.statistics", '{"Oak": 3, "Park": 2, "Main": 10, "State": 10, "West": 10, "Elm": 4}'
-    )
-    for view, statement in TRAFFIC.items():
-        sources.sql(f"CREATE TEMP VIEW {view} AS {statement}")
-    same_as_file(name, explained(sources, form) + "\n")
+    same_as_file(name, traffic_explained(sources, "mcep", form) + "\n")
 
 
 def aligned(text: str) -> str:

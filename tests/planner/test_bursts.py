@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+from math import ceil, inf
 from random import Random
 
 import pytest
 
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.costs.burst_lengths import break_even, with_choices
 from sparkext.planner.costs.cost_model import plan_cost
+from sparkext.planner.costs.measured import Constants
 from sparkext.planner.gloria.bursts import MOST_GROUPS, MOST_LABELS
 from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
 from sparkext.planner.gloria.gloria import gloria
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.patterns.query import Window
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
 from tests.support.gloria_texts import plan_text
 from tests.support.loop_workloads import random_loops
 from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, in_runs, problem
 from tests.support.tiers import first
+
+BREAK_EVEN = [
+    (2, 1, 15.0),
+    (2, 4, 9.5),
+    (2, 360, 3.4),
+    (5, 1, 5.0),
+    (5, 4, 4.6),
+    (5, 360, 3.4),
+    (10, 1, 4.1),
+    (10, 4, 4.0),
+    (10, 360, 3.4),
+]
+"""Queries, lanes of each of their totals, and from how many events on they had better share a burst."""
 
 
 @pytest.mark.parametrize(("model", "alone", "shared"), [("paper", 22_020, 12_420), ("measured", 7_212, 4_972)])
@@ -85,6 +103,28 @@ def test_gloria_is_exhaustive(model: str, part: int) -> None:
         assert found.bound == pytest.approx(found.cost, rel=1e-9), text
     assert planned > 3
     assert shared > 0
+
+
+@pytest.mark.parametrize(("queries", "lanes", "least"), BREAK_EVEN)
+def test_from_how_many_events_on_sharing_pays(queries: int, lanes: int, least: float) -> None:
+    """By the formula, for queries that come to B in ways of their own, with its totals for one window after another."""
+    window = None if lanes == 1 else Window(60 * lanes, 60)
+    texts = [f"T{place} B+" for place in range(queries)]
+    workload = problem(texts, dict.fromkeys((*(text[:-3] for text in texts), "B"), 10.0), [window] * queries)
+    machine = workload.template
+    plans = []
+    for t in machine.transitions:
+        alone = tuple(QSet((query,), None) for query in t.queries)
+        plans.append(TransitionPlan(t.source, t.target, (QSet(t.queries, BURST),) if t.source == t.target else alone))
+    plan = compile_plan(machine, SharingPlan("by hand", tuple(plans)), panes_from=inf)
+    assert break_even(plan, 0, Constants()) == pytest.approx(least, abs=0.05)
+    (region,) = with_choices(plan, Constants()).regions
+    assert region.has_choice
+    assert region.shares_from == ceil(break_even(plan, 0, Constants()) - 1e-9)
+    (region,) = with_choices(plan, Constants(form=1e9)).regions
+    assert region.shares_from is None
+    (region,) = with_choices(plan, Constants(evaluate=0, multiply=0)).regions
+    assert not region.has_choice
 
 
 def test_labels_of_many_queries() -> None:

@@ -75,8 +75,8 @@ def pool_results(
         events: In any order.
         planner: What is shared.
         random: When given, batches are cut at random places, outputs are flushed at random times and
-            rows of no class stay in, the plan and its fallback take turns, and keys are cut into stretches where
-            they may be; else there is one batch.
+            rows of no class stay in, the plan and its fallback take turns, keys are cut into stretches where they
+            may be, and bursts are shared from random numbers of events on; else there is one batch.
         panes_from: From how many open windows on these are computed by panes; 0 for as often as possible.
         matches: How the matches of some queries are built, if they are.
     """
@@ -84,12 +84,22 @@ def pool_results(
     other, keep = (random is not None and random.random() < chance for chance in (0.5, 0.3))
     stretched = other and may_be_stretched(machine) and not matches
     plan = compile_plan(machine, planner(machine), panes_from, fallback=other, stretched=stretched, matches=matches)
+    if random is not None:
+        plan = with_random_choices(plan, random)
     rows = sorted_rows(kernel_rows(plan, events, keep))
     if stretched and random is not None:
         partials = stretched_partials(plan, rows, random)
     else:
         partials = pool_partials(plan, rows, random)
     return [query_results(query, result, partials) for query, result in zip(queries, plan.results, strict=True)]
+
+
+def with_random_choices(plan: KernelPlan, random: Random) -> KernelPlan:
+    """The plan with random numbers of events from which on bursts are shared."""
+    if not any(region.alone for region in plan.regions):
+        return plan
+    drawn = (replace(region, shares_from=random.choice((0, 1, 2, 2, 3, 5, None))) for region in plan.regions)
+    return replace(plan, regions=tuple(drawn))
 
 
 def pool_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Random | None = None) -> Partials:

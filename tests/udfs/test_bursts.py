@@ -17,9 +17,20 @@ from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.loops import loops
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, Steps, TransitionPlan
 from sparkext.planner.sharing.template import Template, template
+from sparkext.udfs.kernels.variants import KernelForm
+from sparkext.udfs.workers.run import PoolRun
 from tests.support.by_hand import both, event
 from tests.support.enumerator import Adjacent, enumerate_results
-from tests.support.kernel_harness import Partials, difference, kernel_rows, pool_results, query_results, sorted_rows
+from tests.support.kernel_harness import (
+    Partials,
+    combined,
+    difference,
+    kernel_rows,
+    pool_results,
+    query_results,
+    sorted_rows,
+    source_batch,
+)
 from tests.support.kernel_twin import twin_results
 from tests.support.loop_workloads import random_loops
 from tests.support.pools import V, all_of, query
@@ -94,6 +105,42 @@ def test_all_loops_by_bursts_in_the_kernel(name: str, windows: tuple[Window | No
         events = random_events(random, queries, 40)
         for asked, result in zip(queries, pool_results(queries, events, all_bursts, random), strict=True):
             assert difference(enumerate_results(asked, events, MEANINGS), result) is None, seed
+
+
+@pytest.mark.parametrize(
+    ("least", "cuts", "expected"),
+    [
+        (2, (), (5, 2, 7)),
+        (3, (), (5, 2, 7)),
+        (4, (), (5, 1, 4)),
+        (5, (), (5, 0, 0)),
+        (None, (), (5, 0, 0)),
+        (0, (), (0, 0, 0)),
+        (3, (3,), (5, 2, 6)),
+        (4, (3,), (5, 0, 0)),
+        (2, (3, 4, 5, 6, 11), (5, 1, 2)),
+    ],
+)
+def test_long_bursts_are_shared(least: int | None, cuts: tuple[int, ...], expected: tuple[int, int, int]) -> None:
+    """Bursts of 4, 1, 3, 1 and 1 events: ended by C, by A, with a window, and with a key.
+
+    Where a batch is over before there are enough events, the next one says whether the rest of the burst is shared.
+    """
+    asked = [query(text, *all_of("B"), window=Window(20, 20)) for text in ("A B+", "C B+", "B+ D")]
+    machine = template(asked)
+    plan = compile_plan(machine, all_bursts(machine))
+    (region,) = plan.regions
+    plan = replace(plan, regions=(replace(region, shares_from=least),))
+    events = [event(kind, time, v=time) for time, kind in (*enumerate("ADBBDBBCBA"), *enumerate("BBBB", 17))]
+    events.append(event("B", 30, group=2, v=3))
+    rows = sorted_rows(kernel_rows(plan, events))
+    layout, source = Layout(len(rows[0].group), len(rows[0].other)), source_batch(plan, rows)
+    parts = [source.slice(begin, end - begin) for begin, end in pairwise([0, *cuts, source.num_rows])]
+    run = PoolRun(plan, layout, form=KernelForm(0))
+    found = combined(plan, layout, [row for batch in run.results(iter(parts)) for row in batch.to_pylist()])
+    for one, result in zip(asked, plan.results, strict=True):
+        assert difference(enumerate_results(one, events, MEANINGS), query_results(one, result, found)) is None
+    assert run.counters.bursts.tolist() == [list(expected)]
 
 
 @pytest.mark.parametrize("part", first(2, range(12)))

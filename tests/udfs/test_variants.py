@@ -269,7 +269,7 @@ from sparkext.planner.compiler.kernel_plan import Layout
 from sparkext.planner.sharing.template import template
 from random import Random
 import sys
-plan, form = kleene(None), variants.Form(float(sys.argv[1]))
+plan, form = kleene(None), variants.KernelForm(float(sys.argv[1]))
 run = PoolRun(plan, Layout(1, 0), form=form)
 source = source_batch(plan, stream([1, 2, 3], Random(0)))
 print(sum(batch.num_rows for batch in run.results(iter([source]))), run.counters.interpreted, run.counters.alone)

@@ -17,6 +17,7 @@ import numpy as np
 
 from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
 from sparkext.udfs.kernels.anchors import add_per_anchor, settle_anchored
+from sparkext.udfs.kernels.bursts import choose, end_bursts, look_again
 from sparkext.udfs.kernels.compiled import inner, place
 from sparkext.udfs.kernels.cuts import mark_cuts, settle_cuts
 from sparkext.udfs.kernels.differences import add_part
@@ -130,9 +131,11 @@ def advance(  # type: ignore[no-untyped-def]
     room = len(output.group) - rows_at_once(program.windows, program.bank_ends)
     matched = state.matched
     # What the full kernel has although the plan does without costs a comparison.
-    forms = forbids = reaches_back = is_spanned = adds_parts = False
+    forms = chooses = forbids = reaches_back = is_spanned = adds_parts = False
     if regions is not None:
         forms = len(regions.ends) > 1
+        chooses = len(regions.choices) > 0
+        look_again(regions)
     if guards is not None:
         forbids = len(program.guard_states) + len(guards.cuts) > 0
     if past is not None:
@@ -179,6 +182,7 @@ def advance(  # type: ignore[no-untyped-def]
                 enter(program, state, guards, panes, output, time, combine, first)
                 if regions is not None:
                     forget_views(regions)
+                    end_bursts(regions)
                 cursor[CURSOR_KEY] = 1
             if spans is not None:
                 if is_spanned:
@@ -194,13 +198,16 @@ def advance(  # type: ignore[no-untyped-def]
                 found += 1
                 bits &= bits - 1
 
+        parts = found
         if regions is not None:
             if forms:
-                if is_due(regions, matched, found):
-                    make_ready(program, state, regions, matched, found)
+                if chooses:
+                    parts = choose(regions, batch, row, cursor[CURSOR_TURN], matched, found)
+                if is_due(regions, matched, parts):
+                    make_ready(program, state, regions, matched, parts)
 
         # What the event adds to each cell of its classes, from totals of earlier events only.
-        for m in range(found):
+        for m in range(parts):
             for u in range(place(update_ends[matched[m]]), place(update_ends[matched[m] + 1])):
                 kind, window, at = (
                     updates[u, UPDATE_KIND],
@@ -335,7 +342,7 @@ def advance(  # type: ignore[no-untyped-def]
         alone = cursor[CURSOR_DIRTY] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
         if regions is not None:
             if forms:
-                alone = feed(regions, matched, found, alone)
+                alone = feed(regions, matched, parts, alone)
         if guards is not None:
             if forbids:
                 if alone and guards.pending[0]:
@@ -347,7 +354,7 @@ def advance(  # type: ignore[no-untyped-def]
                 if alone and past.unseen[0]:
                     settle_anchored(program, state, past)
                     insert_into_trees(program, past)
-        for m in range(found):
+        for m in range(parts):
             for u in range(place(update_ends[matched[m]]), place(update_ends[matched[m] + 1])):
                 kind, window, at = updates[u, UPDATE_KIND], place(updates[u, UPDATE_WINDOW]), updates[u, UPDATE_AT]
                 begin, end = at + opened[window, OPEN_LANE], at + opened[window, OPEN_LANE_END]

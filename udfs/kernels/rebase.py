@@ -30,12 +30,16 @@ from sparkext.udfs.state.columns import (
     PRODUCT_COUNT,
     PRODUCT_FORM,
     PRODUCT_OF_TOTAL,
+    REGION_CHANGES,
+    REGION_DIRTY,
+    REGION_LATER,
+    REGION_MOVED,
+    REGION_WAITING,
     UNIT_AT,
     UNIT_KIND,
 )
 from sparkext.udfs.state.program import EXACT, EXTREME, NUMBER
 
-_DIRTY, _WAITING, _MOVED, _LATER, _CHANGES = 0, 1, 2, 3, 4
 # Numba would compile for each of them by itself if they were Python's.
 _TOTALS, _PENDING, _VIEWS = np.int64(0), np.int64(1), np.int64(2)
 
@@ -56,9 +60,9 @@ def make_ready(program, state, regions, matched, found):  # type: ignore[no-unty
     for m in range(found):
         for n in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
             region = regions.moves[n]
-            if now[region, _DIRTY]:
+            if now[region, REGION_DIRTY]:
                 _rebase(program, state, regions, region)
-            now[region, _MOVED] = 1
+            now[region, REGION_MOVED] = 1
             regions.unsettled[0] = 1
     for m in range(found):
         begin, end = regions.view_ends[matched[m]], regions.view_ends[matched[m] + 1]
@@ -71,21 +75,21 @@ def feed(regions, matched, found, alone):  # type: ignore[no-untyped-def]
     now = regions.now
     for m in range(found):
         for n in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
-            alone &= now[regions.feeds[n], _MOVED] == 0
+            alone &= now[regions.feeds[n], REGION_MOVED] == 0
     if alone and regions.unsettled[0]:
         for m in range(found):
             for n in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
-                now[regions.moves[n], _MOVED] = 0
-                now[regions.moves[n], _CHANGES] += 1
+                now[regions.moves[n], REGION_MOVED] = 0
+                now[regions.moves[n], REGION_CHANGES] += 1
         regions.unsettled[0] = 0
     for m in range(found):
         for n in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
             region = regions.feeds[n]
             if alone:
-                now[region, _DIRTY] = 1
-                now[region, _CHANGES] += 1
+                now[region, REGION_DIRTY] = 1
+                now[region, REGION_CHANGES] += 1
             else:
-                now[region, _WAITING] = 1
+                now[region, REGION_WAITING] = 1
                 regions.unsettled[0] = 1
     return alone
 
@@ -95,16 +99,16 @@ def settle_forms(program, state, regions):  # type: ignore[no-untyped-def]
     """Evaluate what is pending in forms whose base is about to change; called before that is moved into totals."""
     now = regions.now
     for region in range(len(now)):
-        if now[region, _WAITING] and now[region, _MOVED]:
+        if now[region, REGION_WAITING] and now[region, REGION_MOVED]:
             _evaluate_pending(program, state, regions, region)
-        now[region, _CHANGES] += now[region, _WAITING] | now[region, _MOVED]
-        now[region, _DIRTY] |= now[region, _WAITING]
-        now[region, _WAITING] = 0
-        now[region, _MOVED] = 0
+        now[region, REGION_CHANGES] += now[region, REGION_WAITING] | now[region, REGION_MOVED]
+        now[region, REGION_DIRTY] |= now[region, REGION_WAITING]
+        now[region, REGION_WAITING] = 0
+        now[region, REGION_MOVED] = 0
     for region in range(len(now)):
-        if now[region, _LATER]:
+        if now[region, REGION_LATER]:
             _add_pending(state, regions, region)
-            now[region, _LATER] = 0
+            now[region, REGION_LATER] = 0
     regions.unsettled[0] = 0
 
 
@@ -112,7 +116,7 @@ def settle_forms(program, state, regions):  # type: ignore[no-untyped-def]
 def rebase_all(program, state, regions):  # type: ignore[no-untyped-def]
     """Rebase all regions, between two times."""
     for region in range(len(regions.now)):
-        if regions.now[region, _DIRTY]:
+        if regions.now[region, REGION_DIRTY]:
             _rebase(program, state, regions, region)
 
 
@@ -148,11 +152,11 @@ def _clear(program, region, totals):  # type: ignore[no-untyped-def]
 @inner
 def _rebase(program, state, regions, region):  # type: ignore[no-untyped-def]
     """Evaluate all totals of a region, and let its forms start over."""
-    if regions.now[region, _WAITING]:
+    if regions.now[region, REGION_WAITING]:
         _evaluate_pending(program, state, regions, region)
     _evaluate(state, regions, regions.all, regions.ends[region], regions.ends[region + 1], _TOTALS)
     reset_forms(program, state.totals, regions, region)
-    regions.now[region, _DIRTY] = 0
+    regions.now[region, REGION_DIRTY] = 0
 
 
 @inner
@@ -160,8 +164,8 @@ def _evaluate_pending(program, state, regions, region):  # type: ignore[no-untyp
     """Turn what is pending in the forms of a region into pending totals."""
     _evaluate(state, regions, regions.all, regions.ends[region], regions.ends[region + 1], _PENDING)
     _clear(program, region, state.pending)
-    regions.now[region, _WAITING] = 0
-    regions.now[region, _LATER] = 1
+    regions.now[region, REGION_WAITING] = 0
+    regions.now[region, REGION_LATER] = 1
 
 
 @inner
@@ -209,12 +213,17 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
             place(evaluations[e, EVALUATED_AT]),
         )
         if mode == _VIEWS:
-            changes = regions.now[evaluations[e, EVALUATED_REGION], _CHANGES]
+            changes = regions.now[evaluations[e, EVALUATED_REGION], REGION_CHANGES]
             if regions.seen[e] == changes:
                 continue
             regions.seen[e] = changes
         lane_begin, lane_end = place(opened[window, OPEN_LANE]), place(opened[window, OPEN_LANE_END])
         begin, end = at + lane_begin, at + lane_end
+        if mode == _VIEWS and not regions.now[evaluations[e, EVALUATED_REGION], REGION_DIRTY]:
+            by = place(evaluations[e, EVALUATED_VIEW]) - at
+            for there in range(begin, end):
+                high[there + by], low[there + by] = high[there], low[there]
+            continue
         while True:
             for there in range(begin, end):
                 event_high[there] = NO_HIGH if kind == EXTREME else 0

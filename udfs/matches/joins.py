@@ -10,6 +10,7 @@ import numpy as np
 
 from sparkext.planner.compiler.kernel_plan import MatchStep
 from sparkext.udfs.matches.moments import Moments
+from sparkext.udfs.matches.pairs import numbered
 from sparkext.udfs.state.program import Ints
 
 PartialMatches: TypeAlias = "list[Ints]"
@@ -43,19 +44,8 @@ def joined(
     high = until[left[0]] if after is None else moments.begin[left[of_left.index(after)]]
     begins, ends = np.searchsorted(right[0], low), np.searchsorted(right[0], high)
     counts = np.maximum(ends - begins, 0)
-    totals = np.cumsum(counts)
-    at = 0
-    while at < len(counts):
-        done = int(totals[at - 1]) if at else 0
-        until_left = max(at + 1, int(np.searchsorted(totals, done + BLOCK, "right")))
-        some = counts[at:until_left]
-        lefts = np.repeat(np.arange(at, until_left), some)
-        rights = (
-            np.arange(len(lefts)) - np.repeat(np.cumsum(some) - some, some) + np.repeat(begins[at:until_left], some)
-        )
-        at = until_left
-        if not len(lefts):
-            continue
+    for lefts, numbers in numbered(counts, BLOCK):
+        rights = begins[lefts] + numbers
         found: PartialMatches = [lefts] * len(step.classes)
         for place, rows in zip(of_left, left, strict=True):
             found[place] = rows[lefts]

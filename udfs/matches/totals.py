@@ -12,6 +12,7 @@ from sparkext.udfs.arrow.combined import added_up
 from sparkext.udfs.arrow.result_batch import FieldValues
 from sparkext.udfs.matches.joins import PartialMatches
 from sparkext.udfs.matches.moments import Moments
+from sparkext.udfs.matches.pairs import numbered
 from sparkext.udfs.state.program import NO_KEY, Floats, Ints
 
 _BIG = 2.0**256
@@ -124,17 +125,8 @@ def _with_windows(earliest: Ints, counts: Ints) -> Iterator[tuple[Ints, Ints]]:
     if len(counts) <= _LANES and (counts == 1).all():
         yield np.arange(len(counts)), earliest
         return
-    ends = np.cumsum(counts)
-    at = 0
-    while at < len(counts):
-        done = int(ends[at - 1]) if at else 0
-        until = max(at + 1, int(np.searchsorted(ends, done + _LANES, "right")))
-        some = counts[at:until]
-        matches = np.repeat(np.arange(at, until), some)
-        since = np.arange(len(matches)) - np.repeat(np.cumsum(some) - some, some)
-        if len(matches):
-            yield matches, earliest[matches] + since
-        at = until
+    for matches, numbers in numbered(counts, _LANES):
+        yield matches, earliest[matches] + numbers
 
 
 def _contributed(added: MatchContribution, arithmetic: Arithmetic, found: PartialMatches, batch: Batch) -> FieldValues:

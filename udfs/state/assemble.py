@@ -9,10 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
-from sparkext.planner.compiler.kernel_plan import NO_EVENT, Arithmetic, Cell, Field, KernelPlan, Link, Product
+from sparkext.planner.compiler.kernel_plan import Arithmetic, Cell, Field, KernelPlan, Link, Product
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.comparisons.histories import NO_HISTORY, Histories, is_in_tree, tree_links
 from sparkext.udfs.state.columns import SCAN_HISTORY
+from sparkext.udfs.state.parts import Update, number_of_parts
+from sparkext.udfs.state.parts import updates as ordered_updates
 from sparkext.udfs.state.program import NO_KEY, Ints, Program
 
 
@@ -46,11 +48,11 @@ def assemble(plan: KernelPlan) -> Program:
 
     updates: list[list[int]] = []
     sources: list[int] = []
-    by_class = updated_cells(plan)
-    for number in by_class:
-        updates.append([*_update(plan.cells, number, offsets, len(sources), links), cuts.target(number)])
-        sources += (offsets[source] for source in plan.cells[number].sources)
-    update_ends = [sum(plan.cells[n].event < event for n in by_class) for event in range(len(plan.classes) + 1)]
+    in_order = ordered_updates(plan)
+    for one in in_order:
+        updates.append([*_update(plan.cells, one, offsets, len(sources), links), cuts.target(one.number)])
+        sources += (offsets[source] for source in one.cell.sources)
+    update_ends = [sum(one.part < part for one in in_order) for part in range(number_of_parts(plan) + 1)]
 
     places, words, _ = field_places(plan.fields)
     banks: list[list[int]] = []
@@ -116,12 +118,6 @@ def assemble(plan: KernelPlan) -> Program:
         cuts=_table(cut_rows, 6),
         anchored=_table(anchored, 12),
     )
-
-
-def updated_cells(plan: KernelPlan) -> list[int]:
-    """Numbers of the cells of which ``Program.updates`` has a row, in their order."""
-    mine = (number for number, cell in enumerate(plan.cells) if cell.event != NO_EVENT and cell.anchor is None)
-    return sorted(mine, key=lambda number: plan.cells[number].event)
 
 
 def anchored_cells(plan: KernelPlan) -> list[int]:
@@ -342,8 +338,8 @@ def counted(plan: KernelPlan, product: Product) -> tuple[int, int]:
     return kind.value, int(of_total)
 
 
-def _update(cells: Sequence[Cell], number: int, offsets: list[int], begin: int, links: _Links) -> list[int]:
-    cell = cells[number]
+def _update(cells: Sequence[Cell], one: Update, offsets: list[int], begin: int, links: _Links) -> list[int]:
+    cell, number = one.cell, one.number
     return [
         cell.arithmetic.value,
         cell.window,

@@ -127,6 +127,25 @@ LEAVES, TREE_LEVELS, LAYOUT_AT = range(3)
 PRODUCT_FORM, PRODUCT_BASE, PRODUCT_COUNT, PRODUCT_OF_TOTAL = range(4)
 """Of ``Regions.products`` and ``Spans.products``."""
 
+CHOICE_REGION, CHOICE_SHARED, CHOICE_ALONE, CHOICE_LEAST = range(4)
+"""Of ``Regions.choices``."""
+
+FEEDING, ENDING = range(2)
+"""Of ``Regions.masks``."""
+
+(
+    REGION_DIRTY,
+    REGION_WAITING,
+    REGION_MOVED,
+    REGION_LATER,
+    REGION_CHANGES,
+    REGION_MODE,
+    REGION_BURSTS,
+    REGION_SHARED,
+    REGION_EVENTS,
+) = range(9)
+"""Of ``Regions.now``."""
+
 UNIT_AT, UNIT_KIND = range(2)
 """Of ``Regions.units`` and ``Panes.units``."""
 

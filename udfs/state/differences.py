@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkext.planner.compiler.kernel_plan import Cell, Encoding, KernelPlan
-from sparkext.udfs.state.assemble import anchored_cells, updated_cells
+from sparkext.udfs.state.assemble import anchored_cells
+from sparkext.udfs.state.parts import updates
 from sparkext.udfs.state.program import Ints
 
 WHOLE, DOUBLE = range(2)
@@ -32,8 +33,8 @@ class Differences(NamedTuple):
 
 def new_differences(plan: KernelPlan) -> Differences:
     """The differences of a plan."""
-    cells = updated_cells(plan), anchored_cells(plan)
-    rows = ([_row(plan, plan.cells[number]) for number in mine] for mine in cells)
+    cells = [one.cell for one in updates(plan)], [plan.cells[number] for number in anchored_cells(plan)]
+    rows = ([_row(plan, cell) for cell in mine] for mine in cells)
     return Differences(*(np.array(mine, np.int64).reshape(-1, 3) for mine in rows))
 
 

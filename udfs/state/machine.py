@@ -26,12 +26,14 @@ from sparkext.udfs.state.columns import (
     OPEN_FIRST,
     OPEN_LANE,
     OPEN_LAST,
+    REGION_BURSTS,
+    REGION_EVENTS,
 )
 from sparkext.udfs.state.differences import new_differences
 from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past, set_units
 from sparkext.udfs.state.panes import Matrix, new_panes, put_stretches, stretch_matrix
 from sparkext.udfs.state.past import PastRoom
-from sparkext.udfs.state.program import Output
+from sparkext.udfs.state.program import Ints, Output
 from sparkext.udfs.state.regions import new_regions
 from sparkext.udfs.state.spans import is_full, kept_of, new_spans, restored, with_room
 
@@ -105,6 +107,15 @@ class Machine:
     def has_begun(self) -> bool:
         """Whether a key is under way."""
         return bool(self._state.cursor[CURSOR_KEY])
+
+    @property
+    def bursts(self) -> Ints:
+        """Per region, bursts for which there was a choice, how many of them were shared, and the events of these.
+
+        Shape (regions, 3).
+        """
+        now = np.zeros((0, REGION_EVENTS + 1), np.int64) if self._regions is None else self._regions.now
+        return now[:, REGION_BURSTS : REGION_EVENTS + 1]
 
     def flushed(self) -> None:
         """Take note that what was written has been handed on."""

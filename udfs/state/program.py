@@ -40,9 +40,9 @@ class Program(NamedTuple):
         updates: One row per cell: arithmetic, window, offset, start, begin and end in ``sources``,
             offset and arithmetic of the count (-1: contributes nothing), column (-1: none), weighted,
             store (-1: none), class needed to start (-1: none), link with the condition to start
-            (-1: none), begin and end in ``links``, row of ``cuts`` (-1: none). Ordered by event class.
-            Shape (cells, 16).
-        update_ends: Begin of each class in ``updates``, and the end. Shape (classes + 1,).
+            (-1: none), begin and end in ``links``, row of ``cuts`` (-1: none). Ordered by event class
+            and then part, see `sparkext.udfs.state.parts`. Shape (cells, 16).
+        update_ends: Begin of each class and part in ``updates``, and the end. Shape (classes + parts + 1,).
         sources: Offsets of source cells.
         bank_ends: Begin of each window in ``banks``, and the end. Shape (windows + 1,).
         banks: Number of the bank, and begin and end in ``slots``. Ordered by window. Shape (banks, 3).
@@ -224,7 +224,7 @@ class State(NamedTuple):
             the output, ordinal of the output group, first time at which windows open or close,
             whether counts of this key may need both words, whether its numbers may need scales,
             length of a chunk of time (0: keys are not cut). Shape (9,).
-        matched: Classes that the event at hand is of; scratch. Shape (classes,).
+        matched: Classes that the event at hand is of, and then parts; scratch. Shape (classes + parts,).
     """
 
     totals: Totals

@@ -7,22 +7,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import NO_EVENT, KernelPlan, Product
+from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, NO_EVENT, KernelPlan, Product, class_words
 from sparkext.udfs.state.assemble import cell_offsets, counted
+from sparkext.udfs.state.columns import ENDING, FEEDING
 from sparkext.udfs.state.fresh import set_units
+from sparkext.udfs.state.parts import Choice, choices, number_of_parts, updates
 from sparkext.udfs.state.program import Flags, Ints, State
+
+NEVER = np.iinfo(np.int64).max
+"""From how many events on a burst is shared, if none is."""
 
 
 class Regions(NamedTuple):
     """Where linear forms are kept, and what is known of them.
 
     Attributes:
-        due: Per class, whether its events change a base or read what is evaluated.
-        moves: Regions whose bases events change. Ordered by event class.
-        move_ends: Begin of each class in ``moves``, and the end. Shape (classes + 1,).
-        feeds: Regions to whose forms events add. Ordered by event class.
+        due: Per class and part, see `sparkext.udfs.state.parts`, whether its events change a base or read what is
+            evaluated.
+        moves: Regions whose bases events change. Ordered by class and part.
+        move_ends: Begin of each class and part in ``moves``, and the end. Shape (classes + parts + 1,).
+        feeds: Regions to whose forms events add. Ordered by class and part.
         feed_ends: Likewise.
-        views: Evaluations that events read. Ordered by event class.
+        views: Evaluations that events read. Ordered by class and part.
         view_ends: Likewise.
         evaluations: Arithmetic, window, offset of the cell, offset of its view (-1: none), begin and end in
             ``products``, region. Ordered by region. Shape (evaluations, 7).
@@ -33,9 +39,19 @@ class Regions(NamedTuple):
         units: Offset of a coefficient that is 1 when its region has been rebased, and its arithmetic.
             Ordered by region. Shape (units, 2).
         unit_ends: Begin of each region in ``units``, and the end. Shape (regions + 1,).
+        choices: Of regions whose bursts are shared or not: region, the parts that events are of as well if they are
+            and if they are not, and from how many events on they are. Ordered by event class. Shape (choices, 4); see
+            `CHOICE_REGION` and so on.
+        choice_ends: Begin of each class in ``choices``, and the end. Shape (classes + 1,).
+        ended: Regions whose bursts events end. Ordered by event class.
+        ended_ends: Likewise.
+        masks: Per region that has choices, the bits of the classes that feed it, and of those that end its bursts.
+            Shape (regions, 2, words of class bits); see `FEEDING` and so on.
         now: Per region: whether its forms have changed since it was rebased, whether something is pending
             in them, whether events at the latest time change its base, whether something is pending in the
-            totals that are evaluated, how often these have changed. Shape (regions, 5).
+            totals that are evaluated, how often these have changed; then what the burst under way does, see
+            `sparkext.udfs.kernels.bursts`, bursts so far, how many of them were shared, and the events of these, one
+            of several classes of a loop for each. Shape (regions, 9); see `REGION_DIRTY` and so on.
         seen: Per evaluation, how often its region had changed when its view was made.
         unsettled: Whether events at the latest time have changed any base, or are pending in forms. Shape (1,).
     """
@@ -53,6 +69,11 @@ class Regions(NamedTuple):
     products: Ints
     units: Ints
     unit_ends: Ints
+    choices: Ints
+    choice_ends: Ints
+    ended: Ints
+    ended_ends: Ints
+    masks: Ints
     now: Ints
     seen: Ints
     unsettled: Flags
@@ -63,9 +84,10 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
     offsets = cell_offsets(plan)
     evaluations = [(number, e) for number, region in enumerate(plan.regions) for e in region.evaluations]
     view_of = {e.view: place for place, (_, e) in enumerate(evaluations) if e.view is not None}
-    moves: list[set[int]] = [set() for _ in plan.classes]
-    feeds: list[set[int]] = [set() for _ in plan.classes]
-    views: list[set[int]] = [set() for _ in plan.classes]
+    parts = range(number_of_parts(plan))
+    moves: list[set[int]] = [set() for _ in parts]
+    feeds: list[set[int]] = [set() for _ in parts]
+    views: list[set[int]] = [set() for _ in parts]
     evaluated_in = {evaluation.cell: number for number, evaluation in evaluations}
     joined: set[tuple[int, int]] = set()
     for number, evaluation in evaluations:
@@ -76,14 +98,22 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
             if other != number:
                 joined |= {(other, number), (number, other)}
     of_regions = range(len(plan.windows), len(plan.windows) + len(plan.regions))
-    for cell in plan.cells:
-        if cell.event != NO_EVENT:
-            views[cell.event] |= {view_of[source] for source in cell.sources if source in view_of}
-            if cell.window in of_regions:
-                feeds[cell.event].add(cell.window - len(plan.windows))
+    for part, _, cell in updates(plan):
+        views[part] |= {view_of[source] for source in cell.sources if source in view_of}
+        if cell.window in of_regions:
+            feeds[part].add(cell.window - len(plan.windows))
+    chosen = choices(plan)
+    changed = [set(fed) for fed in feeds]
+    for one in chosen:
+        # What is added to totals that would be made from forms is in the base of these.
+        moves[one.alone].add(one.region)
+        changed[one.alone].add(one.region)
     # Where one region has totals of another in its base, only one of them has forms that have changed, at any time.
-    for fed, moved in zip(feeds, moves, strict=True):
-        moved |= {other for region, other in joined if region in fed}
+    for mine, moved in zip(changed, moves, strict=True):
+        moved |= {other for region, other in joined if region in mine}
+    ended = [set(moved) for moved in moves[: len(plan.classes)]]
+    for one in chosen:
+        ended[one.event] |= {other for region, other in joined if region == one.region}
     rows: list[list[int]] = []
     products: list[list[int]] = []
     for number, evaluation in evaluations:
@@ -111,7 +141,12 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
         products=np.array(products, np.int64).reshape(-1, 4),
         units=np.array([unit for some in units for unit in some], np.int64).reshape(-1, 2),
         unit_ends=_ends(units),
-        now=np.zeros((len(plan.regions), 5), np.int64),
+        choices=np.array([_choice(plan, one) for one in chosen], np.int64).reshape(-1, 4),
+        choice_ends=_ends([[one for one in chosen if one.event == event] for event in range(len(plan.classes))]),
+        ended=_flat(ended),
+        ended_ends=_ends(ended),
+        masks=_masks(plan, chosen, ended),
+        now=np.zeros((len(plan.regions), 9), np.int64),
         seen=np.full(len(evaluations), -1, np.int64),
         unsettled=np.zeros(1, np.uint8),
     )
@@ -122,6 +157,20 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
 def _product(plan: KernelPlan, product: Product, offsets: Sequence[int]) -> list[int]:
     base = -1 if product.base is None else offsets[product.base]
     return [offsets[product.form] + product.column, base, *counted(plan, product)]
+
+
+def _choice(plan: KernelPlan, choice: Choice) -> list[int]:
+    least = plan.regions[choice.region].shares_from
+    return [choice.region, choice.shared, choice.alone, NEVER if least is None else least]
+
+
+def _masks(plan: KernelPlan, chosen: Iterable[Choice], ended: Iterable[Iterable[int]]) -> Ints:
+    masks = np.zeros((len(plan.regions), 2, class_words(len(plan.classes))), np.int64)
+    feeding = ((one.region, FEEDING, one.event) for one in chosen)
+    ending = ((region, ENDING, event) for event, regions in enumerate(ended) for region in regions)
+    for region, which, event in (*feeding, *ending):
+        masks[region, which, event // CLASSES_PER_WORD] |= 1 << event % CLASSES_PER_WORD
+    return masks
 
 
 def _flat(rows: Iterable[Collection[int]]) -> Ints:

@@ -14,6 +14,9 @@ from sparkext.udfs.state.program import Floats
 LOOKED_AT = 8
 """One of so many batches is looked at for runs."""
 
+OF_REGION = 3
+"""How many numbers say how the bursts of a region went."""
+
 OF_PASS = 3
 """How many numbers at the end say how a pass went, and nothing of its events."""
 
@@ -22,6 +25,7 @@ class Counters:
     """Counts the events of each class, the runs of these, the keys, and the time from first to last event of the keys.
 
     Attributes:
+        bursts: As `sparkext.udfs.state.machine.Machine.bursts` has them, of the plan's own machine.
         by_fallback: How many events were processed by the plan's fallback.
         interpreted: How many were processed before kernels were compiled.
         alone: 1 when the process had to compile them for itself, since they cannot be kept; else 0.
@@ -36,6 +40,7 @@ class Counters:
         self._keys = 0
         self._span = 0
         self._last: int | None = None
+        self.bursts = np.zeros((len(plan.regions), OF_REGION), np.int64)
         self.by_fallback = 0
         self.interpreted = 0
         self.alone = 0
@@ -62,12 +67,12 @@ class Counters:
     def totals(self) -> Floats:
         """Events of each class, runs of each, keys, time in units of the time column, and the attributes.
 
-        Shape (2 · classes + 2 + `OF_PASS`,).
+        Shape (2 · classes + 2 + regions · `OF_REGION` + `OF_PASS`,).
         """
         of_pass = self.by_fallback, self.interpreted, self.alone
         # What has not been looked at is believed to be as what has.
         runs = np.where(self._looked, self._begun / np.maximum(self._looked, 1), 1.0) * self._classes
-        return np.array([*self._classes, *runs, self._keys, self._span, *of_pass], np.float64)
+        return np.array([*self._classes, *runs, self._keys, self._span, *self.bursts.flat, *of_pass], np.float64)
 
 
 def _of_classes(words: NDArray[np.int64], classes: int) -> NDArray[np.int64]:

@@ -103,6 +103,7 @@ class PoolRun:
             yield self._flush()
         if self._fallback is not None:
             self.counters.by_fallback = self._fallback.events
+        self.counters.bursts = self._machines[0].bursts
         self.counters.interpreted, self.counters.alone = self._form.events, int(self._form.alone)
 
     @property

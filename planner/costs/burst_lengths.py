@@ -1,0 +1,63 @@
+"""From how many events on a burst had better be shared, by what the parts of the kernel's work take.
+
+To share a burst costs an update of coefficients at each of its events, and to evaluate all totals of the loop once,
+when it has ended. Not to share it costs an update of each of these totals at each event, lane by lane. So for k queries
+with C totals of L lanes at the state of a loop, and forms with c coefficients, sharing pays from
+
+    k·C·(evaluate + L·c·multiply) / (k·C·(update + 2·L·lane) - form - C·(update + 2·c·lane))
+
+events on, in the terms of `sparkext.planner.costs.measured.Constants`; never if what stands below is not positive. Here
+totals are those of the kernel plan, so those that are equal count once, and each has the lanes of its own windows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil, inf
+
+from sparkext.planner.compiler.kernel_plan import KernelPlan, Region
+from sparkext.planner.costs.measured import Constants
+
+
+def with_choices(plan: KernelPlan, constants: Constants) -> KernelPlan:
+    """The plan with a choice for each burst of a loop that is shared by bursts."""
+    made = []
+    for number, region in enumerate(plan.regions):
+        least = break_even(plan, number, constants) if region.alone else 0.0
+        made.append(replace(region, shares_from=None if least == inf else ceil(least - 1e-9)))
+    return replace(plan, regions=tuple(made))
+
+
+def break_even(plan: KernelPlan, number: int, constants: Constants) -> float:
+    """From how many events on it pays to share a burst of a region; infinite if it never does.
+
+    Args:
+        plan: A kernel plan.
+        number: Of the region, which is one of a loop.
+        constants: What the parts of the work take.
+    """
+    c, region = constants, plan.regions[number]
+    lanes = _lanes(plan)
+    classes = len({cell.event for _, cell in region.alone})
+    alone = sum(c.update + 2 * lanes[cell.window] * c.lane for _, cell in region.alone) / classes
+    updated = (c.update + 2 * region.columns * c.lane for _ in range(_forms(plan, number, region)))
+    evaluated = sum(
+        c.evaluate + lanes[plan.cells[one.cell].window] * region.columns * c.multiply for one in region.evaluations
+    )
+    saved = alone - c.form - sum(updated) / classes
+    return evaluated / saved if saved > 0 else inf
+
+
+def _forms(plan: KernelPlan, number: int, region: Region) -> int:
+    """How many forms of a region events add to."""
+    events = {cell.event for _, cell in region.alone}
+    return sum(cell.window == len(plan.windows) + number and cell.event in events for cell in plan.cells)
+
+
+def _lanes(plan: KernelPlan) -> list[float]:
+    """Per window, how many lanes are in use: one for each that is open at a time, or two for each row of a pane."""
+    rows = {panes.window: panes.rows for panes in plan.panes}
+    return [
+        2.0 * rows[number] if number in rows else 1.0 if window is None else window.within / window.slide
+        for number, window in enumerate(plan.windows)
+    ]
