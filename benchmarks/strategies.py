@@ -22,6 +22,7 @@ from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.planner.costs.burst_lengths import with_choices
 from sparkext.planner.costs.cost_model import CostModel, plan_cost
+from sparkext.planner.costs.measured import Constants, MeasuredCosts
 from sparkext.planner.gloria.gloria import PlanResult
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS, cost_model

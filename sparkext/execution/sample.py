@@ -26,7 +26,7 @@ from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.query import EventClass
 from sparkext.udfs.state.program import Floats
-from sparkext.udfs.workers.counters import OF_PASS, Report, ReportAccumulator, Reports
+from sparkext.udfs.workers.counters import OF_PASS, OF_REGION, Report, ReportAccumulator, Reports
 
 log = logging.getLogger(__name__)
 

@@ -303,7 +303,7 @@ class Pool:
             len(machine.states),
             len(plan.cells),
         )
-        counted = TaskCounters(self._spark, plan.classes)
+        counted = TaskCounters(self._spark, plan.classes, len(plan.regions))
         results, again = self._source, None
         if may_look and is_stream(self._source):
             say_compiling(self._spark)

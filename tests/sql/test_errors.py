@@ -719,11 +719,15 @@ def test_hints(spark: SparkSession) -> None:
 
 
 def test_places_of_errors_with_parameters(spark: SparkSession) -> None:
-    """Offsets are those of the text with its markers, not with their values."""
+    """Offsets are those of the text with its markers, not with their values. Spark 4.0 has no values to give."""
     stream(spark, {"x": "a1 b2"})
     statement = trends("A B", more="DEFINE A AS A.k = :key AND A.v > :key2, B AS B.zz > :key")
     with pytest.raises(AnalysisException) as caught:
         spark.sql(statement, args={"key": "a rather long text", "key2": 1})
+    if spark.version.startswith("4.0."):
+        assert place(caught.value) == (1, statement.index(":key") + 1)
+        assert caught.value.getCondition() == "TREND_PARAMETER"
+        return
     assert place(caught.value) == (1, statement.index("zz") + 1)
     fails(spark, statement, "TREND_PARAMETER")
     short = trends("A B", more="DEFINE A AS A.k = ? AND A.zz > ?")
@@ -868,6 +872,9 @@ def test_streams_need_a_state_store_and_protobuf(spark: SparkSession, monkeypatc
     statement = trends("A", more="WITHIN INTERVAL 1 MINUTE", keys="ORDER BY t TYPE BY ty", source="w")
     error = fails(spark, statement, "TREND_STREAM_REQUIREMENT")
     assert place(error) == (1, statement.index("w") + 1)
+    if spark.version.startswith("4.0."):
+        assert "needs PySpark 4.1 or later" in str(error)
+        return
     command = re.search(r"SET (\S+) = (\S+RocksDBStateStoreProvider)", str(error))
     assert command is not None
     with settings(spark, **{command[1].replace(".", "_"): command[2]}):
