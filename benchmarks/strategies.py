@@ -208,8 +208,9 @@ def other_bursts(
         said = f"`X B+ Y`, {what}, planned for 200: each by its length"
         rows.append(Row(said, took["each by its length"], "ns", best, took[best]))
         table.append({"workload": what, **took})
-        for name, taken in took.items() if odd is None else ():
-            lines.setdefault(name, []).append((burst, taken))
+        if odd is None:
+            for name, taken in took.items():
+                lines.setdefault(name, []).append((burst, taken))
     return rows, table, lines
 
 
