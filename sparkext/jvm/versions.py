@@ -20,8 +20,8 @@ _UNBOUND = "UNBOUND_SQL_PARAMETER"
 
 
 def has_qualified_functions(spark: SparkSession) -> bool:
-    """Whether a session knows a function by its name, a schema and a catalog, which it does from 4.3 on."""
-    return tuple(map(int, spark.version.split(".")[:2])) >= (4, 3)
+    """Whether a session knows a function by its name, a schema and a catalog, which it does from 4.2 on."""
+    return bool(spark._jsparkSession.sessionState().functionRegistry().listFunction().head().catalog().isDefined())
 
 
 def builtin_function(spark: SparkSession, name: str) -> Any:
