@@ -166,7 +166,7 @@ def test_variables_without_types(spark: SparkSession) -> None:
 
 
 def test_quoted_names(spark: SparkSession) -> None:
-    relation(spark, "`odd name`", "`the key`, `t.t`, `my type`, `count(*)`", ["1, 1, \"it's A\", 2", "1, 2, 'B', 3"])
+    relation(spark, "`odd name`", "`the key`, `t.t`, `my type`, `count(*)`", ['1, 1, "it\'s A", 2', "1, 2, 'B', 3"])
     found = spark.sql(
         """SELECT * FROM `odd name` MATCH_TREND (PARTITION BY `the key` AS `my key` ORDER BY `t.t` TYPE BY `my type`
         MEASURES SUM(`it's A`.`count(*)`) AS `a ``measure``` PATTERN (`it's A` B)
