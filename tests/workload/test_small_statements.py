@@ -41,6 +41,7 @@ def test_how_often_the_jvm_is_asked(spark: SparkSession) -> None:
         for statement in statements.values():
             statement()
     calls = {what: jvm_calls(statement) for what, statement in statements.items()}
+    print(calls)
     assert all(calls[what] <= most for what, most in MOST_CALLS.items()), calls
 
 
@@ -48,7 +49,7 @@ def test_a_small_source_is_read_by_the_task_that_computes(spark: SparkSession) -
     """Without a shuffle, unless the user says how many tasks there are to be; the rows are the same."""
     by_time = "ORDER BY t TYPE BY ty"
     for keys in (f"PARTITION BY k {by_time}", f"PARTITION BY k GROUP BY length(k) AS l {by_time}", by_time):
-        statement = trends("A B", keys=keys)
+        statement = trends("A B", keys=keys, source="f")
         found: list[list[tuple[Any, ...]]] = []
         for wanted, has_shuffle in {"auto": False, "2": True}.items():
             with settings(spark, spark_sparkext_partitions=wanted):
