@@ -76,7 +76,7 @@ def known_rows(rows: DataFrame) -> DataFrame | None:
     """The rows themselves, in a frame of the same columns, if Spark knows them without a job; None else."""
     try:
         plan = optimized_plan(rows)
-    except (CapturedException, JavaError):  # of an expression that fails; it is to fail who asks for it
+    except (CapturedException, JavaError):  # of an expression that fails: it does so in the statement that asks for it
         return None
     if kind_of(plan) != "LocalRelation" or not plan.schema().equals(rows._jdf.schema()):
         return None
