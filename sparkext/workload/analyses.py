@@ -263,7 +263,7 @@ class _Thread(threading.local):
 
 
 class Analyses:
-    """Gives each analysis of a session its looks."""
+    """Gives each analysis of a session its relations."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -271,7 +271,7 @@ class Analyses:
         self._known: LastingAnalyses | None = None
 
     @contextmanager
-    def looks(self, in_analysis: bool = True) -> Iterator[AnalysedRelations]:
+    def relations(self, in_analysis: bool = True) -> Iterator[AnalysedRelations]:
         """Looks of the analysis that this thread is making.
 
         What is wrong with a clause that another one reads is raised there as it is, however Spark calls it.
@@ -282,10 +282,10 @@ class Analyses:
         outer = self._thread.inner
         if not in_analysis:
             self._thread.outer = None
-        looks = outer or self._looks()
-        self._thread.inner = looks
+        relations = outer or self._relations_of_analysis()
+        self._thread.inner = relations
         try:
-            yield looks
+            yield relations
         except PlanningError as error:
             if outer is not None:
                 outer.problem = error
@@ -293,7 +293,7 @@ class Analyses:
         finally:
             self._thread.inner = outer
 
-    def _looks(self) -> AnalysedRelations:
+    def _relations_of_analysis(self) -> AnalysedRelations:
         context, thread = analysis_context(), self._thread
         state = session_state(self._spark, context.namespace)
         if thread.outer is None or not thread.outer.is_that_of(context):

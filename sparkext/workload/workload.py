@@ -93,7 +93,7 @@ class Workload:
         self.spark = spark
         self._describe = describe
         self.statements = 0
-        self._looking = Analyses(spark)
+        self._analyses = Analyses(spark)
         self._kept_plans = KeptPlans(spark, NODE, job_names.OURS)
         self._registry = threading.RLock()
         self._statements: OrderedDict[int, Statement] = OrderedDict()
@@ -209,22 +209,22 @@ class Workload:
             self._being_read.discard(reads)
 
     def _rows(self, number: int, statement: Statement | None) -> Plan:
-        with self._looking.looks() as looks:
-            if not looks.is_by_itself:
+        with self._analyses.relations() as relations:
+            if not relations.is_by_itself:
                 self._collector.settle(number)
             query = self._views.get(number)
             if query is None:
                 assert statement is not None
-                query = self._bind(looks, statement, number)
-            is_creating = looks.is_by_itself and number in self._being_created()
+                query = self._bind(relations, statement, number)
+            is_creating = relations.is_by_itself and number in self._being_created()
             try:
                 if query.written.is_to_be_stored:
-                    return self._to_be_stored(looks, query)
-                is_unread = is_creating or (looks.is_by_itself and query.run is None)
+                    return self._to_be_stored(relations, query)
+                is_unread = is_creating or (relations.is_by_itself and query.run is None)
                 if is_unread and query.view is not None and not query.view.read_at_once:
-                    rows = looks.unread(query.bound)
+                    rows = relations.unread(query.bound)
                     return analysed_plan(with_event_time(rows) if is_stream(query.bound.source) else rows)
-                return self._planned(looks, query, statement)
+                return self._planned(relations, query, statement)
             except PlanningError as error:
                 if error.text is None and query.view is not None and not is_creating:
                     error.view = query.view.name
@@ -245,9 +245,9 @@ class Workload:
         """The queries that views refer to, in order of registration. Nothing is run or planned for it."""
         self.collect()
         found: list[TrendQuery] = []
-        with self._looking.looks(in_analysis=False) as looks:
+        with self._analyses.relations(in_analysis=False) as relations:
             queries = list(self._views.values())
-            self._follow_all(looks, queries)
+            self._follow_all(relations, queries)
             for query in queries:
                 query.run = query.pool.known(query.bound) if query.is_right else None
                 found.append(query)
@@ -263,10 +263,10 @@ class Workload:
             PlanningError: One of these clauses is wrong.
         """
         queries = self.queries()
-        with self._looking.looks(in_analysis=False) as looks:
+        with self._analyses.relations(in_analysis=False) as relations:
             for one in also:
                 try:
-                    queries.append(self._bound(looks, one))
+                    queries.append(self._bound(relations, one))
                 except PlanningError as error:
                     raise one.use.placed(error) from None
         shown: list[TrendQuery] = []
@@ -274,7 +274,7 @@ class Workload:
             pool = members[0].pool
             planned = {one: pool.known(one.bound) for one in members}
             missing = [one.bound for one in members if planned[one] is None and one.is_right]
-            preview = pool.preview(missing, looks.confs) if missing else None
+            preview = pool.preview(missing, relations.confs) if missing else None
             shown += (replace(one, run=(planned[one] or preview) if one.is_right else None) for one in members)
         self._release_unused()
         return sorted(shown, key=lambda one: one.written.number)
@@ -368,7 +368,7 @@ class Workload:
         current = list(self._current.values())
         return {one.number for statement in current for one in statement.written if one.number not in statement.stored}
 
-    def _bind(self, looks: AnalysedRelations, statement: Statement, number: int) -> TrendQuery:
+    def _bind(self, relations: AnalysedRelations, statement: Statement, number: int) -> TrendQuery:
         """The query of a clause, bound; and with it those of the statement that are computed at once."""
         asked = statement.clause(number)
         together = [one for one in statement.written if one is asked or (statement.at_once and one.view is None)]
@@ -377,7 +377,7 @@ class Workload:
                 continue
             statement.under_way.add(one.number)
             try:
-                query = self._bound(looks, one)
+                query = self._bound(relations, one)
             except PlanningError as error:
                 if one is asked:
                     raise one.use.placed(error) from None
@@ -391,70 +391,70 @@ class Workload:
                     self._view_names |= {one.view.name.lower()}
         return statement.queries[number]
 
-    def _bound(self, looks: AnalysedRelations, one: ParsedClause) -> TrendQuery:
-        bound = looks.bind(one.use, one.name, is_whole=one.is_to_be_stored)
+    def _bound(self, relations: AnalysedRelations, one: ParsedClause) -> TrendQuery:
+        bound = relations.bind(one.use, one.name, is_whole=one.is_to_be_stored)
         view = one.view
         if view is not None and not view.is_permanent and reads_view(bound.given, view.name, view.is_global):
             raise PlanningError("TREND_RECURSIVE_VIEW", *one.use.source_at, view=view.name)
-        looks.unread(bound)
+        relations.unread(bound)
         return TrendQuery(one, bound, self._pool_of(bound))
 
-    def _to_be_stored(self, looks: AnalysedRelations, query: TrendQuery) -> Plan:
+    def _to_be_stored(self, relations: AnalysedRelations, query: TrendQuery) -> Plan:
         """The plan of the rows of a clause of a permanent view that is created."""
         bound, use = query.bound, query.use
         check_functions(self.spark, use.text, use.sql.index(use.text, use.source_at[1]))
         texts = *bound.texts, *bound.length_texts
-        return rows_to_be_stored(looks.unplanned(bound), output_columns(bound), use.source, texts)
+        return rows_to_be_stored(relations.unplanned(bound), output_columns(bound), use.source, texts)
 
     def _is_kept(self, view: str, read: ReadView) -> bool:
         """Whether the catalog has a permanent view as it was when it was read."""
         text = text_in_catalog(self.spark, view)
         return text is not None and as_written(text) == read.text
 
-    def _planned(self, looks: AnalysedRelations, query: TrendQuery, statement: Statement | None) -> Plan:
+    def _planned(self, relations: AnalysedRelations, query: TrendQuery, statement: Statement | None) -> Plan:
         """The plan of the rows of a query that is read."""
         together = [query] if statement is None or query.view is not None else [*statement.queries.values()]
         left = query.pool
-        self._follow(looks, query)
+        self._follow(relations, query)
         if query.pool is not left:
-            self._follow_all(looks, (one for one in self._live(left, ()) if one is not query))
-        self._follow_all(looks, (one for one in together if one is not query))
+            self._follow_all(relations, (one for one in self._live(left, ()) if one is not query))
+        self._follow_all(relations, (one for one in together if one is not query))
         with self._registry:
             bound, pool = query.bound, query.pool  # which another thread may bind anew meanwhile
-        run, is_computed = self._run_of(looks, query, bound, pool, [one for one in together if one.view is None])
+        run, is_computed = self._run_of(relations, query, bound, pool, [one for one in together if one.view is None])
         query.run = run
-        rows = self._shown(looks, query, bound, run, is_computed)
+        rows = self._shown(relations, query, bound, run, is_computed)
         if run.persisted and not is_computed:
             thread = threading.get_ident()
             if thread not in self._lent:
                 self._lent[thread] = LentDescription(self.spark)
             run.lend_name(self._lent[thread])
-        if settings.choice(looks.confs, settings.DEBUG) == "true" and not is_stream(rows):
+        if settings.choice(relations.confs, settings.DEBUG) == "true" and not is_stream(rows):
             self._check(query, run)
         return analysed_plan(rows) if query.use.view is None else without_views(analysed_plan(rows))
 
-    def _follow_all(self, looks: AnalysedRelations, queries: Iterable[TrendQuery]) -> None:
+    def _follow_all(self, relations: AnalysedRelations, queries: Iterable[TrendQuery]) -> None:
         """Follow the sources of queries that are not read now; what is wrong is reported when they are."""
         for query in list(queries):
-            if query.bound.state.environment == looks.state.environment:
+            if query.bound.state.environment == relations.state.environment:
                 try:
-                    self._follow(looks, query)
+                    self._follow(relations, query)
                 except PlanningError:
                     query.is_right = False
 
-    def _follow(self, looks: AnalysedRelations, query: TrendQuery) -> None:
+    def _follow(self, relations: AnalysedRelations, query: TrendQuery) -> None:
         """Bind a query anew when its relation, or what its expressions mean, is not what it was."""
         known = query.bound
-        found = looks.relation(query.use)
+        found = relations.relation(query.use)
         is_whole = known.part is not None and found.part is None
-        if is_whole or not (looks.is_same(found.source, known.given) and looks.means_same(known)):
+        if is_whole or not (relations.is_same(found.source, known.given) and relations.means_same(known)):
             log.info("the source of %s has changed", known.query.name)
-            known = looks.bind(query.use, known.query.name)
+            known = relations.bind(query.use, known.query.name)
             pool = self._pool_of(known)
             with self._registry:
                 query.bound, query.pool, query.shown = known, pool, None
         whole = found.source if query.bound.part is None or found.part is None else found.part.whole
-        query.pool.follow(whole, looks.files(query.use))
+        query.pool.follow(whole, relations.files(query.use))
         query.is_right = True
 
     def _pool_of(self, bound: BoundQuery) -> Pool:
@@ -475,38 +475,38 @@ class Workload:
         return [query for query in queries if query.pool is pool]
 
     def _run_of(
-        self, looks: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
+        self, relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
     ) -> tuple[Run, bool]:
         """The run that computes a query of which the source has been followed, as it was bound then.
 
         Returns:
             The run, and whether it has been computed.
         """
-        run = pool.computed(bound, looks.confs)
+        run = pool.computed(bound, relations.confs)
         if run is not None:
             return run, True
         with pool.planning:
-            run = self._make_run(looks, query, bound, pool, also)
+            run = self._make_run(relations, query, bound, pool, also)
         return run, run.is_computed()
 
     def _make_run(
-        self, looks: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
+        self, relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
     ) -> Run:
         """The run that computes a query, of what is planned or made anew; by one thread at a time."""
         if self._collector.is_expecting():
             self.collect()
         others = (one for one in self._live(pool, also) if one is not query)
-        self._follow_all(looks, (one for one in others if not looks.is_known(one.bound)))
+        self._follow_all(relations, (one for one in others if not relations.is_known(one.bound)))
         members = [one for one in self._live(pool, also) if one.is_right or one is query]
         live = [bound if one is query else one.bound for one in members]
         if query not in members:  # bound anew by another thread, which found another pool
             live.append(bound)
-        run = pool.find(bound, live, looks.confs)
+        run = pool.find(bound, live, relations.confs)
         if run is not None:
             return run
-        settings.check_names(looks.confs)
-        self._limited_by_rows |= limit_by_rows(self.spark, looks.confs)
-        run = pool.make(bound, live, f"{job_names.OURS}{self._name_of(pool, also)}", looks.confs)
+        settings.check_names(relations.confs)
+        self._limited_by_rows |= limit_by_rows(self.spark, relations.confs)
+        run = pool.make(bound, live, f"{job_names.OURS}{self._name_of(pool, also)}", relations.confs)
         with self._registry:
             if pool not in self._pools:  # forgotten meanwhile, with the last view: its run is yet to be released
                 self._pools.append(pool)
@@ -523,10 +523,10 @@ class Workload:
         return f"{name}, {count(len(members), 'query', 'queries')}"
 
     def _shown(
-        self, looks: AnalysedRelations, query: TrendQuery, bound: BoundQuery, run: Run, is_computed: bool
+        self, relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, run: Run, is_computed: bool
     ) -> DataFrame:
         """The rows of a query as it was bound, selected from the results of a run."""
-        of = run, looks.state
+        of = run, relations.state
         # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
         streams = run.again is not None
         results = run.results if self._kept_plans.has_others() and not streams else run.rows(is_computed)
@@ -534,7 +534,7 @@ class Workload:
             return query.shown[1]
         place = run.place(bound)
         assert place is not None
-        fields, ansi = run.plan.fields, looks.state.environment.ansi
+        fields, ansi = run.plan.fields, relations.state.environment.ansi
         rows = selected(results, lambda pool: query_sql(pool, fields, run.plan.results[place], bound, ansi))
         if streams:
             rows = with_event_time(rows)
