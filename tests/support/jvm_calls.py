@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from unittest import mock
 
 from py4j.clientserver import ClientServerConnection
 from py4j.protocol import MEMORY_COMMAND_NAME
 
+from sparkext.workload.collector import THREAD
 
-def jvm_calls(run: Callable[[], object]) -> int:
-    """How often the JVM is asked by a call, in the thread that makes it, which also serves what the JVM asks meanwhile.
 
-    What Py4J tells the JVM of objects that are garbage here, whenever it comes to it, does not count.
+@contextmanager
+def counted_calls() -> Iterator[list[int]]:
+    """A list of one number, which counts the calls of the JVM.
+
+    What Py4J tells the JVM of objects that are garbage here, whenever it comes to it, does not count, nor does what
+    the collector does in its own thread.
     """
-    asked = 0
-    thread = threading.get_ident()
+    asked = [0]
     send = ClientServerConnection.send_command
 
     def count(self: ClientServerConnection, command: str) -> object:
-        nonlocal asked
-        asked += threading.get_ident() == thread and not command.startswith(MEMORY_COMMAND_NAME)
+        asked[0] += threading.current_thread().name != THREAD and not command.startswith(MEMORY_COMMAND_NAME)
         return send(self, command)
 
     with mock.patch.object(ClientServerConnection, "send_command", count):
+        yield asked
+
+
+def jvm_calls(run: Callable[[], object]) -> int:
+    """How often the JVM is asked by a call."""
+    with counted_calls() as asked:
         run()
-    return asked
+        return asked[0]
