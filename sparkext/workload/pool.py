@@ -293,7 +293,8 @@ class Pool:
             matches=matches,
             most_matches=wanted.most_matches,
         )
-        plan = with_choices(plan, constants())
+        if optimized.found.hamlet is not None:
+            plan = with_choices(plan, constants())
         optimized.problem.budget.look()
         log.info(
             "planned %d queries by %s in %.1f ms: %d states, %d cells",
