@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 # Costs that tests show are those of the defaults, whatever has been measured on the machine.
 os.environ["SPARKEXT_CALIBRATION"] = os.devnull
 
+# Each JVM runs for a few minutes at most, beside others: what compiles and collects takes a third of it else. With
+# that compiler alone, it has room for 48 MB of code, which tests fill; what comes then is not compiled.
+os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+
 
 LONG = ("clients", "test_benchmarks.py", "test_python_workers.py")
 """Folders and files whose tests all take long, or start programs of their own."""

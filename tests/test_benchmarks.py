@@ -48,7 +48,7 @@ def test_each_benchmark(spark: SparkSession, tmp_path: Path, name: str) -> None:
         (run,) = measure(Bench("toy", tmp_path / "events", spark), [NAMES[name]])
     assert run.result.rows or run.result.tables
     for row in run.result.rows:
-        assert row.value > 0
+        assert row.value > 0 or row.what.endswith("what it takes more")
         assert row.base is None or row.base > 0
     assert all(aligned(table.cells()) for table in run.result.tables)
     write_documents(tmp_path / "bench.json", [run])

@@ -36,10 +36,6 @@ from tests.support.workloads import SCHEMA, Workload, workload
 
 _INTERVAL = r"INTERVAL '(-?)(\d+) (\d+):(\d+):([\d.]+)' DAY TO SECOND"
 """An interval as CAST makes a text of it."""
-_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
-"""Options of a JVM that runs for some minutes, beside others: what compiles and collects takes a third of it else.
-
-With that compiler alone, it has room for 48 MB of code, which tests fill; what comes then is not compiled."""
 
 
 def start_session() -> SparkSession:
@@ -54,7 +50,6 @@ def start_session() -> SparkSession:
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.adaptive.enabled", "false")  # tests of what it does switch it on
         .config("spark.sql.codegen.wholeStage", "false")
-        .config("spark.driver.extraJavaOptions", _SHORT_LIVED)
         .config("spark.sql.warehouse.dir", f"/tmp/sparkext-test-warehouse-{os.getpid()}")
     )
     plain = builder.getOrCreate()

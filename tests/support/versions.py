@@ -16,7 +16,9 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,14 +132,16 @@ def tested(versions: Versions, arguments: list[str]) -> str:
     base = interpreter(versions.python)
     if base is None:
         return f"not tried: there is no Python {versions.python} here"
-    print(f"{versions}:", flush=True)
     try:
         python = environment(versions, base)
     except subprocess.CalledProcessError as error:
         return f"FAILED: the packages cannot be installed ({error.returncode})"
     variables = {**os.environ, "JAVA_HOME": make_sure(), "PYTHONPATH": str(ROOT)}
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-    code = subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
+    with tempfile.TemporaryFile("w+") as out:
+        code = subprocess.run(command, cwd=ROOT, env=variables, stdout=out, stderr=out, check=False).returncode
+        out.seek(0)
+        print(f"{versions}:\n{out.read()}", flush=True)
     return "passed" if code == 0 else f"FAILED: pytest ended with {code}"
 
 
@@ -150,14 +154,15 @@ def main() -> int:
     parser.add_argument("arguments", nargs="*", help="of pytest, after --")
     options = parser.parse_args()
     if options.brief:
-        asked = {versions: list(tests) for versions, tests in brief().items()}
+        asked, jobs = {versions: list(tests) for versions, tests in brief().items()}, 2
     else:
         arguments = options.arguments or ["--numprocesses", "2", "--dist", "loadfile", *TESTS]
-        asked = dict.fromkeys(wanted(options.python, options.spark), arguments)
-    found = {versions: tested(versions, arguments) for versions, arguments in asked.items()}
-    for versions, outcome in found.items():
+        asked, jobs = dict.fromkeys(wanted(options.python, options.spark), arguments), 1
+    with ThreadPoolExecutor(jobs) as pool:
+        found = list(pool.map(tested, asked, asked.values()))
+    for versions, outcome in zip(asked, found, strict=True):
         print(f"{versions}: {outcome}")
-    return int(any(outcome.startswith("FAILED") for outcome in found.values()))
+    return int(any(outcome.startswith("FAILED") for outcome in found))
 
 
 if __name__ == "__main__":
