@@ -39,9 +39,9 @@ def _mixture(random: Random) -> Problem:
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("kind", [_sequences, _loops, _mixture], ids=["sequences", "loops", "mixture"])
-@pytest.mark.parametrize("part", first(0, range(20)))
+@pytest.mark.parametrize("part", first(0, range(12)))
 def test_random_workloads(kind: Callable[[Random], Problem], model: str, part: int) -> None:
-    """Five hundred of each kind with each cost model."""
+    """Three hundred of each kind with each cost model."""
     _check(kind, model, range(part * PART, (part + 1) * PART))
 
 
