@@ -15,7 +15,7 @@ def bits(numbers: Iterable[int]) -> int:
 
 def members(found: int) -> tuple[int, ...]:
     """The numbers that are the bits of one, ascending."""
-    return tuple([place for place, bit in enumerate(f"{found:b}"[::-1]) if bit == "1"])
+    return tuple([number for number, bit in enumerate(f"{found:b}"[::-1]) if bit == "1"])
 
 
 def lowest(found: int) -> int:

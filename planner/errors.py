@@ -28,6 +28,6 @@ class PlanningError(Exception):
         self.view: str | None = None
 
     @property
-    def has_place(self) -> bool:
-        """Whether it is about a place in the text, and not about a setting or the workload as a whole."""
+    def has_position(self) -> bool:
+        """Whether it is about a position in the text, and not about a setting or the workload as a whole."""
         return self.end > 0

@@ -24,10 +24,10 @@ def cost(value: float, model: str) -> str:
     """A cost as it is read, in three digits if it is a time: ``68.2 ns``, ``2.13 ms``, ``1,234 touches``."""
     if unit(model) != "ns":
         return f"{amount(value)} {unit(model)}"
-    place = 0
-    while place < len(_UNITS) - 1 and value >= 999.5:
-        value, place = value / 1000, place + 1
-    return f"{f'{value:,.0f}' if value >= 999.5 else f'{value:.3g}'} {_UNITS[place]}"
+    index = 0
+    while index < len(_UNITS) - 1 and value >= 999.5:
+        value, index = value / 1000, index + 1
+    return f"{f'{value:,.0f}' if value >= 999.5 else f'{value:.3g}'} {_UNITS[index]}"
 
 
 def part(value: float, whole: float) -> str:

@@ -85,7 +85,7 @@ def match_trend(
         window, measures.
 
     Raises:
-        ParseException: As from the clause in SQL; places are those in the statement that the arguments make.
+        ParseException: As from the clause in SQL; positions are those in the statement that the arguments make.
         PySparkTypeError: An argument is of a type that it cannot have, or a Column that SQL cannot say.
         PySparkValueError: ``df`` is of a session without sparkext, or a text is empty or none of those it can be.
     """

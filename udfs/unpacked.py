@@ -49,13 +49,13 @@ def unpack() -> Path:
     """A directory with the modules of this package as files. Several processes may ask for it at once."""
     modules = sorted(_modules(files("sparkext.udfs")))
     base = lasting_directory()
-    place = Path(tempfile.mkdtemp()) if base is None else base / f"udfs-{digest(text for _, text in modules)}"
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    directory = Path(tempfile.mkdtemp()) if base is None else base / f"udfs-{digest(text for _, text in modules)}"
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, text in modules:
-        if not (place / name).exists():  # some, after a clean-up of the temporary directory
-            (place / name).parent.mkdir(mode=0o700, exist_ok=True)
-            _write(place / name, text)
-    return place
+        if not (directory / name).exists():  # some, after a clean-up of the temporary directory
+            (directory / name).parent.mkdir(mode=0o700, exist_ok=True)
+            _write(directory / name, text)
+    return directory
 
 
 def _modules(folder: Traversable, within: str = "") -> Iterator[tuple[str, bytes]]:

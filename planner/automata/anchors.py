@@ -94,7 +94,9 @@ def take_apart(machine: Automaton, anchors: Mapping[str, str], starting: Set[str
                 if not entry[1] or machine.labels[entry[0]] in starting
             }
         )
-    ends = {place: machine.ends[state] for place, (state, _, _) in enumerate(order) if state in machine.ends}
+    ends = {
+        entry_number: machine.ends[state] for entry_number, (state, _, _) in enumerate(order) if state in machine.ends
+    }
     # Measures may be of variables that no trend has an event of; each has a state by itself.
     found = {machine.labels[state] for state, _, _ in order}
     never = {label: state for state, label in enumerate(machine.labels) if label not in found}
@@ -107,7 +109,7 @@ def take_apart(machine: Automaton, anchors: Mapping[str, str], starting: Set[str
             follows=(*follows, *({} for _ in never)),
         ),
         opens=tuple(next(iter(found), None) for _, _, found in order),
-        missing=frozenset(place for place, (_, missing, _) in enumerate(order) if missing),
+        missing=frozenset(entry_number for entry_number, (_, missing, _) in enumerate(order) if missing),
     )
 
 

@@ -85,8 +85,8 @@ class _Parts:
         while len(follows) < len(self._order):
             follows.append(dict(self._steps(self._order[len(follows)])))
         ends = {
-            place: machine.ends[state]
-            for place, (state, _, future, _) in enumerate(self._order)
+            number: machine.ends[state]
+            for number, (state, _, future, _) in enumerate(self._order)
             if not future and state in machine.ends
         }
         # Measures may be of variables that no trend has an event of; each has a state by itself.
@@ -97,8 +97,8 @@ class _Parts:
             self._order.append((state, frozenset(), frozenset(), marks))
         follows += ({} for _ in never)
         part_of: dict[int, int] = {}
-        for place, (state, _, _, _) in enumerate(self._order):
-            part_of.setdefault(state, place)
+        for number, (state, _, _, _) in enumerate(self._order):
+            part_of.setdefault(state, number)
         return MarkedAutomaton(
             machine=Automaton(
                 labels=tuple(machine.labels[state] for state, _, _, _ in self._order),

@@ -123,13 +123,13 @@ class _BankBuilder:
 
 def _with_fields(builders: list[_BankBuilder], located: list[_Located]) -> Banks:
     """Give every slot its field: the i-th slot of a kind in each bank is the i-th field of that kind."""
-    wanted = dict.fromkeys(place for builder in builders for place in builder.slots.values())
+    wanted = dict.fromkeys(pair for builder in builders for pair in builder.slots.values())
     order = sorted(
-        wanted, key=lambda place: (place[0].arithmetic.value, str(place[0].type), str(place[0].encoding), place[1])
+        wanted, key=lambda pair: (pair[0].arithmetic.value, str(pair[0].type), str(pair[0].encoding), pair[1])
     )
-    field = {place: number for number, place in enumerate(order)}
+    field = {pair: number for number, pair in enumerate(order)}
     banks = tuple(
-        Bank(b.window, tuple(_slot(field[place], ends) for (_, ends), place in b.slots.items())) for b in builders
+        Bank(b.window, tuple(_slot(field[pair], ends) for (_, ends), pair in b.slots.items())) for b in builders
     )
     results = tuple(
         QueryResult(

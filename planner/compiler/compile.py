@@ -134,7 +134,7 @@ def _compiled(
         for number, component in kept
         for node in nodes_of(template, shared, number, anchors[number, component.between], component)
     ]
-    index = {node: place for place, node in enumerate(nodes)}
+    index = {node: number for number, node in enumerate(nodes)}
     predecessors = [machine.predecessors() for machine in template.automata]
     before = [
         sources_of(template, predecessors[n.query][n.state], shared, n, anchors[n.query, n.component.between], index)
@@ -217,11 +217,11 @@ class _Compiler:
         banks: Banks | None,
     ) -> tuple[KernelPlan, Banks]:
         representatives: dict[int, int] = {}
-        for place, block in enumerate(blocks):
-            representatives.setdefault(block, place)
+        for index, block in enumerate(blocks):
+            representatives.setdefault(block, index)
         more = _MoreCells(len(representatives))
-        chosen = [nodes[place] for place in representatives.values()]
-        steps = (tuple((nodes[s], step) for step, s in before[place]) for place in representatives.values())
+        chosen = [nodes[index] for index in representatives.values()]
+        steps = (tuple((nodes[s], step) for step, s in before[index]) for index in representatives.values())
         before_each = list(zip(chosen, steps, strict=True))
         cells = [self._cell(node, of, cell_of, more) for node, of in before_each]
         found = self._regions(before_each, cell_of, more)
@@ -303,8 +303,7 @@ class _Compiler:
         is_origin, held = contributes(*at), column_at(*at)
         column = self._column(held) if is_origin and held is not None else None
         added = addend_at(*at)
-        place = self._template.places[node.query][node.state]
-        state = self._template.states[place]
+        state = self._template.states[self._template.states_of[node.query][node.state]]
         starts = component.is_count and node.state in machine.starts
         start_event = None
         if starts and state.step is not None:
@@ -344,7 +343,7 @@ class _Compiler:
         self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: _MoreCells
     ) -> tuple[tuple[int, ...], tuple[Link, ...]]:
         """The cells before of which all events count, and the others."""
-        state = self._template.states[self._template.places[node.query][node.state]]
+        state = self._template.states[self._template.states_of[node.query][node.state]]
         is_cut = self._template.queries[node.query].selection is not Selection.ANY
         whole: list[int] = []
         links: list[Link] = []
@@ -370,7 +369,7 @@ class _Compiler:
         if query.selection is Selection.CONTIGUOUS:
             return _Leaving((Cut(_number(self._classes, query.rows)),))
         onwards = self._template.onwards(node.query, node.state)
-        states = [self._template.states[self._template.places[node.query][target]] for target in onwards]
+        states = [self._template.states[self._template.states_of[node.query][target]] for target in onwards]
         if any(state.step is not None for state in states):
             return _Leaving(taken=_number(self._taken, self._left_together(node)))
         cuts = (Cut(_number(self._classes, s.event), way) for s, way in zip(states, onwards.values(), strict=True))

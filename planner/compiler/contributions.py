@@ -86,7 +86,7 @@ def both(later: End, earlier: End) -> Attribute:
 
 def event_at(template: Template, query: int, state: int, component: Component) -> EventClass:
     """The class of the events that add to a component at a state."""
-    event = template.states[template.places[query][state]].event
+    event = template.states[template.states_of[query][state]].event
     return of_component(template, query, state, component, event)
 
 

@@ -34,7 +34,7 @@ def difference_type(ends: tuple[End, ...]) -> str:
     digits = [_digits(end.attribute.type) for end in ends]
     if None in digits:
         return "double"
-    before, after = (max(one[place] for one in digits if one is not None) for place in (0, 1))
+    before, after = (max(one[index] for one in digits if one is not None) for index in (0, 1))
     if not after and before <= _WHOLE["bigint"]:
         return f"decimal({_WHOLE['bigint']},0)"
     return "double" if before + after >= _MOST_DIGITS else f"decimal({before + after + 1},{after})"

@@ -165,8 +165,8 @@ class Interval:
 
     Attributes:
         axis: Column of the attribute, the only one of the event before that the program reads.
-        program: The condition. For any one event it changes its truth a few times along the order, at places that
-            are found by searching; see `sparkext.planner.conditions.monotone`.
+        program: The condition. For any one event it changes its truth a few times along the order; a search
+            finds where; see `sparkext.planner.conditions.monotone`.
     """
 
     axis: int
@@ -472,12 +472,12 @@ class MatchStep:
     Attributes:
         classes: Numbers of the classes that the events must be of.
         children: Steps, earlier in the plan, whose partial matches are put together; None for single events.
-        places: Which of the events are those of the first child.
+        indexes: Which of the events are those of the first child.
     """
 
     classes: tuple[int, ...]
     children: tuple[int, int] | None = None
-    places: tuple[int, ...] = ()
+    indexes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -486,13 +486,13 @@ class MatchContribution:
 
     Attributes:
         field: Number of the field.
-        places: Events of the match that add to it; None if the match itself does, which counts 1.
+        positions: Events of the match that add to it; None if the match itself does, which counts 1.
         column: The column that these events contribute; None when they contribute by being there.
         weighted: Whether the column's value counts, or only that it is not NULL.
     """
 
     field: int
-    places: tuple[int, ...] | None
+    positions: tuple[int, ...] | None
     column: int | None
     weighted: bool
 

@@ -31,7 +31,7 @@ def with_matches(plan: KernelPlan, queries: Sequence[Query], matches: MatchPlan,
     classes: dict[EventClass, int] = {known: number for number, known in enumerate(plan.classes)}
     columns: dict[Column, int] = {known: number for number, known in enumerate(plan.columns)}
     steps = tuple(
-        MatchStep(tuple(classes.setdefault(event, len(classes)) for event in node.classes), node.children, node.places)
+        MatchStep(tuple(classes.setdefault(event, len(classes)) for event in node.classes), node.children, node.indexes)
         for node in matches.nodes
     )
     roots = tuple(
@@ -63,6 +63,6 @@ def _added(query: Query, result: QueryResult, root: Root, columns: dict[Column, 
     for fields, mine in zip(result.values, values, strict=True):
         of_fields += zip(fields, mine, strict=True)
     for field, component in of_fields:
-        places = tuple(place for place, label in enumerate(root.labels) if label == component.variable)
+        positions = tuple(position for position, label in enumerate(root.labels) if label == component.variable)
         column = None if component.column is None else columns.setdefault(component.column, len(columns))
-        yield MatchContribution(field, None if component.is_count else places, column, component.weighted)
+        yield MatchContribution(field, None if component.is_count else positions, column, component.weighted)

@@ -122,7 +122,7 @@ def _apart(template: Template, node: Node, state: int, held: TotalKind, anchors:
 
 
 def _step(template: Template, query: int, state: int) -> Step | None:
-    return template.states[template.places[query][state]].step
+    return template.states[template.states_of[query][state]].step
 
 
 def key_of(template: Template, merged: tuple[tuple[int, ...], ...], shared: Regions, node: Node) -> object:

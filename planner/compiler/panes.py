@@ -87,7 +87,7 @@ def pane_rows(
             together.setdefault(window, []).append(number)
     found: list[PaneRows | None] = [None] * len(template.queries)
     for window, queries in together.items():
-        events = {template.states[place].event for number in queries for place in template.places[number]}
+        events = {template.states[state].event for number in queries for state in template.states_of[number]}
         if isinstance(window, Window) and window.live < least * len(events):
             continue
         reached = {number: _before(template, number) for number in queries}
@@ -116,7 +116,7 @@ def _is_linear(template: Template, number: int) -> bool:
     conditions = [*machine.starts.values(), *machine.ends.values()]
     conditions += [condition for after in machine.follows for condition in after.values()]
     return all(condition == ALWAYS for condition in conditions) and all(
-        template.states[place].step is None for place in template.places[number]
+        template.states[state].step is None for state in template.states_of[number]
     )
 
 

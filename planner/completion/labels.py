@@ -140,7 +140,7 @@ def plan_of(problem: Problem, optimizer: str, labels: Sequence[Labels]) -> Shari
         ),
     )
     blocks = equal_prefixes(problem.template, draft)
-    at = [dict(zip(row, mine, strict=True)) for row, mine in zip(problem.template.places, blocks, strict=True)]
+    at = [dict(zip(row, mine, strict=True)) for row, mine in zip(problem.template.states_of, blocks, strict=True)]
 
     def divided(planned: TransitionPlan) -> Iterable[QSet]:
         for qset in planned.qsets:

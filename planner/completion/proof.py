@@ -96,7 +96,7 @@ class _Search:
         if self.bound >= self._slack() or any(not mine for mine in self._options):
             self.bound = self.cost
             return
-        order = sorted(range(len(self._options)), key=lambda place: len(self._options[place]))
+        order = sorted(range(len(self._options)), key=lambda index: len(self._options[index]))
         lowest = self._branch({}, order, 0.0, frozenset())
         self.bound = min(self.cost, lowest)
 
@@ -104,25 +104,25 @@ class _Search:
         """What a choice must cost less than to be better, but for rounding."""
         return self.cost * (1 - 1e-12)
 
-    def _rest(self, places: Iterable[int], paid: frozenset[int]) -> list[list[float]]:
+    def _rest(self, indexes: Iterable[int], paid: frozenset[int]) -> list[list[float]]:
         """Per query and option, the least that it adds."""
-        places = list(places)
+        indexes = list(indexes)
         users: Counter[int] = Counter()
-        for place in places:
-            self._looks += len(self._options[place])
-            users.update({number for option in self._options[place] for number in option.common})
+        for index in indexes:
+            self._looks += len(self._options[index])
+            users.update({number for option in self._options[index] for number in option.common})
         costs = self._costs
         share = {number: 0.0 if number in paid else costs[number] / count for number, count in users.items()}
         return [
-            [option.private + sum(share[number] for number in option.common) for option in self._options[place]]
-            for place in places
+            [option.private + sum(share[number] for number in option.common) for option in self._options[index]]
+            for index in indexes
         ]
 
     def _branch(self, taken: dict[int, Priced], order: list[int], private: float, paid: frozenset[int]) -> float:
         """Look at all choices that begin with ``taken``; returns a lower bound of those not looked at."""
         self.looked_at += 1
         if len(taken) == len(order):
-            complete = [taken[place] for place in range(len(order))]
+            complete = [taken[index] for index in range(len(order))]
             cost = self._choices.cost(complete)
             if cost < self.cost:
                 self.chosen, self.cost = complete, cost
@@ -130,16 +130,16 @@ class _Search:
         left = self._rest(order[len(taken) :], paid)
         so_far = private + sum(self._costs[number] for number in paid)
         others = sum(min(values) for values in left[1:])
-        place = order[len(taken)]
+        index = order[len(taken)]
         lowest = float("inf")
-        for value, option in sorted(zip(left[0], self._options[place], strict=True), key=lambda pair: pair[0]):
+        for value, option in sorted(zip(left[0], self._options[index], strict=True), key=lambda pair: pair[0]):
             bound = so_far + value + others
             if bound >= self._slack():
                 break
             if self._looks >= self._effort or self._choices.budget.is_spent():
                 return min(lowest, bound)
             found = self._branch(
-                {**taken, place: option}, order, private + option.private, paid | frozenset(option.common)
+                {**taken, index: option}, order, private + option.private, paid | frozenset(option.common)
             )
             lowest = min(lowest, found)
         return lowest

@@ -98,9 +98,9 @@ def _some_of(parts: list[Operand], wanted: WantedTruth) -> list[Conjunction]:
     """The first part, or the second and not the first, and so on."""
     found: list[Conjunction] = []
     before: list[Conjunction] = [()]
-    for place, part in enumerate(parts):
+    for index, part in enumerate(parts):
         found = _limited(found + _joined(before, _split(part, wanted)))
-        if place < len(parts) - 1:
+        if index < len(parts) - 1:
             before = _joined(before, _split(part, _OPPOSITE[wanted]))
     return found
 

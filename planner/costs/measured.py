@@ -220,7 +220,7 @@ class _Kernel:
             kept = needed(query)
             totals = ((c.arithmetic, classes.get(c.variable or ""), c.column, c.mark, c.between) for c in kept)
             self.needed.append(tuple(dict.fromkeys(map(self.number, totals))))
-        self._at = [{place: state for state, place in enumerate(places)} for places in problem.template.places]
+        self._at = [{state: index for index, state in enumerate(states)} for states in problem.template.states_of]
         self._between: dict[tuple[int, int, int], frozenset[int]] = {}
 
     def number(self, thing: object) -> int:

@@ -59,7 +59,7 @@ class PaperCosts:
     ) -> Iterable[Charge]:
         """|E|·|X| for each query."""
         if is_burst(snapshot):
-            states = len(problem.template.places[query])
+            states = len(problem.template.states_of[query])
             yield ("evaluation", query, state, "burst"), problem.events[state] * states
             return
         yield ("evaluation", query, state, snapshot), problem.events[state] * problem.events[snapshot]

@@ -75,7 +75,7 @@ class Bursts:
             return dict.fromkeys(frozenset().union(*some) for some in chosen)
         self.are_all = False
         step = len(sets) / MOST_LABELS
-        sizes = dict.fromkeys(max(1, round(step * place)) for place in range(1, MOST_LABELS + 1))
+        sizes = dict.fromkeys(max(1, round(step * number)) for number in range(1, MOST_LABELS + 1))
         return dict.fromkeys(frozenset().union(*sets[:size]) for size in sizes)
 
 

@@ -82,11 +82,11 @@ def canonical(problem: Problem) -> Canonical:
     template = problem.template
     shown = [repr(state) for state in template.states]
     queries = sorted(range(len(template.queries)), key=lambda query: _text(template, query, shown))
-    states = list(dict.fromkeys(state for query in queries for state in template.places[query]))
+    states = list(dict.fromkeys(state for query in queries for state in template.states_of[query]))
     transitions = list(range(len(template.transitions)))
     if states == list(range(len(states))) and queries == list(range(len(queries))):
         return Canonical(problem, problem, tuple(queries), tuple(states), tuple(transitions))
-    state_at, query_at = _places(states), _places(queries)
+    state_at, query_at = _indexes(states), _indexes(queries)
 
     def renumbered(numbers: Iterable[int]) -> tuple[int, ...]:
         return tuple(sorted([query_at[query] for query in numbers]))
@@ -97,7 +97,7 @@ def canonical(problem: Problem) -> Canonical:
         template,
         queries=tuple(template.queries[query] for query in queries),
         automata=tuple(template.automata[query] for query in queries),
-        places=tuple(tuple(state_at[state] for state in template.places[query]) for query in queries),
+        states_of=tuple(tuple(state_at[state] for state in template.states_of[query]) for query in queries),
         states=tuple(template.states[state] for state in states),
         starts=tuple(renumbered(template.starts[state]) for state in states),
         ends=tuple(renumbered(template.ends[state]) for state in states),
@@ -116,11 +116,11 @@ def canonical(problem: Problem) -> Canonical:
 
 def _text(template: Template, query: int, shown: list[str]) -> tuple[object, ...]:
     """What tells a query apart from all that are not its equals, the longest first."""
-    asked, places = template.queries[query], template.places[query]
+    asked, states = template.queries[query], template.states_of[query]
     return (
-        -len(places),
+        -len(states),
         str(asked.pattern),
-        [shown[place] for place in places],
+        [shown[state] for state in states],
         # What must not happen has classes that are not among the states.
         repr(asked.classes) if template.automata[query].guards else "",
         (asked.window.within, asked.window.slide) if asked.window else (),
@@ -131,5 +131,5 @@ def _text(template: Template, query: int, shown: list[str]) -> tuple[object, ...
     )
 
 
-def _places(numbers: list[int]) -> dict[int, int]:
-    return {number: place for place, number in enumerate(numbers)}
+def _indexes(numbers: list[int]) -> dict[int, int]:
+    return {number: index for index, number in enumerate(numbers)}

@@ -67,8 +67,8 @@ def exhaustive(
     }
     parts: dict[_Part, tuple[float, tuple[_QSets, ...]]] = {(): (sum(starts.values()), ())}
     order = sorted(range(len(problem.transitions)), key=lambda n: (problem.rank[problem.transitions[n].source], n))
-    for place, number in enumerate(order):
-        chosen = order[: place + 1]
+    for index, number in enumerate(order):
+        chosen = order[: index + 1]
         matter = frozenset(_still_matter(problem, chosen))
         closed = _closed(problem, chosen) - _closed(problem, chosen[:-1])
         around = _finished(problem, number, chosen)
@@ -177,8 +177,8 @@ def _partitions(items: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]:
     first, rest = items[0], items[1:]
     for blocks in _partitions(rest):
         yield ((first,), *blocks)
-        for place, block in enumerate(blocks):
-            yield (*blocks[:place], (first, *block), *blocks[place + 1 :])
+        for index, block in enumerate(blocks):
+            yield (*blocks[:index], (first, *block), *blocks[index + 1 :])
 
 
 def _is_valid(problem: Problem, number: int, known: Mapping[int, _QSets]) -> bool:

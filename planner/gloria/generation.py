@@ -69,9 +69,9 @@ def combinations(graph: Graph, pool: Pool) -> Iterator[tuple[tuple[Node, ...], .
     if count <= MAX_COMBINATIONS:
         yield from product(*choices)
         return
-    for place in range(max(map(len, choices))):
-        yield tuple(choice[min(place, len(choice) - 1)] for choice in choices)
-        yield tuple(choice[max(len(choice) - 1 - place, 0)] for choice in choices)
+    for index in range(max(map(len, choices))):
+        yield tuple(choice[min(index, len(choice) - 1)] for choice in choices)
+        yield tuple(choice[max(len(choice) - 1 - index, 0)] for choice in choices)
 
 
 def arrivals(graph: Graph, pool: Pool) -> dict[int, dict[int, list[int]]]:
@@ -79,13 +79,13 @@ def arrivals(graph: Graph, pool: Pool) -> dict[int, dict[int, list[int]]]:
     transitions = graph.problem.transitions
     found: dict[int, dict[int, list[int]]] = {query: {} for query in pool.queries}
     states = {transitions[number].source for number in pool.transitions}
-    for place, number in enumerate(pool.preceding):
+    for index, number in enumerate(pool.preceding):
         for link in (transitions[before] for before in graph.pools[number].transitions):
             if link.target not in states:
                 continue
             for query in link.queries:
-                if query in found and place not in found[query].setdefault(link.target, []):
-                    found[query][link.target].append(place)
+                if query in found and index not in found[query].setdefault(link.target, []):
+                    found[query][link.target].append(index)
     return found
 
 
@@ -136,8 +136,8 @@ def _parts(
     """
     begun = bits(graph.problem.template.starts[state])
     parts: list[Sharing] = []
-    for places, queries in ways.items():
-        first, *others = [before[place][0] for place in places]
+    for indexes, queries in ways.items():
+        first, *others = [before[index][0] for index in indexes]
         alike = [(queries & mine, snapshot) for mine, snapshot in first.sets]
         for node in others:
             alike = [(mine & more, own) for mine, own in alike for more, snapshot in node.sets if own == snapshot]

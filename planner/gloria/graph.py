@@ -328,10 +328,10 @@ class Graph:
         return sum(paid.values())
 
 
-def _users(places: Iterable[tuple[int, Iterable[int]]]) -> dict[int, int]:
+def _users(pairs: Iterable[tuple[int, Iterable[int]]]) -> dict[int, int]:
     """Per state all the queries that come with it, as bits."""
     found: dict[int, int] = {}
-    for state, queries in places:
+    for state, queries in pairs:
         found[state] = found.get(state, 0) | bits(queries)
     return found
 

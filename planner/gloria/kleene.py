@@ -22,10 +22,10 @@ def plan_components(graph: Graph, pool: Pool) -> None:
     anything, only = _inside(graph, pool, coming)
     entering: dict[tuple[int, int], int] = {}
     for query, mine in coming.items():
-        for way in ((state, place) for state, places in mine.items() for place in places):
+        for way in ((state, index) for state, indexes in mine.items() for index in indexes):
             entering[way] = entering.get(way, 0) | 1 << query
     for before in combinations(graph, pool):
-        ways = [(state, queries, before[place][0].masks) for (state, place), queries in entering.items()]
+        ways = [(state, queries, before[index][0].masks) for (state, index), queries in entering.items()]
         outer = {label for _, queries, masks in ways for label, mine in masks.items() if mine & queries} - {ALONE}
         connect(graph, pool, "not shared", (), before)
         for snapshot in (*states, *sorted(label for label in outer if label is not None and label not in states)):

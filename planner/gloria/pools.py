@@ -25,7 +25,7 @@ def pools(problem: Problem) -> tuple[Pool, ...]:
         BudgetSpentError: There are too many to put them in order.
     """
     groups, kleene = _groups(problem)
-    group_of = {number: place for place, group in enumerate(groups) for number in group}
+    group_of = {number: index for index, group in enumerate(groups) for number in group}
     links: set[tuple[int, int]] = set()
     for query, arrivals in enumerate(problem.arrivals):
         for state, coming in arrivals.items():
@@ -33,8 +33,8 @@ def pools(problem: Problem) -> tuple[Pool, ...]:
             going = {group_of[after] for after in problem.departures[query][state]}
             links.update(product({group_of[before] for before in coming}, going))
     links = {(before, after) for before, after in links if before != after}
-    order = [place for component in strong_components(range(len(groups)), sorted(links)) for place in component]
-    numbers = {place: number for number, place in enumerate(order)}
+    order = [index for component in strong_components(range(len(groups)), sorted(links)) for index in component]
+    numbers = {index: number for number, index in enumerate(order)}
     preceding: list[list[int]] = [[] for _ in groups]
     for before, after in links:
         if numbers[before] < numbers[after]:
@@ -42,12 +42,12 @@ def pools(problem: Problem) -> tuple[Pool, ...]:
     return tuple(
         Pool(
             number=number,
-            transitions=groups[place],
-            queries=tuple(sorted({query for n in groups[place] for query in problem.transitions[n].queries})),
+            transitions=groups[index],
+            queries=tuple(sorted({query for n in groups[index] for query in problem.transitions[n].queries})),
             preceding=tuple(sorted(preceding[number])),
-            kleene=place in kleene,
+            kleene=index in kleene,
         )
-        for number, place in enumerate(order)
+        for number, index in enumerate(order)
     )
 
 
@@ -63,4 +63,4 @@ def _groups(problem: Problem) -> tuple[list[tuple[int, ...]], set[int]]:
             on_cycle.update(around)
             circles.append(around)
     groups = [tuple(numbers) for numbers in put_together(len(problem.transitions), circles)]
-    return groups, {place for place, numbers in enumerate(groups) if numbers[0] in on_cycle}
+    return groups, {index for index, numbers in enumerate(groups) if numbers[0] in on_cycle}

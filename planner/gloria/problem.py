@@ -94,7 +94,7 @@ class Problem:
             for query in transition.queries:
                 links[query].append((transition.source, transition.target))
         return tuple(
-            tuple(strong_components(states, mine)) for states, mine in zip(self.template.places, links, strict=True)
+            tuple(strong_components(states, mine)) for states, mine in zip(self.template.states_of, links, strict=True)
         )
 
     @cached_property
@@ -133,7 +133,7 @@ class Problem:
         """Per query the states that may pass its forms on."""
         return tuple(
             frozenset(state for state in states if self.steps.passes_on(query, state))
-            for query, states in enumerate(self.template.places)
+            for query, states in enumerate(self.template.states_of)
         )
 
     @cached_property
@@ -187,11 +187,11 @@ class Problem:
     def equals(self) -> tuple[frozenset[int], ...]:
         """Per query the states where another query has equal totals when nothing is shared."""
         at = [
-            list(zip(blocks, places, strict=True))
-            for blocks, places in zip(equal_prefixes(self.template), self.template.places, strict=True)
+            list(zip(blocks, states, strict=True))
+            for blocks, states in zip(equal_prefixes(self.template), self.template.states_of, strict=True)
         ]
         many = Counter(pair for mine in at for pair in mine)
-        return tuple(frozenset(place for block, place in mine if many[block, place] > 1) for mine in at)
+        return tuple(frozenset(state for block, state in mine if many[block, state] > 1) for mine in at)
 
     def upstream(self, query: int, state: int) -> tuple[int, ...]:
         """The transitions by which a query may come to a state, from wherever, ascending."""
@@ -212,7 +212,7 @@ class Problem:
         return {}
 
     def _near(self, query: int, by_target: bool) -> dict[int, tuple[int, ...]]:
-        near: dict[int, list[int]] = {state: [] for state in self.template.places[query]}
+        near: dict[int, list[int]] = {state: [] for state in self.template.states_of[query]}
         for number in self.mine[query]:
             transition = self.transitions[number]
             near[transition.target if by_target else transition.source].append(number)

@@ -27,16 +27,18 @@ def repeats(problem: Problem) -> tuple[dict[int, dict[int, Loop]], tuple[NotPlan
 def _reason(problem: Problem, query: int) -> Reason:
     """Why a query has no loop of a single state that it may share."""
     template = problem.template
-    machine, places = template.automata[query], template.places[query]
+    machine, template_states = template.automata[query], template.states_of[query]
     own = {state for state, after in enumerate(machine.follows) if state in after}
-    cycles = {place: len(states) for states in problem.cycles[query] for place in states}
-    around = [state for state, place in enumerate(places) if state in own or cycles[place] > 1]
+    cycles = {template_state: len(states) for states in problem.cycles[query] for template_state in states}
+    around = [
+        state for state, template_state in enumerate(template_states) if state in own or cycles[template_state] > 1
+    ]
     if not around:
         return Reason.NO_KLEENE
     reason = first_reason(template, query, OUTSIDE)
     if reason is not None:
         return reason
-    single = [state for state in around if cycles[places[state]] == 1]
+    single = [state for state in around if cycles[template_states[state]] == 1]
     if not single:
         return Reason.COMPLEX_KLEENE
     steps = [condition for state in single for condition in machine.follows[state].values()]
@@ -45,6 +47,6 @@ def _reason(problem: Problem, query: int) -> Reason:
     if any(condition != ALWAYS for condition in steps):
         return Reason.NOT
     near = {other for state in single for other in (state, *machine.follows[state])}
-    if any(template.states[places[state]].step is not None for state in near):
+    if any(template.states[template_states[state]].step is not None for state in near):
         return Reason.PREV
     return Reason.NOTHING_IN_COMMON

@@ -43,9 +43,9 @@ class TargetPattern:
     kinds: Kinds
     part: float = 1.0
 
-    def node(self, places: int) -> Kinds:
-        """The classes at a set of places."""
-        return tuple(kind for place, kind in enumerate(self.kinds) if places >> place & 1)
+    def node(self, positions: int) -> Kinds:
+        """The classes at a set of positions."""
+        return tuple(kind for position, kind in enumerate(self.kinds) if positions >> position & 1)
 
 
 def total(patterns: Sequence[TargetPattern], plans: Sequence[LocalPlan], expected: Expected) -> float:
@@ -163,18 +163,20 @@ class _Search:
         if self._best is not best_tree:
             return []
         beside = [
-            places
-            for places in plan[pattern].nodes
-            if places & (places - 1) and places & mask in (0, places, mask) and places != mask
+            positions
+            for positions in plan[pattern].nodes
+            if positions & (positions - 1) and positions & mask in (0, positions, mask) and positions != mask
         ]
-        return [places for places in beside if random.random() < 0.5 and self._is_shared(plan, pattern, places)]
+        return [
+            positions for positions in beside if random.random() < 0.5 and self._is_shared(plan, pattern, positions)
+        ]
 
-    def _is_shared(self, plan: Mapping[int, LocalPlan], pattern: int, places: int) -> bool:
-        node = self._patterns[pattern].node(places)
+    def _is_shared(self, plan: Mapping[int, LocalPlan], pattern: int, positions: int) -> bool:
+        node = self._patterns[pattern].node(positions)
         return any(other != pattern and node in self._nodes_of(other, plan[other]) for other in plan)
 
     def _local(self, pattern: int, fixed: tuple[int, ...] = ()) -> LocalPlan:
-        """The best plan of a pattern by itself with some sets of places among its nodes."""
+        """The best plan of a pattern by itself with some sets of positions among its nodes."""
         key = (pattern, tuple(sorted(fixed)))
         if key not in self._known:
             sought = self._patterns[pattern]
@@ -182,8 +184,8 @@ class _Search:
             self._known[key] = self._best(len(sought.kinds), price, key[1])
         return self._known[key]
 
-    def _price(self, pattern: TargetPattern, places: int) -> float:
-        return self._expected_at(pattern.node(places), pattern.part)
+    def _price(self, pattern: TargetPattern, positions: int) -> float:
+        return self._expected_at(pattern.node(positions), pattern.part)
 
     def _expected_at(self, node: Kinds, part: float) -> float:
         key = (node, part)

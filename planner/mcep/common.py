@@ -9,7 +9,7 @@ MOST = 1000
 
 
 def common(one: Kinds, other: Kinds) -> tuple[tuple[int, int], ...]:
-    """The common sub-patterns of two patterns, but for the empty one: each as the places in either, as bits.
+    """The common sub-patterns of two patterns, but for the empty one: each as the positions in either, as bits.
 
     They are all subsets of the maximal ones. Of those with equal classes, the first is taken.
     """
@@ -17,12 +17,12 @@ def common(one: Kinds, other: Kinds) -> tuple[tuple[int, int], ...]:
     todo: list[tuple[Kinds, int, int, int, int]] = [((), 0, 0, 0, 0)]
     while todo and len(found) < MOST:
         kinds, mine, others, begin, other_begin = todo.pop()
-        for place in range(begin, len(one)):
-            kind = one[place]
+        for position in range(begin, len(one)):
+            kind = one[position]
             if kind not in other[other_begin:] or (*kinds, kind) in found:
                 continue
             at = other.index(kind, other_begin)
-            masks = mine | 1 << place, others | 1 << at
+            masks = mine | 1 << position, others | 1 << at
             found[(*kinds, kind)] = masks
-            todo.append(((*kinds, kind), *masks, place + 1, at + 1))
+            todo.append(((*kinds, kind), *masks, position + 1, at + 1))
     return tuple(found.values())

@@ -1,7 +1,7 @@
 """Local plans: in which order, or by which tree, the matches of one pattern are built from its events.
 
-The cheapest is found by dynamic programming over sets of places; some sets may be given that must be among the nodes.
-Sets are bits.
+The cheapest is found by dynamic programming over sets of positions; some sets may be given that must be among the
+nodes. Sets are bits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LONGEST_ORDERED = 8
 comes next, which is best where no condition is about two events."""
 
 Price: TypeAlias = Callable[[int], float]
-"""What the partial matches at a set of places cost."""
+"""What the partial matches at a set of positions cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class LocalPlan:
     """How the matches of a pattern are built.
 
     Attributes:
-        nodes: The sets of places that are paid for, the whole pattern last.
+        nodes: The sets of positions that are paid for, the whole pattern last.
         joins: Pairs of sets whose partial matches are put together, in order.
     """
 
@@ -34,50 +34,50 @@ class LocalPlan:
 
 
 LocalBest: TypeAlias = Callable[[int, Price, Sequence[int]], LocalPlan]
-"""The cheapest plan of so many places, with some sets among its nodes."""
+"""The cheapest plan of so many positions, with some sets among its nodes."""
 
 
 def order_plan(order: Sequence[int]) -> LocalPlan:
     """The plan that takes events in a given order; the sets of its first one, two and so on are paid for."""
     prefixes = [bits(order[:length]) for length in range(1, len(order) + 1)]
-    joins = tuple((prefix, 1 << place) for prefix, place in zip(prefixes, order[1:], strict=False))
+    joins = tuple((prefix, 1 << position) for prefix, position in zip(prefixes, order[1:], strict=False))
     return LocalPlan(tuple(prefixes), joins)
 
 
-def best_order(places: int, price: Price, fixed: Sequence[int] = ()) -> LocalPlan:
-    """The cheapest order of so many places in which each of the ``fixed`` sets comes first, within the next."""
-    if places > LONGEST_ORDERED:
-        return order_plan(_by_least_added(places, price, fixed))
+def best_order(length: int, price: Price, fixed: Sequence[int] = ()) -> LocalPlan:
+    """The cheapest order of so many positions in which each of the ``fixed`` sets comes first, within the next."""
+    if length > LONGEST_ORDERED:
+        return order_plan(_by_least_added(length, price, fixed))
     known: dict[int, tuple[float, tuple[int, ...]]] = {0: (0.0, ())}
-    for mask in range(1, 1 << places):
+    for mask in range(1, 1 << length):
         if all(mask & one in (mask, one) for one in fixed):
             cost, last, order = min(
-                (known[rest][0], place, known[rest][1])
-                for place in members(mask)
-                if (rest := mask & ~(1 << place)) in known
+                (known[rest][0], position, known[rest][1])
+                for position in members(mask)
+                if (rest := mask & ~(1 << position)) in known
             )
             known[mask] = cost + price(mask), (*order, last)
-    return order_plan(known[(1 << places) - 1][1])
+    return order_plan(known[(1 << length) - 1][1])
 
 
-def _by_least_added(places: int, price: Price, fixed: Sequence[int]) -> list[int]:
+def _by_least_added(length: int, price: Price, fixed: Sequence[int]) -> list[int]:
     order: list[int] = []
     mask = 0
-    for within in (*sorted(fixed, key=int.bit_count), (1 << places) - 1):
+    for within in (*sorted(fixed, key=int.bit_count), (1 << length) - 1):
         while left := members(within & ~mask):
-            place = min(left, key=lambda one: (price(mask | 1 << one), one))
-            order.append(place)
-            mask |= 1 << place
+            position = min(left, key=lambda one: (price(mask | 1 << one), one))
+            order.append(position)
+            mask |= 1 << position
     return order
 
 
-def best_tree(places: int, price: Price, fixed: Sequence[int] = ()) -> LocalPlan:
-    """The cheapest binary tree over so many places that has the ``fixed`` sets among its nodes, leaves included.
+def best_tree(length: int, price: Price, fixed: Sequence[int] = ()) -> LocalPlan:
+    """The cheapest binary tree over so many positions that has the ``fixed`` sets among its nodes, leaves included.
 
     Of any two of these, one is in the other, or they have nothing in common.
     """
     known: dict[int, tuple[float, int]] = {}
-    for mask in range(1, 1 << places):
+    for mask in range(1, 1 << length):
         if not all(mask & one in (0, mask, one) for one in fixed):
             continue
         if mask & (mask - 1) == 0:
@@ -88,7 +88,7 @@ def best_tree(places: int, price: Price, fixed: Sequence[int] = ()) -> LocalPlan
         known[mask] = cost + price(mask), half
     nodes: list[int] = []
     joins: list[tuple[int, int]] = []
-    todo = [(1 << places) - 1]
+    todo = [(1 << length) - 1]
     while todo:
         mask = todo.pop()
         nodes.append(mask)
@@ -100,7 +100,7 @@ def best_tree(places: int, price: Price, fixed: Sequence[int] = ()) -> LocalPlan
 
 
 def _halves(mask: int) -> Iterator[int]:
-    """The proper subsets of a set that hold its lowest place, whose complements are sets of the same plans."""
+    """The proper subsets of a set that hold its lowest position, whose complements are sets of the same plans."""
     lowest = mask & -mask
     rest = mask ^ lowest
     half = rest

@@ -20,7 +20,7 @@ class MatchNode:
     Attributes:
         classes: What each of the events must be.
         children: The nodes, earlier in the plan, of which they are put together; None for the events of one class.
-        places: Which of the events are those of the first child.
+        indexes: Which of the events are those of the first child.
         within: How much less than that the last event is after the first, in units of the time column; None for any
             time.
         expected: How many of them are expected in a key and a window of that length.
@@ -28,7 +28,7 @@ class MatchNode:
 
     classes: tuple[EventClass, ...]
     children: tuple[int, int] | None
-    places: tuple[int, ...]
+    indexes: tuple[int, ...]
     within: int | None
     expected: float
 
@@ -122,9 +122,9 @@ def match_plan(
     for pattern, plan in zip(patterns, plans, strict=True):
         for left, right in plan.joins:
             both = pattern.node(left | right)
-            among = (place for place in range(len(pattern.kinds)) if (left | right) >> place & 1)
-            places = tuple(at for at, place in enumerate(among) if left >> place & 1)
-            made.setdefault(both, (pattern.node(left), pattern.node(right), places))
+            among = (position for position in range(len(pattern.kinds)) if (left | right) >> position & 1)
+            indexes = tuple(index for index, position in enumerate(among) if left >> position & 1)
+            made.setdefault(both, (pattern.node(left), pattern.node(right), indexes))
     reach: dict[Kinds, float] = {}
     part: dict[Kinds, float] = {}
     for query, mine in roots.items():
@@ -138,12 +138,12 @@ def match_plan(
                 part[node] = max(part.get(node, 0.0), pattern.part)
                 todo += made[node][:2] if node in made else ()
     order = sorted(reach, key=lambda node: (len(node), repr(node)))
-    number = {node: place for place, node in enumerate(order)}
+    number = {node: index for index, node in enumerate(order)}
     nodes = [
         MatchNode(
             classes=tuple(classes[kind] for kind in node),
             children=(number[made[node][0]], number[made[node][1]]) if node in made else None,
-            places=made[node][2] if node in made else (),
+            indexes=made[node][2] if node in made else (),
             within=None if reach[node] == inf else int(reach[node]),
             expected=expected(node, part[node]),
         )

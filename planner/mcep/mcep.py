@@ -123,7 +123,7 @@ def _sought(problem: Problem, known: dict[int, _Labelled]) -> _Patterns:
         for kinds, _ in mine:
             parts[kinds] = max(parts.get(kinds, 0.0), _part(problem, query))
     order = sorted(parts, key=lambda kinds: (len(kinds), repr(kinds)))
-    number = {kinds: place for place, kinds in enumerate(order)}
+    number = {kinds: index for index, kinds in enumerate(order)}
     return _Patterns(
         tuple(TargetPattern(kinds, parts[kinds]) for kinds in order),
         {query: [(number[kinds], labels) for kinds, labels in mine] for query, mine in known.items()},
@@ -150,7 +150,7 @@ def _annealed(problem: Problem, sought: _Patterns, best: LocalBest, expected: Ex
 
 def _alone(pattern: TargetPattern, expected: Expected) -> float:
     """Partial matches of a pattern by itself, in its best order."""
-    plan = best_order(len(pattern.kinds), lambda places: expected(pattern.node(places), pattern.part), ())
+    plan = best_order(len(pattern.kinds), lambda positions: expected(pattern.node(positions), pattern.part), ())
     return total([pattern], [plan], expected)
 
 

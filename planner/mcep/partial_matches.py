@@ -38,6 +38,6 @@ class PartialMatches:
     def __call__(self, kinds: Kinds, part: float = 1.0) -> float:
         """How many there are of some classes in a window that is ``part`` of the longest one."""
         tuples = prod(self.events[kind] * part for kind in kinds)
-        for place, kind in enumerate(kinds) if self.selectivity else ():
-            tuples *= prod(self.selectivity.get(frozenset((kind, other)), 1.0) for other in kinds[:place])
+        for position, kind in enumerate(kinds) if self.selectivity else ():
+            tuples *= prod(self.selectivity.get(frozenset((kind, other)), 1.0) for other in kinds[:position])
         return tuples / factorial(len(kinds)) if self.are_ordered else tuples

@@ -59,7 +59,7 @@ class LexemeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """A word, a quoted identifier or one symbol, with its place in the user's text."""
+    """A word, a quoted identifier or one symbol, with its position in the user's text."""
 
     kind: LexemeKind
     text: str

@@ -45,7 +45,7 @@ def _loops(template: Template, steps: Steps, query: int, mine: Sequence[int]) ->
     """Those of a query with these transitions."""
     links = [(template.transitions[number].source, template.transitions[number].target) for number in mine]
     around = {source for source, target in links if source == target}
-    for states in strong_components(template.places[query], links):
+    for states in strong_components(template.states_of[query], links):
         if len(states) == 1 and states[0] not in around:
             continue
         here = set(states)

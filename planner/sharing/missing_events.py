@@ -20,7 +20,7 @@ def missing_events(machine: Template, events: Mapping[EventClass, int]) -> list[
     """
     found: dict[EventClass, None] = {}
     for query in range(len(machine.queries)):
-        classes = dict.fromkeys(machine.states[place].event for place in machine.places[query])
+        classes = dict.fromkeys(machine.states[state].event for state in machine.states_of[query])
         missing = [one for one in classes if one.condition is None and events.get(one) == 0]
         there = {one for one in classes if events.get(one) != 0}
         if not any(events.get(one) for one in classes) or _may_have_trends(machine, query, there):
@@ -34,18 +34,18 @@ def missing_events(machine: Template, events: Mapping[EventClass, int]) -> list[
 
 def _may_have_trends(machine: Template, query: int, there: Set[EventClass]) -> bool:
     """Whether a query may have a trend of events of some classes."""
-    mine = {place for place in machine.places[query] if machine.states[place].event in there}
+    mine = {state for state in machine.states_of[query] if machine.states[state].event in there}
     follows: dict[int, list[int]] = {}
     for one in machine.transitions:
         if query in one.queries:
             follows.setdefault(one.source, []).append(one.target)
-    todo = [place for place in mine if query in machine.starts[place]]
+    todo = [state for state in mine if query in machine.starts[state]]
     reached = set(todo)
     while todo:
-        place = todo.pop()
-        if query in machine.ends[place]:
+        state = todo.pop()
+        if query in machine.ends[state]:
             return True
-        new = [target for target in follows.get(place, ()) if target in mine and target not in reached]
+        new = [target for target in follows.get(state, ()) if target in mine and target not in reached]
         reached.update(new)
         todo += new
     return False

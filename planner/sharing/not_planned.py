@@ -51,7 +51,7 @@ _HOLDS: dict[Reason, Callable[[Template, int], bool]] = {
     Reason.EARLIER: lambda template, query: template.is_anchored(query),
     Reason.NOT: lambda template, query: bool(template.automata[query].guards),
     Reason.PREV: lambda template, query: any(
-        template.states[place].step is not None for place in template.places[query]
+        template.states[state].step is not None for state in template.states_of[query]
     ),
 }
 

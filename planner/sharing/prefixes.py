@@ -30,11 +30,11 @@ def equal_prefixes(template: Template, plan: SharingPlan | None = None) -> tuple
         offset = len(keys)
         query = template.queries[number]
         for state, sources in enumerate(machine.predecessors()):
-            place = template.places[number][state]
-            event, step = template.states[place].event, template.states[place].step
+            template_state = template.states_of[number][state]
+            event, step = template.states[template_state].event, template.states[template_state].step
             taken_out = _taken_out(template, number, state)
             is_open, start = template.is_open(number, state), machine.starts.get(state)
-            keys.append((event, step, is_open, start, query.held_for, taken_out, entered.get((number, place))))
+            keys.append((event, step, is_open, start, query.held_for, taken_out, entered.get((number, template_state))))
             before.append(tuple((machine.follows[source][state], offset + source) for source in sources))
     blocks = iter(refine(keys, before))
     return tuple(tuple(next(blocks) for _ in machine.labels) for machine in template.automata)
@@ -50,7 +50,7 @@ def _of_parts(template: Template, plan: SharingPlan | None) -> dict[tuple[int, i
     for number, (marked, blocks) in enumerate(zip(template.marked, equal_prefixes(template), strict=True)):
         first: dict[tuple[int, int], tuple[int, int]] = {}
         for state, origin in enumerate(() if marked is None else marked.origins):
-            here = (number, template.places[number][state])
+            here = (number, template.states_of[number][state])
             like = first.setdefault((origin, blocks[state]), here)
             if here in entered and like in entered and not {here, like} & forms:
                 found[here] = entered[like]
@@ -65,7 +65,7 @@ def _taken_out(template: Template, number: int, state: int) -> object:
     if query.selection is Selection.CONTIGUOUS:
         return query.rows
     onwards = template.onwards(number, state)
-    states = [template.states[template.places[number][target]] for target in onwards]
+    states = [template.states[template.states_of[number][target]] for target in onwards]
     found = frozenset((s.event, s.step, c) for s, c in zip(states, onwards.values(), strict=True))
     # The parts of a state lose the same events, even those that another part of it has found.
     is_apart = template.marked[number] is not None and any(one.step is not None for one in states)
@@ -75,7 +75,7 @@ def _taken_out(template: Template, number: int, state: int) -> object:
 def share_equal_prefixes(template: Template) -> SharingPlan:
     """The plan that shares what `equal_prefixes` merges, and nothing else."""
     blocks = equal_prefixes(template)
-    at = [dict(zip(row, states, strict=True)) for row, states in zip(template.places, blocks, strict=True)]
+    at = [dict(zip(row, states, strict=True)) for row, states in zip(template.states_of, blocks, strict=True)]
     plans: list[TransitionPlan] = []
     for transition in template.transitions:
         together: dict[tuple[int, int], list[int]] = {}

@@ -83,14 +83,14 @@ class Regions:
     def columns(self, query: int, state: int) -> dict[int, int]:
         """Per column of the region of a state's form, the state of the query whose total is meant there."""
         form = self.forms[query][state]
-        places = self.bases[self.region_of[form.block]].blocks
-        own = {places[f.block]: other for other, f in self.forms[query].items() if f.block in places}
+        column_of = self.bases[self.region_of[form.block]].blocks
+        own = {column_of[f.block]: other for other, f in self.forms[query].items() if f.block in column_of}
         return own if form.snapshot is None else {0: form.snapshot} | own
 
     def inflows(self, query: int, state: int) -> dict[int, LinearForm]:
         """Per column of what comes to a loop from outside, the form of the state of the query to which it comes."""
-        places = self.bases[self.region_of[self.forms[query][state].block]].inflows
-        return {places[f.block]: f for f in self.forms[query].values() if f.is_fed and f.block in places}
+        column_of = self.bases[self.region_of[self.forms[query][state].block]].inflows
+        return {column_of[f.block]: f for f in self.forms[query].values() if f.is_fed and f.block in column_of}
 
 
 def regions(template: Template, plan: SharingPlan) -> Regions:
@@ -104,46 +104,46 @@ def regions(template: Template, plan: SharingPlan) -> Regions:
                 leaving.setdefault((query, transition.source), set()).add(qset.snapshot)
                 arriving.setdefault((query, transition.target), {})[transition.source] = qset.snapshot
     over: dict[tuple[int, int], int] = {}
-    for (query, place), snapshots in arriving.items():
-        onwards = leaving.get((query, place), set())
+    for (query, state), snapshots in arriving.items():
+        onwards = leaving.get((query, state), set())
         if BURST in snapshots.values():
-            over[query, place] = BURST
+            over[query, state] = BURST
             continue
         snapshot = next(iter(snapshots.values()))
         if (
-            snapshot not in (None, place)
+            snapshot not in (None, state)
             and set(snapshots.values()) == {snapshot}
-            and steps.passes_on(query, place)
-            and (place not in onwards or snapshot in onwards)
+            and steps.passes_on(query, state)
+            and (state not in onwards or snapshot in onwards)
         ):
-            over[query, place] = snapshot
+            over[query, state] = snapshot
     entered = entered_in(plan)
     number = {node: count for count, node in enumerate(over)}
     sources = {
-        (query, place): [s for s, label in sorted(arriving[query, place].items()) if s != snapshot == label]
-        for (query, place), snapshot in over.items()
+        (query, state): [s for s, label in sorted(arriving[query, state].items()) if s != snapshot == label]
+        for (query, state), snapshot in over.items()
     }
     in_loops = _in_loops(plan)
     blocks = refine(
         (
-            (place, *in_loops[query, place])
+            (state, *in_loops[query, state])
             if snapshot == BURST
-            else (place, steps.starts(query, place), entered[query, place])
-            for (query, place), snapshot in over.items()
+            else (state, steps.starts(query, state), entered[query, state])
+            for (query, state), snapshot in over.items()
         ),
-        [tuple((None, number[query, source]) for source in sources[query, place]) for query, place in over],
+        [tuple((None, number[query, source]) for source in sources[query, state]) for query, state in over],
     )
     forms: tuple[dict[int, LinearForm], ...] = tuple({} for _ in template.queries)
-    state_at = [{place: state for state, place in enumerate(places)} for places in template.places]
-    for ((query, place), snapshot), block in zip(over.items(), blocks, strict=True):
+    state_at = [{state: index for index, state in enumerate(states)} for states in template.states_of]
+    for ((query, state), snapshot), block in zip(over.items(), blocks, strict=True):
         at = state_at[query].__getitem__
-        outside = (source for source, label in arriving[query, place].items() if snapshot == BURST != label)
-        forms[query][at(place)] = LinearForm(
+        outside = (source for source, label in arriving[query, state].items() if snapshot == BURST != label)
+        forms[query][at(state)] = LinearForm(
             snapshot=None if snapshot == BURST else at(snapshot),
-            begins=snapshot in arriving[query, place],
-            starts=steps.starts(query, place),
-            sources=tuple(sorted(map(at, sources[query, place]))),
-            kept_apart=place in leaving.get((query, place), ()),
+            begins=snapshot in arriving[query, state],
+            starts=steps.starts(query, state),
+            sources=tuple(sorted(map(at, sources[query, state]))),
+            kept_apart=state in leaving.get((query, state), ()),
             block=block,
             inflow=tuple(sorted(map(at, outside))),
         )
@@ -174,9 +174,9 @@ def _in_regions(forms: tuple[dict[int, LinearForm], ...]) -> Regions:
     fed = {form.block for form in every if form.is_fed}
     bases = []
     for region, members in enumerate(together):
-        inflows = {block: place for place, block in enumerate(block for block in members if block in fed)}
+        inflows = {block: column for column, block in enumerate(block for block in members if block in fed)}
         first = len(inflows) if region in bursts else 1
-        columns = {block: place for place, block in enumerate((b for b in members if b in sources), first)}
+        columns = {block: column for column, block in enumerate((b for b in members if b in sources), first)}
         constant = first + len(columns) if region in starting else None
         bases.append(RegionBase(first + len(columns) + (region in starting), columns, constant, inflows))
     return Regions(forms, known, tuple(bases))

@@ -71,7 +71,7 @@ class Steps:
 
     def __init__(self, template: Template) -> None:
         self._template = template
-        self._at = [{place: state for state, place in enumerate(places)} for places in template.places]
+        self._at = [{state: index for index, state in enumerate(states)} for states in template.states_of]
         self._grows = [
             query.selection is Selection.ANY
             and query.span is None
@@ -96,7 +96,7 @@ class Steps:
             and self._template.states[state].step is None
             and machine.starts.get(here, ALWAYS) == ALWAYS
             and machine.ends.get(here, ALWAYS) == ALWAYS
-            and all(self.is_plain(query, state, self._template.places[query][t]) for t in machine.follows[here])
+            and all(self.is_plain(query, state, self._template.states_of[query][t]) for t in machine.follows[here])
         )
 
     def starts(self, query: int, state: int) -> bool:

@@ -65,7 +65,7 @@ class Template:
     Attributes:
         queries: The pool's queries; elsewhere they go by their number here.
         automata: Per query, its own unambiguous automaton; its conditions are over ``guards``.
-        places: Per query and state of its automaton, the state of the template.
+        states_of: Per query and state of its automaton, the state of the template.
         states: In order of first use.
         starts: Per state, the queries that may start there.
         ends: Per state, the queries that may end there.
@@ -79,7 +79,7 @@ class Template:
 
     queries: tuple[Query, ...]
     automata: tuple[Automaton, ...]
-    places: tuple[tuple[int, ...], ...]
+    states_of: tuple[tuple[int, ...], ...]
     states: tuple[State, ...]
     starts: tuple[tuple[int, ...], ...]
     ends: tuple[tuple[int, ...], ...]
@@ -122,7 +122,7 @@ def template(queries: Sequence[Query]) -> Template:
     found = tuple(one for one, _ in both)
     automata = tuple(one.machine for one in found)
     index: dict[State, int] = {}
-    places: list[tuple[int, ...]] = []
+    template_states: list[tuple[int, ...]] = []
     for query, one in zip(queries, found, strict=True):
         classes, steps = dict(query.classes), dict(query.steps)
         uses: dict[tuple[EventClass, Step | None], int] = {}
@@ -133,23 +133,23 @@ def template(queries: Sequence[Query]) -> Template:
                 what = what[1].start, None
             uses[what] = uses.get(what, 0) + 1
             row.append(index.setdefault(State(what[0], uses[what], what[1]), len(index)))
-        places.append(tuple(row))
+        template_states.append(tuple(row))
 
     starts: list[list[int]] = [[] for _ in index]
     ends: list[list[int]] = [[] for _ in index]
     links: dict[tuple[int, int], list[int]] = {}
-    for number, (machine, mine) in enumerate(zip(automata, places, strict=True)):
-        for state, place in enumerate(mine):
+    for number, (machine, mine) in enumerate(zip(automata, template_states, strict=True)):
+        for state, template_state in enumerate(mine):
             if state in machine.starts:
-                starts[place].append(number)
+                starts[template_state].append(number)
             if state in machine.ends:
-                ends[place].append(number)
+                ends[template_state].append(number)
             for after in machine.follows[state]:
-                links.setdefault((place, mine[after]), []).append(number)
+                links.setdefault((template_state, mine[after]), []).append(number)
     return Template(
         queries=tuple(queries),
         automata=automata,
-        places=tuple(places),
+        states_of=tuple(template_states),
         states=tuple(index),
         starts=tuple(map(tuple, starts)),
         ends=tuple(map(tuple, ends)),
@@ -187,7 +187,7 @@ def _with_ends(anchored: AnchoredAutomaton, query: Query) -> tuple[AnchoredAutom
         variable if variable in wanted else None
         for variable, wanted in zip((anchored.opens[state] for state in marked.origins), asked, strict=True)
     )
-    missing = frozenset(place for place, state in enumerate(marked.origins) if state in anchored.missing)
+    missing = frozenset(state for state, origin in enumerate(marked.origins) if origin in anchored.missing)
     return AnchoredAutomaton(marked.machine, opens, missing), marked
 
 

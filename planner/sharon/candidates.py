@@ -33,7 +33,7 @@ class Candidate:
 
 
 def candidates(problem: Problem, chains: Mapping[int, tuple[int, ...]], part: float = 1.0) -> list[Candidate]:
-    """All candidates, or as many as may be looked at; in order of their first query and their place in it.
+    """All candidates, or as many as may be looked at; in order of their first query and their position in it.
 
     A state occurs once in a chain, so the queries of a part are those that have all of its transitions, and a part
     is found once if it is taken from the first of its queries.
@@ -60,7 +60,7 @@ def candidates(problem: Problem, chains: Mapping[int, tuple[int, ...]], part: fl
                     found.append((is_whole, Candidate(states[begin : end + 1], transitions, members(queries))))
     if len(found) > MOST_CANDIDATES:
         order = sorted(range(len(found)), key=lambda n: (not found[n][0], -len(found[n][1].transitions), n))
-        found = [found[place] for place in order[:MOST_CANDIDATES]]
+        found = [found[index] for index in order[:MOST_CANDIDATES]]
     return [candidate for _, candidate in found]
 
 

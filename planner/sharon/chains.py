@@ -15,16 +15,18 @@ def chain(problem: Problem, query: int) -> tuple[int, ...] | Reason:
     reason = first_reason(template, query, OUTSIDE)
     if reason is not None:
         return reason
-    machine, places = template.automata[query], template.places[query]
-    if len(problem.cycles[query]) < len(places) or any(state in after for state, after in enumerate(machine.follows)):
+    machine, template_states = template.automata[query], template.states_of[query]
+    if len(problem.cycles[query]) < len(template_states) or any(
+        state in after for state, after in enumerate(machine.follows)
+    ):
         return Reason.KLEENE
     if len(machine.starts) > 1 or len(machine.ends) > 1 or any(len(after) > 1 for after in machine.follows):
         return Reason.BRANCHES
     (state,) = machine.starts
-    found = [places[state]]
+    found = [template_states[state]]
     while machine.follows[state]:
         (state,) = machine.follows[state]
-        found.append(places[state])
+        found.append(template_states[state])
     return tuple(found)
 
 

@@ -59,7 +59,7 @@ def expanded(
             if tuple(inner.values()) not in found:
                 found[tuple(inner.values())] = inner, forms(problem, query, some) or {}
         known.append(promising(options(problem, pricer, query, mine, found.values(), given), given))
-    choices = Choices(FEWEST, known, [[place] for place in range(len(queries))], problem.budget)
+    choices = Choices(FEWEST, known, [[index] for index in range(len(queries))], problem.budget)
     proof = searched(choices, [labels[query] for query in queries], effort, effort.looks // LARGE)
     for query, best in zip(queries, choices.labels(proof.chosen), strict=True):
         labels[query].update(best)
@@ -95,9 +95,9 @@ def _compatible(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, ..
         larger: list[tuple[tuple[Candidate, ...], int]] = []
         for parts, begin in sets:
             taken = {state for part in parts for state in part.states}
-            for place in range(begin, len(candidates)):
-                if taken.isdisjoint(candidates[place].states):
-                    more = (*parts, candidates[place])
+            for index in range(begin, len(candidates)):
+                if taken.isdisjoint(candidates[index].states):
+                    more = (*parts, candidates[index])
                     yield more
-                    larger.append((more, place + 1))
+                    larger.append((more, index + 1))
         sets = larger

@@ -46,11 +46,11 @@ def heaviest(
     """
     # A lower number is more weight, so that the first of a clique of the cover has most.
     order = sorted(members(vertices), key=lambda vertex: (-graph.weights[vertex], vertex))
-    place = {vertex: number for number, vertex in enumerate(order)}
-    chosen = sum(1 << place[vertex] for vertex in members(known & vertices))
+    number_of = {vertex: number for number, vertex in enumerate(order)}
+    chosen = sum(1 << number_of[vertex] for vertex in members(known & vertices))
     inner = ConflictGraph(
         tuple(graph.weights[vertex] for vertex in order),
-        tuple(sum(1 << place[other] for other in members(graph.neighbours[v] & vertices)) for v in order),
+        tuple(sum(1 << number_of[other] for other in members(graph.neighbours[v] & vertices)) for v in order),
     )
     search = _Search(inner, budget or Budget(), min(most, MOST_WORK // max(1, len(order))))
     found = 0

@@ -38,7 +38,7 @@ def bvalue(rates: Mapping[int, float], pattern: Sequence[int], queries: Sequence
     return sum([counting(states) for states in queries]) - shared
 
 
-def options(candidates: Sequence[Candidate], place: int) -> list[tuple[int, ...]]:
+def options(candidates: Sequence[Candidate], index: int) -> list[tuple[int, ...]]:
     """The queries with which a candidate may be shared when its conflicts are resolved by dropping some.
 
     For another candidate with which it is in conflict, it drops all queries in which it is, or a part of them if the
@@ -46,13 +46,13 @@ def options(candidates: Sequence[Candidate], place: int) -> list[tuple[int, ...]
 
     Args:
         candidates: All.
-        place: Of the candidate among them.
+        index: Of the candidate among them.
     """
-    mine = candidates[place]
+    mine = candidates[index]
     clashes: list[tuple[frozenset[int], int]] = []
-    for number, other in enumerate(candidates):
+    for other_index, other in enumerate(candidates):
         common = frozenset(mine.queries) & frozenset(other.queries)
-        if number != place and common and not set(mine.states).isdisjoint(other.states):
+        if other_index != index and common and not set(mine.states).isdisjoint(other.states):
             clashes.append((common, len(other.queries)))
     found = [frozenset(mine.queries)]
     for queries in found:

@@ -32,7 +32,7 @@ class CandidateOutcome:
     Attributes:
         candidate: The candidate.
         benefit: What it saves if all else goes alone, in units of the cost model.
-        conflicts: Other candidates, by place, that it is in conflict with; none if it saves nothing.
+        conflicts: Other candidates, by index, that it is in conflict with; none if it saves nothing.
         most: The most that a plan with it saves, if that is too little for it to be looked at any further; else None.
         chosen: Whether it is in the best set.
     """
@@ -114,8 +114,8 @@ def search(
             benefit = benefits.of(candidate)
         if benefit.saved > 0 and len(benefit.gaining) > 1:
             gaining.append(candidate)
-    paying = [place for place, saved in enumerate(saving) if saved > 0]
-    graph = conflict_graph([found[place] for place in paying], [saving[place] for place in paying])
+    paying = [index for index, saved in enumerate(saving) if saved > 0]
+    graph = conflict_graph([found[index] for index in paying], [saving[index] for index in paying])
     greedy = gwmin(graph)
     reduction = reduced(graph, graph.weight(greedy))
     best = heaviest(graph, reduction.left, greedy & reduction.left, problem.budget)
@@ -150,9 +150,9 @@ def _considered(
 ) -> tuple[CandidateOutcome, ...]:
     """The candidates that were priced; ``paying`` are those that are vertices."""
     priced = [CandidateOutcome(*both, (), None, False) for both in zip(found, saving, strict=False)]
-    for vertex, place in enumerate(paying):
-        priced[place] = replace(
-            priced[place],
+    for vertex, index in enumerate(paying):
+        priced[index] = replace(
+            priced[index],
             conflicts=tuple(paying[other] for other in members(graph.neighbours[vertex])),
             most=reduction.ridden.get(vertex),
             chosen=bool(chosen >> vertex & 1),

@@ -83,7 +83,7 @@ def bind(
         meaning: Gives what texts mean over the columns of a relation.
 
     Raises:
-        PlanningError: With the place of what is wrong.
+        PlanningError: With the position of what is wrong.
     """
     binder = _Binder(sql, clause, source, part if _has_plain_keys(clause) else None, relation)
     return binder.bind(name, state, meaning)
@@ -336,13 +336,13 @@ class _Binder:
         own = {self._of_part(c) or "": f"CASE WHEN {self._part} THEN {alone(expressions[c])} END" for c in conditions}
         return expressions | own | {self._part: self._part}
 
-    def _measure(self, item: Item, calls: list[AggregateCall], places: list[int]) -> EventExpression:
-        """A measure with the names of its aggregates, given by their places, instead of its calls."""
+    def _measure(self, item: Item, calls: list[AggregateCall], indexes: list[int]) -> EventExpression:
+        """A measure with the names of its aggregates, given by their indexes, instead of its calls."""
         expression = item.expression
         text = self._sql[expression.start : expression.end]
-        for call, place in zip(calls, places, strict=True):
+        for call, index in zip(calls, indexes, strict=True):
             start, end = call.start - expression.start, call.end - expression.start
-            name = aggregate_name(place)
+            name = aggregate_name(index)
             text = text[:start] + name.ljust(end - start) + text[end:]
         return EventExpression(text, expression.start, text)
 
@@ -350,13 +350,13 @@ class _Binder:
         self, items: Sequence[tuple[Item, EventExpression]], groups: tuple[Key, ...], window: Window | None
     ) -> None:
         taken = set() if window is None else {"window_start", "window_end"}
-        places = [
+        columns = [
             *((key.name, item.name or item.expression) for key, (item, _) in zip(groups, items, strict=False)),
             *((_name(item), item.name or item.expression) for item in self._clause.measures),
         ]
-        for name, place in places:
+        for name, written in columns:
             if name.lower() in taken:
-                raise PlanningError("TREND_COLUMN_REPEATED", place.start, place.end, name=name)
+                raise PlanningError("TREND_COLUMN_REPEATED", written.start, written.end, name=name)
             taken.add(name.lower())
 
 

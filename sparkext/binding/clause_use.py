@@ -59,7 +59,7 @@ class ClauseUse:
         What texts mean over the columns of a relation is as ``meaning`` says.
 
         Raises:
-            PlanningError: With the place of what is wrong.
+            PlanningError: With the position of what is wrong.
         """
         bound = bind(self.sql, self.clause, source, part, self.relation, name, state, meaning)
         if is_stream(source):
@@ -67,7 +67,7 @@ class ClauseUse:
         return bound
 
     def placed(self, error: PlanningError) -> PlanningError:
-        """``error``, of binding or planning the clause, with its place in the statement as the user wrote it."""
+        """``error``, of binding or planning the clause, with its position in the statement as the user wrote it."""
         if error.text is None:
             error.start, error.end = self.filled.origin(error.start, error.end)
             error.text = self.filled.text

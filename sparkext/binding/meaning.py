@@ -37,7 +37,7 @@ class Meaning:
 
 def meaning(source: DataFrame, texts: Iterable[str]) -> Meaning:
     """What ``texts`` mean over the columns of ``source``, under the confs that this thread's analyses read."""
-    frame = columns_of(source, (f"({text}\n) AS _{place}" for place, text in enumerate(texts)))
+    frame = columns_of(source, (f"({text}\n) AS _{index}" for index, text in enumerate(texts)))
     plan = analysed_plan(frame)
     return Meaning(source, frame, _VARIABLE in plan_text(plan), is_of_now(plan))
 

@@ -207,7 +207,7 @@ class _Translator:
         if not sides:
             return self._constant(tree)
         if sides == {"prev"} and name in ("IsNull", "IsNotNull") and self._is_ordered(children_of(tree)[0]):
-            # What is compared elsewhere in the condition is in order, where NULL has a place as well.
+            # What is compared elsewhere in the condition is in order, and NULL is in that order as well.
             return self._is_null(tree) if name == "IsNull" else self._is_not_null(tree)
         if sides in ({"here"}, {"prev"}):
             return self._attribute(tree, sides == {"prev"})
@@ -402,7 +402,7 @@ def _flag(operation: Operation, *operands: Operand) -> Apply:
 
 
 def _rescaled(operand: Operand, before: int, scale: int) -> Operand:
-    """A decimal's digits with more places after the point."""
+    """A decimal's digits with more of them after the point."""
     if scale == before:
         return operand
     return Apply(Operation.MULTIPLY, (operand, Constant(10 ** (scale - before), ValueKind.WHOLE)), ValueKind.WHOLE)

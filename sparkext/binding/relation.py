@@ -147,7 +147,7 @@ def _check_one(source: DataFrame, where: str, expression: EventExpression, relat
 
 
 def _one_by_one(source: DataFrame, texts: Iterable[str]) -> DataFrame:
-    """So that Spark's errors have places in these texts."""
+    """So that Spark's errors have positions in these texts."""
     return source.selectExpr(*texts)
 
 
@@ -170,8 +170,8 @@ def _check(
         )
     if len(selected.schema.fields) != len(wanted):
         raise PlanningError("TREND_UNSUPPORTED_EXPRESSION", first.start, first.end, what="'*'", where=first_where)
-    if (place := first_non_deterministic(plan)) is not None:
-        where, expression = wanted[place]
+    if (number := first_non_deterministic(plan)) is not None:
+        where, expression = wanted[number]
         raise PlanningError("TREND_NON_DETERMINISTIC", expression.start, expression.end, where=where)
     return [(field.name, field.dataType) for field in selected.schema.fields]
 
@@ -187,7 +187,7 @@ def _columns_hint(columns: Sequence[str]) -> str:
 def _placed(
     error: CapturedException, where: str, expression: EventExpression, relation: str, columns: Sequence[str]
 ) -> PlanningError:
-    """Spark's error about a fragment, at its place in the user's statement."""
+    """Spark's error about a fragment, at its position in the user's statement."""
     start, end = expression.start, expression.end
     contexts = error.getQueryContext() if isinstance(error, AnalysisException) else []
     condition = error.getCondition() or ""

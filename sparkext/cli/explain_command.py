@@ -80,7 +80,7 @@ def define(spark: SparkSession, statement: Statement) -> None:
         try:
             spark.sql(f"CREATE TEMP VIEW line_{statement.line} AS {statement.sql}")
         except PySparkException:
-            spark.sql(statement.sql)  # is wrong as well, and the place in the message is then that in the query
+            spark.sql(statement.sql)  # is wrong as well, and the position in the message is then that in the query
             raise
     elif not statement.is_query and not statement.is_shown:
         spark.sql(statement.sql)

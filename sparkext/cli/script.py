@@ -59,9 +59,9 @@ class Script:
             self._leave()
             return
         words = _words(sql)
-        for place in range(self._begun, len(self._statements)):
-            if _words(self._statements[place].sql) == words:
-                self._begun = place + 1
+        for index in range(self._begun, len(self._statements)):
+            if _words(self._statements[index].sql) == words:
+                self._begun = index + 1
                 return
 
     def failed(self) -> str | None:
@@ -80,10 +80,10 @@ class Script:
 
 def script_of(options: Sequence[str], leave: Callable[[], object]) -> tuple[Script, list[str]] | None:
     """The script that options of the prompt name, and the options with its copy; None if it is left to Spark alone."""
-    places = [place for place, option in enumerate(options[:-1]) if option == "-f"]
-    if len(places) != 1 or any(_GOES_ON in option for option in options):
+    indexes = [index for index, option in enumerate(options[:-1]) if option == "-f"]
+    if len(indexes) != 1 or any(_GOES_ON in option for option in options):
         return None
-    at = places[0] + 1
+    at = indexes[0] + 1
     try:
         script = Script(options[at], leave)
     except (OSError, UnicodeDecodeError, TokenError):

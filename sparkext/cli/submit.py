@@ -68,11 +68,11 @@ SWITCHES = frozenset(
 
 _ASKS_ABOUT_SPARK = frozenset(("--help", "-h", "--usage-error", "--version"))
 _SHIPS_PYTHON = frozenset(("--py-files",))
-_ONE_PLACE_FOR_FILES = "spark.sql.artifact.isolation.enabled=false"
+_ONE_DIRECTORY_FOR_FILES = "spark.sql.artifact.isolation.enabled=false"
 """Spark's programs give each session a directory of its own on executors, where Python then looks for what has
 been shipped, and where it is not."""
 
-_A_PLACE_FOR_EACH_CLIENT = "spark.sql.artifact.isolation.enabled=true"
+_A_DIRECTORY_FOR_EACH_CLIENT = "spark.sql.artifact.isolation.enabled=true"
 """What one client of Spark Connect ships must not be in the way of another's."""
 
 _VERBOSE = frozenset(("--verbose", "-v"))
@@ -153,9 +153,9 @@ def spark_submit(program: Program, options: Sequence[str]) -> list[str]:
         *("--conf", f"spark.pyspark.driver.python={sys.executable}"),
     ]
     if names & _SHIPS_PYTHON:
-        defaults += ["--conf", _ONE_PLACE_FOR_FILES]
+        defaults += ["--conf", _ONE_DIRECTORY_FOR_FILES]
     elif program is CONNECT_SERVER:
-        defaults += ["--conf", _A_PLACE_FOR_EACH_CLIENT]
+        defaults += ["--conf", _A_DIRECTORY_FOR_EACH_CLIENT]
     verbose = ["--verbose"] if names & _VERBOSE else []
     given = [part for option in ours for part in option]
     return [*defaults, *given, str(SCRIPT), program.name, *verbose, "--", *theirs]

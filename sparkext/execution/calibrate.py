@@ -36,7 +36,7 @@ from sparkext.udfs.workers.run import PoolRun
 
 log = logging.getLogger(__name__)
 
-PLACE = "SPARKEXT_CALIBRATION"
+FILE_VARIABLE = "SPARKEXT_CALIBRATION"
 """Environment variable with the file to keep the constants in."""
 
 _WITHIN = 1 << 30
@@ -136,13 +136,13 @@ def _class(name: str) -> EventClass:
 
 def _per_event(plan: KernelPlan, kinds: str, events: int) -> float:
     """Nanoseconds of processor time per event of a stream of one key: an A, and then events of ``kinds`` in turn."""
-    place = {str(event): number for number, event in enumerate(plan.classes)}
-    types = np.array([place[kind] for kind in kinds])[np.arange(events) % len(kinds)]
-    types[0] = place["A"]
+    number_of = {str(event): number for number, event in enumerate(plan.classes)}
+    types = np.array([number_of[kind] for kind in kinds])[np.arange(events) % len(kinds)]
+    types[0] = number_of["A"]
     random = np.random.default_rng(1)
     columns = [np.arange(events) * (_WITHIN // events), 1 << types]
     columns += [random.integers(0, events, events) for _ in plan.columns]
-    rows = pa.RecordBatch.from_arrays([pa.array(c) for c in columns], [f"c{place}" for place in range(len(columns))])
+    rows = pa.RecordBatch.from_arrays([pa.array(c) for c in columns], [f"c{index}" for index in range(len(columns))])
     least = float("inf")
     for _ in range(3):
         begin = time.process_time()
@@ -153,7 +153,7 @@ def _per_event(plan: KernelPlan, kinds: str, events: int) -> float:
 
 
 def _file() -> Path:
-    given = os.environ.get(PLACE)
+    given = os.environ.get(FILE_VARIABLE)
     if given is not None:
         return Path(given)
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sparkext" / "calibration.json"

@@ -38,10 +38,10 @@ def spread(spark: SparkSession, number: str, partitions: int) -> str:
     leads_to: dict[int, int] = {}
     drawn = _DRAWS * partitions
     while len(leads_to) < partitions:
-        places = spark.sql(f"SELECT transform(sequence(1, {drawn}), x -> pmod(hash(x), {partitions})) AS places").head()
-        assert places is not None
-        for value, place in enumerate(places[0], 1):
-            leads_to.setdefault(place, value)
+        found = spark.sql(f"SELECT transform(sequence(1, {drawn}), x -> pmod(hash(x), {partitions})) AS found").head()
+        assert found is not None
+        for value, partition in enumerate(found[0], 1):
+            leads_to.setdefault(partition, value)
         drawn *= 2
-    values = ", ".join(str(leads_to[place]) for place in range(partitions))
+    values = ", ".join(str(leads_to[partition]) for partition in range(partitions))
     return f"element_at(array({values}), CAST(pmod({number}, {partitions}L) AS INT) + 1)"

@@ -45,17 +45,17 @@ _LINE = ",\n"  # a line each, as Spark shows the line of an expression that fail
 _LOG10_OF_SCALE = f"{math.log10(2**SCALE_BITS)!r}D"
 
 
-def query_sql(pool: str, fields: tuple[Field, ...], place: QueryResult, query: BoundQuery, ansi: bool) -> str:
+def query_sql(pool: str, fields: tuple[Field, ...], result: QueryResult, query: BoundQuery, ansi: bool) -> str:
     """A statement for the rows of ``query``: group columns, window bounds, measures; see `aggregates_sql`."""
     names = _shown_names(query)
-    aggregates = aggregates_sql(pool, fields, place, query, ansi, names)
+    aggregates = aggregates_sql(pool, fields, result, query, ansi, names)
     return f"SELECT\n{_LINE.join(output_columns(query, names))}\nFROM ({aggregates})"
 
 
 def aggregates_sql(
     pool: str,
     fields: tuple[Field, ...],
-    place: QueryResult,
+    result: QueryResult,
     query: BoundQuery,
     ansi: bool,
     names: Sequence[str] | None = None,
@@ -65,18 +65,18 @@ def aggregates_sql(
     Args:
         pool: Name of the relation of the results of its pool.
         fields: The pool's output fields.
-        place: Where the query's results are.
+        result: Where the query's results are.
         query: The query.
         ansi: Whether a count of more than 38 digits fails the statement, or is NULL.
         names: SQL of the names of the aggregates; `aggregate_name` if left out.
     """
     names = names or [aggregate_name(index) for index in range(len(query.query.aggregates))]
-    found = f"NOT ({field_column(place.presence, fields[place.presence])} <=> 0)"
+    found = f"NOT ({field_column(result.presence, fields[result.presence])} <=> 0)"
     groups = query.sorted_groups
     columns = [f"{group_column(groups.index(key))} AS {identifier(key.name)}" for key in query.groups]
     bounds = window_bounds(query, "`window`", ansi)
     columns += _named_bounds(bounds)
-    for index, (aggregate, value) in enumerate(zip(query.query.aggregates, place.values, strict=True)):
+    for index, (aggregate, value) in enumerate(zip(query.query.aggregates, result.values, strict=True)):
         held = [_Held(field_column(number, fields[number]), f"{BEYOND}[{number}]") for number in value]
         overflow = _overflow(query, index) if ansi else None
         if _is_interval(aggregate):
@@ -84,10 +84,10 @@ def aggregates_sql(
         else:
             text = _value(aggregate, held, overflow)
         columns.append(f"{text} AS {names[index]}")
-    mine = f"bank = {place.bank} AND {found}"
-    if place.most_matches is not None:
-        fails = _too_many_matches(query, place.most_matches)
-        mine = f"CASE WHEN bank = {too_many(place.bank)} THEN {fails} ELSE {mine} END"
+    mine = f"bank = {result.bank} AND {found}"
+    if result.most_matches is not None:
+        fails = _too_many_matches(query, result.most_matches)
+        mine = f"CASE WHEN bank = {too_many(result.bank)} THEN {fails} ELSE {mine} END"
     return f"SELECT {', '.join(columns) or 'bank'} FROM {pool} WHERE {mine}"
 
 
@@ -147,9 +147,9 @@ def output_columns(query: BoundQuery, names: Sequence[str] = ()) -> list[str]:
 def _renamed(text: str, names: Sequence[str]) -> str:
     """A measure with ``names`` in place of those that its aggregates have while it is looked at."""
     for token in reversed(tokenize(text)) if names else ():
-        place = next((at for at in range(len(names)) if token.text == aggregate_name(at)), None)
-        if place is not None:
-            text = f"{text[: token.start]}{names[place]} {text[token.end :].lstrip()}"
+        index = next((index for index in range(len(names)) if token.text == aggregate_name(index)), None)
+        if index is not None:
+            text = f"{text[: token.start]}{names[index]} {text[token.end :].lstrip()}"
     return text.rstrip()
 
 

@@ -97,8 +97,8 @@ def sample(
     new_key = np.diff(key[order]) != 0
     span = np.diff(time[order].astype(np.float64))[~new_key].sum()
     events = {
-        event: int(np.count_nonzero(bits[place // CLASSES_PER_WORD] & (1 << place % CLASSES_PER_WORD)))
-        for place, event in enumerate(classes)
+        event: int(np.count_nonzero(bits[number // CLASSES_PER_WORD] & (1 << number % CLASSES_PER_WORD)))
+        for number, event in enumerate(classes)
     }
     most = int(np.diff(np.flatnonzero([True, *new_key, True])).max())
     keys_seen = int(np.count_nonzero(new_key)) + 1

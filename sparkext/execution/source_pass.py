@@ -77,9 +77,9 @@ class Division:
     is_small: bool = False
 
 
-def group_column(place: int) -> str:
+def group_column(index: int) -> str:
     """Name of a group key in the results of a pool."""
-    return f"group_{place}"
+    return f"group_{index}"
 
 
 def run_pool(
@@ -109,7 +109,7 @@ def run_pool(
     chunk = _chunk(first, plan, division)
     layout = Layout(len(first.groups), len(first.partitions), chunk)
     events, keys = compact_events(source, queries, texts, plan)
-    groups = [group_column(place) for place in range(layout.group_keys)]
+    groups = [group_column(index) for index in range(layout.group_keys)]
     in_front = _hash(groups, keys) if keys else None
     together: Sequence[Column | str] = keys
     if chunk is not None:
@@ -201,14 +201,14 @@ def compact_events(
 ) -> tuple[DataFrame, list[str]]:
     """Compact rows of the events that some query can use, and the names of their key columns."""
     query = queries[0]
-    keys = {group_column(place): key_text(key) for place, key in enumerate(query.sorted_groups)}
-    keys |= {f"partition_{place}": key_text(key) for place, key in enumerate(query.sorted_partitions)}
+    keys = {group_column(index): key_text(key) for index, key in enumerate(query.sorted_groups)}
+    keys |= {f"partition_{index}": key_text(key) for index, key in enumerate(query.sorted_partitions)}
     words = class_columns(plan.classes, texts)
     held = list(words.values())
     readers = _readers(plan)
     attributes = {
-        f"attribute_{place}": _attribute(column, readers[place], held, texts)
-        for place, column in enumerate(plan.columns)
+        f"attribute_{index}": _attribute(column, readers[index], held, texts)
+        for index, column in enumerate(plan.columns)
     }
     time = numbered(alone(query.time), plan.windows, query.time_kind, query.time_type)
     columns = {**keys, _TIME: time, **words, **attributes}
@@ -268,8 +268,8 @@ def _word(classes: Sequence[EventClass], word: int, texts: Mapping[str, str]) ->
     first = word * CLASSES_PER_WORD
     by_type: dict[str, dict[str, list[str]]] = {}
     bits: list[str] = []
-    for place, event in enumerate(classes[first : first + CLASSES_PER_WORD]):
-        bit = f"{1 << place}L"
+    for index, event in enumerate(classes[first : first + CLASSES_PER_WORD]):
+        bit = f"{1 << index}L"
         if event.condition is not None:
             bit = f"CASE WHEN {alone(texts[event.condition])} THEN {bit} ELSE 0L END"
         if event.type_by is None or event.type is None:
@@ -320,7 +320,7 @@ def _readers(plan: KernelPlan) -> list[set[int]]:
             events = plan.matches.steps[root.step].classes
             for added in root.added:
                 if added.column is not None:
-                    classes[added.column].update(events[place] for place in added.places or ())
+                    classes[added.column].update(events[index] for index in added.positions or ())
     return classes
 
 
@@ -350,8 +350,8 @@ def result_schema(events: DataFrame, layout: Layout, plan: KernelPlan) -> Struct
     fields += [StructField("bank", IntegerType()), StructField("window", LongType())]
     first_attribute = len(events.schema.fields) - len(plan.columns)
     kinds = {
-        (column.encoding, column.attribute.type): events.schema.fields[first_attribute + place].dataType
-        for place, column in enumerate(plan.columns)
+        (column.encoding, column.attribute.type): events.schema.fields[first_attribute + index].dataType
+        for index, column in enumerate(plan.columns)
     }
     for number, field in enumerate(plan.fields):
         kind: DataType

@@ -68,7 +68,7 @@ def stream_results(source: DataFrame, query: BoundQuery, plan: KernelPlan, bucke
     rows = right.select("results").mapInArrow(unpacked, schema)
     if not layout.other_keys:
         return rows
-    groups = [group_column(place) for place in range(layout.group_keys)]
+    groups = [group_column(index) for index in range(layout.group_keys)]
     together = rows.repartition(*groups) if groups else rows.repartition(1)
     return together.mapInArrow(combined_rows(plan.fields, layout.group_keys + 2), schema)
 

@@ -75,8 +75,8 @@ def say_missing(name: str, events: Iterable[EventClass]) -> None:
 
 def _is_compiled() -> bool:
     """Whether this machine keeps a kernel; the file of a variant is empty until it is compiled."""
-    place = cache_directory()
-    return place is not None and any(file.stat().st_size for file in place.glob("*.variant"))
+    directory = cache_directory()
+    return directory is not None and any(file.stat().st_size for file in directory.glob("*.variant"))
 
 
 def _say(spark: SparkSession, text: str, on_console: bool) -> None:

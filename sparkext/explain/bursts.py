@@ -70,7 +70,7 @@ def _shared(one: PassReport) -> list[_Shared]:
         for qset in transition.qsets:
             if qset.snapshot == BURST and not set(one.shown).isdisjoint(qset.queries):
                 query = qset.queries[0]
-                form = found.forms[query][run.template.places[query].index(transition.target)]
+                form = found.forms[query][run.template.states_of[query].index(transition.target)]
                 loops.setdefault((found.region_of[form.block], qset), []).append(transition.target)
     bursts = run.counted.bursts() if run.counted.seen() is not None else None
     return [

@@ -53,8 +53,8 @@ def explain_mermaid(queries: Sequence[TrendQuery], only: str | None = None) -> s
 def _passes(queries: Sequence[TrendQuery], only: str | None) -> Iterator[tuple[str, PassReport]]:
     for pool in report(queries, only):
         for number, one in enumerate(pool.passes, 1):
-            names = [", ".join(one.names[place]) or f"query {place + 1}" for place in one.shown]
-            legend = "; ".join(f"({place + 1}) {name}" for place, name in zip(one.shown, names, strict=True))
+            names = [", ".join(one.names[query]) or f"query {query + 1}" for query in one.shown]
+            legend = "; ".join(f"({query + 1}) {name}" for query, name in zip(one.shown, names, strict=True))
             title = pool.name if len(pool.passes) == 1 else f"{pool.name}, pass {number}"
             yield f"{title}: {legend}", one
 

@@ -68,26 +68,26 @@ def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
         "results_kept": run.persisted,
         "optimizer": optimized.optimizer,
         "queries": [
-            _query(query, place) | applicable_json(one, place)
-            for query, place in ((query, run.place(query.bound)) for query in served)
+            _query(query, index) | applicable_json(one, index)
+            for query, index in ((query, run.index_of(query.bound)) for query in served)
         ],
-        "partners": [{"number": place + 1, "names": list(one.names[place])} for place in one.partners()],
+        "partners": [{"number": partner + 1, "names": list(one.names[partner])} for partner in one.partners()],
         "statistics": {
             str(event): {"events": expected.events, "origin": expected.origin}
             for event, expected in run.expected.items()
-            if event in {states[place].event for place in one.states()}
+            if event in {states[state].event for state in one.states()}
         },
         "template": [
             {
-                "state": str(states[place]),
-                "event": str(states[place].event),
-                "starts": _names(one, run.template.starts[place]),
-                "ends": _names(one, run.template.ends[place]),
-                "start_numbers": _numbers(one, run.template.starts[place]),
-                "end_numbers": _numbers(one, run.template.ends[place]),
-                "cost": costs.states[place],
+                "state": str(states[state]),
+                "event": str(states[state].event),
+                "starts": _names(one, run.template.starts[state]),
+                "ends": _names(one, run.template.ends[state]),
+                "start_numbers": _numbers(one, run.template.starts[state]),
+                "end_numbers": _numbers(one, run.template.ends[state]),
+                "cost": costs.states[state],
             }
-            for place in one.states()
+            for state in one.states()
         ],
         "transitions": [
             {
@@ -129,12 +129,12 @@ def _looking_back(one: PassReport) -> dict[str, Any]:
     return {"conditions_on_earlier_events": found} if found else {}
 
 
-def _query(query: TrendQuery, place: int | None) -> dict[str, Any]:
+def _query(query: TrendQuery, index: int | None) -> dict[str, Any]:
     bound = query.bound
     window = bound.query.window
     within, slide = (None, None) if window is None else (window.within, window.slide)
     return {
-        "number": None if place is None else place + 1,
+        "number": None if index is None else index + 1,
         "name": bound.query.name,
         "pattern": str(bound.query.pattern),
         "selection": bound.query.selection.value,

@@ -23,12 +23,12 @@ def match_lines(one: PassReport) -> Iterator[str]:
         f"{amount(found.plan.matches)} partial matches expected in a group and window"
     )
     shown = _shown(one)
-    for place in shown[:MAX_NODES]:
-        node, users = nodes[place], found.plan.users()[place]
+    for index in shown[:MAX_NODES]:
+        node, users = nodes[index], found.plan.users()[index]
         of = ""
         if node.children is not None:
             of = " of " + " with ".join(_name(one, child) for child in node.children)
-        yield f"    {_name(one, place)}{of}: {amount(node.expected)} expected; {numbers(sorted(users))}"
+        yield f"    {_name(one, index)}{of}: {amount(node.expected)} expected; {numbers(sorted(users))}"
     if len(shown) > MAX_NODES:
         yield f"    and {len(shown) - MAX_NODES} steps more, which EXPLAIN SHARING JSON has"
     yield (
@@ -48,12 +48,12 @@ def match_json(one: PassReport) -> dict[str, Any]:
             "by": found.by,
             "steps": [
                 {
-                    "events": list(map(str, nodes[place].classes)),
-                    "of": [_name(one, child) for child in nodes[place].children or ()],
-                    "expected": nodes[place].expected,
-                    "numbers": [query + 1 for query in sorted(users[place])],
+                    "events": list(map(str, nodes[index].classes)),
+                    "of": [_name(one, child) for child in nodes[index].children or ()],
+                    "expected": nodes[index].expected,
+                    "numbers": [query + 1 for query in sorted(users[index])],
                 }
-                for place in _shown(one)
+                for index in _shown(one)
             ],
             "partial_matches": found.plan.matches,
             "by_themselves": found.by_themselves,
@@ -66,10 +66,10 @@ def _shown(one: PassReport) -> list[int]:
     """Nodes that the shown queries use."""
     found = one.run.optimized.found.mcep
     assert found is not None
-    return [place for place, users in enumerate(found.plan.users()) if not users.isdisjoint(one.shown)]
+    return [index for index, users in enumerate(found.plan.users()) if not users.isdisjoint(one.shown)]
 
 
-def _name(one: PassReport, place: int) -> str:
+def _name(one: PassReport, index: int) -> str:
     found = one.run.optimized.found.mcep
     assert found is not None
-    return " ".join(map(str, found.plan.nodes[place].classes))
+    return " ".join(map(str, found.plan.nodes[index].classes))

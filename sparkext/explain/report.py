@@ -59,13 +59,13 @@ class PassReport:
 
     def states(self) -> list[int]:
         """States of the template that some of the shown queries have."""
-        return sorted({place for query in self.shown for place in self.run.template.places[query]})
+        return sorted({state for query in self.shown for state in self.run.template.states_of[query]})
 
     def guarded(self, transition: TransitionPlan, qset: QSet) -> str | None:
         """What must not happen for a Q-set to take a transition; None when it always may."""
         machine, query = self.run.template, qset.queries[0]
-        places = machine.places[query]
-        source, target = places.index(transition.source), places.index(transition.target)
+        states = machine.states_of[query]
+        source, target = states.index(transition.source), states.index(transition.target)
         condition = machine.automata[query].follows[source][target]
         return None if condition == ALWAYS else condition.text(machine.guard_names)
 
@@ -74,10 +74,10 @@ class PassReport:
         machine = self.run.template
         found: dict[tuple[str, str], None] = {}
         for query in self.shown:
-            places, selection = machine.places[query], machine.queries[query].selection
+            states, selection = machine.states_of[query], machine.queries[query].selection
             for after in machine.automata[query].follows:
                 for target, condition in after.items():
-                    step = machine.states[places[target]].step
+                    step = machine.states[states[target]].step
                     if step is not None and step.anchor is None:
                         structures = accesses(step.condition, condition != ALWAYS)
                         found[step.text, _SCANNED.get(selection) or _found_by(structures)] = None
@@ -90,7 +90,7 @@ class PassReport:
         for query in self.shown:
             for source, after in enumerate(machine.automata[query].follows):
                 for target in after:
-                    step = machine.states[machine.places[query][target]].step
+                    step = machine.states[machine.states_of[query][target]].step
                     if step is not None and step.anchor is not None:
                         how = _looked_up_by(step.condition, machine.is_open(query, source))
                         found[step.text, f"looks back at {step.anchor}, by {how}"] = None
@@ -161,11 +161,11 @@ def _pool(name: str, queries: Sequence[TrendQuery], only: str | None) -> PoolRep
     for run in dict.fromkeys(query.run for query in wanted if query.run is not None):
         names: list[list[str]] = [[] for _ in run.queries]
         for query in queries:
-            place = run.place(query.bound) if query.run is run else None
-            if place is not None:
-                names[place].append(query.bound.query.name)
-        mine = {run.place(query.bound) for query in wanted if query.run is run}
-        shown = tuple(place for place in range(len(run.queries)) if only is None or place in mine)
+            index = run.index_of(query.bound) if query.run is run else None
+            if index is not None:
+                names[index].append(query.bound.query.name)
+        mine = {run.index_of(query.bound) for query in wanted if query.run is run}
+        shown = tuple(index for index in range(len(run.queries)) if only is None or index in mine)
         passes.append(PassReport(run, tuple(map(tuple, names)), shown))
     return PoolReport(name, wanted, tuple(passes))
 

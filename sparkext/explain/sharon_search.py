@@ -31,11 +31,11 @@ def search_lines(one: PassReport) -> Iterator[str]:
         f"{count(found.conflicts, 'conflict', 'conflicts')}; costs in {unit(model)}"
     )
     shown = _shown(one, found)
-    for place in shown[:MAX_CANDIDATES]:
-        considered = found.considered[place]
+    for index in shown[:MAX_CANDIDATES]:
+        considered = found.considered[index]
         near = ", ".join(f"c{other + 1}" for other in considered.conflicts)
         yield (
-            f"    c{place + 1} {_candidate(one, considered.candidate)}: saves {amount(considered.benefit)}"
+            f"    c{index + 1} {_candidate(one, considered.candidate)}: saves {amount(considered.benefit)}"
             + (f", in conflict with {near}" if near else "")
             + f"; {_fate_text(considered)}"
         )
@@ -62,14 +62,14 @@ def search_json(one: PassReport) -> dict[str, Any]:
         "sharon": {
             "candidates": [
                 {
-                    "candidate": f"c{place + 1}",
-                    **_candidate_json(one, found.considered[place].candidate),
-                    "benefit": found.considered[place].benefit,
-                    "conflicts": [f"c{other + 1}" for other in found.considered[place].conflicts],
-                    "fate": _fate(found.considered[place]),
-                    "most": found.considered[place].most,
+                    "candidate": f"c{index + 1}",
+                    **_candidate_json(one, found.considered[index].candidate),
+                    "benefit": found.considered[index].benefit,
+                    "conflicts": [f"c{other + 1}" for other in found.considered[index].conflicts],
+                    "fate": _fate(found.considered[index]),
+                    "most": found.considered[index].most,
                 }
-                for place in _shown(one, found)
+                for index in _shown(one, found)
             ],
             "conflicts": found.conflicts,
             "score": found.score,
@@ -84,16 +84,16 @@ def search_json(one: PassReport) -> dict[str, Any]:
     }
 
 
-def applicable_json(one: PassReport, place: int | None) -> dict[str, Any]:
+def applicable_json(one: PassReport, query: int | None) -> dict[str, Any]:
     """Whether a query was planned, and if not why; nothing for optimizers that plan all."""
-    if one.run.optimized.found.not_planned is None or place is None:
+    if one.run.optimized.found.not_planned is None or query is None:
         return {}
-    reason = not_planned(one).get(place)
+    reason = not_planned(one).get(query)
     return {"applicable": reason is None, "reason": None if reason is None else reason.name}
 
 
 def _shown(one: PassReport, found: SharonSearch) -> list[int]:
-    return [place for place, considered in enumerate(found.considered) if _is_shown(one, considered.candidate)]
+    return [index for index, considered in enumerate(found.considered) if _is_shown(one, considered.candidate)]
 
 
 def _is_shown(one: PassReport, candidate: Candidate) -> bool:

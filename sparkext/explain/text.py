@@ -78,11 +78,11 @@ def _pool(pool: PoolReport) -> Iterator[str]:
     broken = [query.bound.query.name for query in pool.queries if query.run is None]
     if broken:
         yield f"  broken, reading them says why: {', '.join(broken)}"
-    for place, one in enumerate(pool.passes, 1):
+    for number, one in enumerate(pool.passes, 1):
         state = "computed" if one.run.is_computed() else "planned"
         kept = "results are kept" if one.run.persisted else "results are not kept"
         yield ""
-        yield f"  Pass {place} ({state}, {kept})"
+        yield f"  Pass {number} ({state}, {kept})"
         yield from _queries(one)
         yield from _statistics(one)
         yield from _template(one)
@@ -96,19 +96,19 @@ def _pool(pool: PoolReport) -> Iterator[str]:
 def _queries(one: PassReport) -> Iterator[str]:
     yield "  Queries"
     apart = not_planned(one)
-    for place in one.shown:
-        bound = one.run.queries[place]
+    for query in one.shown:
+        bound = one.run.queries[query]
         aggregates = ", ".join(map(str, bound.query.aggregates))
-        yield f"    ({place + 1}) {one.called(place)}: {pattern_text(bound)} | {aggregates} | {window_text(bound)}"
-        if place in apart:
-            yield f"        not planned by {one.run.optimized.optimizer} ({apart[place].value}); computed by itself"
-    for place in one.partners():
-        yield f"    ({place + 1}) {one.called(place)}: shares with them"
+        yield f"    ({query + 1}) {one.called(query)}: {pattern_text(bound)} | {aggregates} | {window_text(bound)}"
+        if query in apart:
+            yield f"        not planned by {one.run.optimized.optimizer} ({apart[query].value}); computed by itself"
+    for partner in one.partners():
+        yield f"    ({partner + 1}) {one.called(partner)}: shares with them"
 
 
 def _statistics(one: PassReport) -> Iterator[str]:
     expected = one.run.expected
-    events = dict.fromkeys(one.run.template.states[place].event for place in one.states())
+    events = dict.fromkeys(one.run.template.states[state].event for state in one.states())
     width = max((len(str(event)) for event in events), default=0)
     seen = one.run.counted.seen()
     yield "  Events in a group and window"
@@ -119,15 +119,15 @@ def _statistics(one: PassReport) -> Iterator[str]:
 
 def _template(one: PassReport) -> Iterator[str]:
     machine: Template = one.run.template
-    width = max((len(str(machine.states[place])) for place in one.states()), default=0)
+    width = max((len(str(machine.states[state])) for state in one.states()), default=0)
     yield "  Template"
-    for place in one.states():
+    for state in one.states():
         marks = [
             f"{label} {numbers(mine)}"
-            for label, queries in (("starts", machine.starts[place]), ("ends", machine.ends[place]))
+            for label, queries in (("starts", machine.starts[state]), ("ends", machine.ends[state]))
             if (mine := [query for query in queries if query in one.shown])
         ]
-        yield f"    {machine.states[place]!s:<{width}}  {', '.join(marks)}".rstrip()
+        yield f"    {machine.states[state]!s:<{width}}  {', '.join(marks)}".rstrip()
     yield "  Transitions (queries in one parenthesis share; ^ says where snapshots are taken)"
     for transition in one.transitions():
         sets = ", ".join(

@@ -1,4 +1,4 @@
-"""Errors as Spark's own exceptions, with class, SQLSTATE and the place in the user's statement.
+"""Errors as Spark's own exceptions, with class, SQLSTATE and the position in the user's statement.
 
 The conditions of ``error-conditions.json`` join Spark's own, so that the message, ``getSqlState`` and
 Spark's JSON error formats work for them, in Python as for JDBC clients. Everything is thrown as Spark's
@@ -46,7 +46,7 @@ _NO_CONDITION = "INTERNAL_ERROR"
 """Condition of an error that has none: Spark's own, whose message is any text."""
 _SQLSTATE = re.compile(r" SQLSTATE: \w{5}$")
 MAX_MARKED = 120
-"""Most characters of a statement that an error marks: an excerpt is there to find the place."""
+"""Most characters of a statement that an error marks: an excerpt is there to find the position."""
 MAX_SHOWN = 2000
 """Most characters of a message."""
 MAX_VALUE = 400
@@ -102,16 +102,16 @@ def spark_error(error: PlanningError, sql: str) -> JavaError:
     if error.condition.startswith("TREND_") and "problem" in values:  # a sentence of its own, or the end of one
         values["problem"] += "" if values["problem"].endswith("?") else "."
     parameters = scala_map(values)
-    if not error.has_place:
+    if not error.has_position:
         nowhere = java_array(_QUERY_CONTEXT, ())
         return _thrown(parse_exception(None, origin(), error.condition, parameters, nowhere))
     error.end = min(error.end, error.start + MAX_MARKED)
     before = sql[: error.start]
     start, end = _utf16(before), _utf16(sql[: error.end])
-    place: list[Any] = [*_line_and_column(before), start, max(start, end - 1), sql]
+    position: list[Any] = [*_line_and_column(before), start, max(start, end - 1), sql]
     if error.view is not None:
-        place += ["VIEW", error.view]
-    found = origin(*map(option, place))
+        position += ["VIEW", error.view]
+    found = origin(*map(option, position))
     contexts = java_array(_QUERY_CONTEXT, [found.context()])
     return _thrown(parse_exception(sql, found, error.condition, parameters, contexts))
 
@@ -132,11 +132,11 @@ def own_error(error: CapturedException | JavaError, sql: str) -> CapturedExcepti
         condition, parameters = exception.getCondition(), exception.getMessageParameters()
         if condition is None:  # it has a text alone
             condition, parameters = _NO_CONDITION, {"message": str(exception.getMessage())}
-        place: tuple[Any, ...] = ()
+        position: tuple[Any, ...] = ()
         if _is_any_of(exception, _ANALYSIS_EXCEPTION):
-            place = exception.line(), exception.startPosition()
+            position = exception.line(), exception.startPosition()
         contexts = exception.getQueryContext()
-        exception = parse_exception(sql, origin(*place), condition, scala_map(parameters), contexts)
+        exception = parse_exception(sql, origin(*position), condition, scala_map(parameters), contexts)
     return _thrown(exception)
 
 
@@ -181,7 +181,7 @@ def _thrown(exception: Any) -> JavaError:
     exception.printStackTrace(java_class("java.io.PrintWriter")(written))
     calls = _CALL.findall(written.toString())
     frames = exception.getStackTrace()
-    proxies = [place for place, call in enumerate(calls[: len(frames)]) if _PROXY.search(call)]
+    proxies = [index for index, call in enumerate(calls[: len(frames)]) if _PROXY.search(call)]
     if proxies:
         first = proxies[-1] + 1
         rest = java_gateway().new_array(java_class("java.lang.StackTraceElement"), len(frames) - first)

@@ -1,6 +1,6 @@
 """Errors of stand-ins, thrown where Spark's analyzer leaves them as they are.
 
-What a table function throws, the analyzer places at its call, which is not where the user wrote what is wrong. So a
+What a table function throws, the analyzer puts at its call, which is not where the user wrote what is wrong. So a
 call that fails gives a plan of which the analyzer asks the rest a step later, by a function that throws.
 """
 

@@ -59,8 +59,8 @@ def scala_object(name: str) -> Any:
 def java_array(kind: str, values: Sequence[Any]) -> Any:
     """An array of Java's, of elements of the class ``kind``."""
     array = java_gateway().new_array(java_class(kind), len(values))
-    for place, value in enumerate(values):
-        array[place] = value
+    for index, value in enumerate(values):
+        array[index] = value
     return array
 
 
@@ -81,7 +81,7 @@ def scala_map(values: Mapping[str, Any]) -> Any:
 
 def items(values: Any) -> list[Any]:
     """The elements of a ``Seq`` of Scala's."""
-    return [values.apply(place) for place in range(values.size())]
+    return [values.apply(index) for index in range(values.size())]
 
 
 def thrown_class(error: JavaError) -> str:

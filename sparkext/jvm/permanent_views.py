@@ -26,12 +26,12 @@ def with_view_text(plan: Plan, change: Callable[[str], str]) -> Plan:
         plan: The statement, parsed.
         change: Gives that text for the one that has been parsed.
     """
-    names = [str(plan.productElementName(place)) for place in range(plan.productArity())]
-    parts = [plan.productElement(place) for place in range(len(names))]
-    place = names.index(_TEXT)
-    is_text = isinstance(parts[place], str)
-    text = change(parts[place] if is_text else parts[place].get())
-    parts[place] = text if is_text else option(text)
+    names = [str(plan.productElementName(index)) for index in range(plan.productArity())]
+    parts = [plan.productElement(index) for index in range(len(names))]
+    index = names.index(_TEXT)
+    is_text = isinstance(parts[index], str)
+    text = change(parts[index] if is_text else parts[index].get())
+    parts[index] = text if is_text else option(text)
     return plan.copy(*parts)
 
 

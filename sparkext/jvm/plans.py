@@ -107,7 +107,7 @@ def first_non_deterministic(plan: Plan) -> int | None:
     if plan.deterministic():
         return None
     expressions = enumerate(items(plan.expressions()))
-    return next((place for place, expression in expressions if not expression.deterministic()), None)
+    return next((number for number, expression in expressions if not expression.deterministic()), None)
 
 
 def is_of_now(plan: Plan) -> bool:

@@ -35,12 +35,12 @@ class Listing:
     """What is known of the files of a relation at some time.
 
     Attributes:
-        places: Directories and files that it is made of.
+        paths: Directories and files that it is made of.
         present: Digest of the files, with times and sizes, that are there.
         known: Of those that Spark will read, as it has seen them; None where it looks when it reads.
     """
 
-    places: tuple[str, ...]
+    paths: tuple[str, ...]
     present: str
     known: str | None
 
@@ -64,18 +64,18 @@ def _listings(frame: DataFrame) -> Iterator[Listing]:
 
 
 def _of_index(spark: SparkSession, index: Any) -> Listing:
-    paths = index.rootPaths()
-    places = tuple(str(paths.mkString(_BETWEEN)).split(_BETWEEN))
+    roots = index.rootPaths()
+    paths = tuple(str(roots.mkString(_BETWEEN)).split(_BETWEEN))
     match kind_of(index):
         case "InMemoryFileIndex":
-            return Listing(places, _present(spark, paths), _statuses(index.allFiles()))
+            return Listing(paths, _present(spark, roots), _statuses(index.allFiles()))
         case "CatalogFileIndex":
             # Of a partitioned table, whose partitions may be anywhere. Spark keeps what it has seen of them until
             # something in this application changes the table, so this costs it no listing.
             seen = index.filterPartitions(scala_seq([]))
-            return Listing(places, _statuses(seen.allFiles()) + _digest(str(seen.partitionSpec().toString())), None)
+            return Listing(paths, _statuses(seen.allFiles()) + _digest(str(seen.partitionSpec().toString())), None)
         case _:
-            return Listing(places, _present(spark, paths), None)
+            return Listing(paths, _present(spark, roots), None)
 
 
 def _of_hive(spark: SparkSession, table: Any) -> Listing:
@@ -84,9 +84,9 @@ def _of_hive(spark: SparkSession, table: Any) -> Listing:
     if table.partitionColumnNames().nonEmpty():
         catalog = spark._jsparkSession.sessionState().catalog()
         partitions = str(catalog.listPartitions(table.identifier(), option(None)).mkString("\n"))
-    places = (str(table.location()), *_LOCATION.findall(partitions))
-    paths = scala_seq(map(java_class("org.apache.hadoop.fs.Path"), places))
-    return Listing(places, _present(spark, paths) + _digest(partitions), None)
+    paths = (str(table.location()), *_LOCATION.findall(partitions))
+    roots = scala_seq(map(java_class("org.apache.hadoop.fs.Path"), paths))
+    return Listing(paths, _present(spark, roots) + _digest(partitions), None)
 
 
 def not_followed(frame: DataFrame) -> tuple[str, ...]:

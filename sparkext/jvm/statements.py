@@ -74,11 +74,11 @@ def values_of(context: Any) -> dict[int | str, str]:
         case "NamedParameterContext":
             return {str(pair._1()): str(pair._2().sql()) for pair in items(context.params().toSeq())}
         case "PositionalParameterContext":
-            return {place: str(value.sql()) for place, value in enumerate(items(context.params()))}
+            return {position: str(value.sql()) for position, value in enumerate(items(context.params()))}
         case _:  # of EXECUTE IMMEDIATE, where a value has a position and may have a name
             given = zip(items(context.args()), items(context.paramNames()), strict=True)
-            values = [(place, str(name), str(value.sql())) for place, (value, name) in enumerate(given)]
-            return {key: value for place, name, value in values for key in (name, place)}
+            values = [(position, str(name), str(value.sql())) for position, (value, name) in enumerate(given)]
+            return {key: value for position, name, value in values for key in (name, position)}
 
 
 def only_at(context: Any, kept: Sequence[int]) -> Any:

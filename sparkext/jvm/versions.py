@@ -30,17 +30,17 @@ def builtin_function(spark: SparkSession, name: str) -> Any:
     return identifier(name, option("builtin"), option("system")) if has_qualified_functions(spark) else identifier(name)
 
 
-def parse_exception(sql: str | None, place: Any, condition: str, parameters: Any, contexts: Any) -> Any:
-    """A ParseException about ``sql``: of a start and a stop in 4.0, of one place from 4.1 on."""
+def parse_exception(sql: str | None, position: Any, condition: str, parameters: Any, contexts: Any) -> Any:
+    """A ParseException about ``sql``: of a start and a stop in 4.0, of one position from 4.1 on."""
     made = class_object(PARSE_EXCEPTION).getConstructors()
     wanted = max([kind.getSimpleName() for kind in one.getParameterTypes()].count("Origin") for one in made)
-    return java_class(PARSE_EXCEPTION)(option(sql), *[place] * wanted, condition, parameters, contexts)
+    return java_class(PARSE_EXCEPTION)(option(sql), *[position] * wanted, condition, parameters, contexts)
 
 
-def origin(*place: Any) -> Any:
-    """A place in a statement: an Origin, which later versions put more into, nothing here."""
-    missing = class_object(_ORIGIN).getDeclaredConstructors()[0].getParameterCount() - len(place)
-    return java_class(_ORIGIN)(*place, *[option(None)] * missing)
+def origin(*position: Any) -> Any:
+    """A position in a statement: an Origin, which later versions put more into, nothing here."""
+    missing = class_object(_ORIGIN).getDeclaredConstructors()[0].getParameterCount() - len(position)
+    return java_class(_ORIGIN)(*position, *[option(None)] * missing)
 
 
 def is_without_values(error: CapturedException) -> bool:

@@ -108,7 +108,7 @@ def command(tokens: Sequence[Token]) -> ParsedCommand | None:
 
 
 def _name_after(tokens: Sequence[Token]) -> tuple[tuple[str, tuple[int, int]], Sequence[Token]]:
-    """The name after ``FOR``, without its database, with its place, and the tokens after it."""
+    """The name after ``FOR``, without its database, with its position, and the tokens after it."""
     rest = tokens[1:]
     name = None
     while rest and rest[0].name is not None:
@@ -135,19 +135,19 @@ _BEFORE_STATEMENT = frozenset(("BEGIN", "THEN", "ELSE", "DO", "LOOP", "REPEAT"))
 """Words in a script that a statement follows."""
 
 
-def created_view(tokens: Sequence[Token], place: int, is_temporary: Callable[[Sequence[str]], bool]) -> View | None:
-    """The view that is created or altered by the statement, possibly of a script, that holds offset ``place``.
+def created_view(tokens: Sequence[Token], offset: int, is_temporary: Callable[[Sequence[str]], bool]) -> View | None:
+    """The view that is created or altered by the statement, possibly of a script, that holds ``offset``.
 
     Args:
         tokens: Of the whole statement.
-        place: Of a clause in it.
+        offset: Of a clause in it.
         is_temporary: Whether there is a temporary view of a name, to be altered.
 
     Raises:
         PlanningError: ``TREND_PERMANENT_VIEW`` when a script creates a permanent one,
             ``TREND_NOT_SUPPORTED_YET`` when its name is an expression, or when it creates a function.
     """
-    start = _statement_start(tokens, place)
+    start = _statement_start(tokens, offset)
     tokens = tokens[start:]
     words = " ".join(token.word or token.text for token in tokens[:9]) + " "
     if found := _CACHED.match(words):
@@ -177,11 +177,11 @@ def is_script(tokens: Sequence[Token]) -> bool:
     return bool(tokens) and tokens[at].word == "BEGIN"
 
 
-def _statement_start(tokens: Sequence[Token], place: int) -> int:
-    """Index of the first token of the statement that holds offset ``place``, which is 0 outside of scripts."""
+def _statement_start(tokens: Sequence[Token], offset: int) -> int:
+    """Index of the first token of the statement that holds ``offset``, which is 0 outside of scripts."""
     first = 0
     for at, (token, following) in enumerate(pairwise(tokens), 1):
-        if token.start >= place:
+        if token.start >= offset:
             break
         creates = following.word in ("CREATE", "ALTER", "CACHE")
         if token.is_symbol(";") or (token.word in _BEFORE_STATEMENT and creates):
@@ -198,10 +198,10 @@ def _name(tokens: Sequence[Token]) -> list[str]:
             raise PlanningError("TREND_NOT_SUPPORTED_YET", tokens[0].start, tokens[2].end, feature=feature)
         return _name(tokenize(name.text[1:-1]))
     parts: list[str] = []
-    for place, token in enumerate(tokens):
-        if place % 2 == 0 and token.name is not None:
+    for at, token in enumerate(tokens):
+        if at % 2 == 0 and token.name is not None:
             parts.append(token.name)
-        elif place % 2 == 0 or not token.is_symbol("."):
+        elif at % 2 == 0 or not token.is_symbol("."):
             break
     return parts
 

@@ -60,11 +60,11 @@ def _is_marker(tokens: list[Token], at: int) -> bool:
 def _is_quantifier(tokens: list[Token], at: int) -> bool:
     """Whether the ``?`` at ``at`` is in a pattern."""
     depth = 0
-    for place in range(at - 1, -1, -1):
-        if tokens[place].is_symbol(")"):
+    for before in range(at - 1, -1, -1):
+        if tokens[before].is_symbol(")"):
             depth += 1
-        elif tokens[place].is_symbol("("):
+        elif tokens[before].is_symbol("("):
             depth -= 1
-            if depth < 0 and place > 0 and tokens[place - 1].word == "PATTERN":
+            if depth < 0 and before > 0 and tokens[before - 1].word == "PATTERN":
                 return True
     return False

@@ -61,7 +61,7 @@ def parse_clause(tokens: Sequence[Token], keyword: Token) -> Clause:
         keyword: The word MATCH_TREND.
 
     Raises:
-        PlanningError: With the place of what is wrong.
+        PlanningError: With the position of what is wrong.
     """
     sections = _sections(tokens)
     bare = next((token for token in tokens if token.word == "PATTERN"), None)

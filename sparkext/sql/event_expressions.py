@@ -126,8 +126,8 @@ def event_expression(sql: str, expression: Expression, names: Names, own: str | 
         if variable is not None and (own is None or variable.upper() != own.upper()):
             raise _other_variable(token, tokens[at + 2].end, variable, own, names)
         skip = at + 1
-        for place in range(token.start - expression.start, tokens[at + 1].end - expression.start):
-            text[place] = " "
+        for offset in range(token.start - expression.start, tokens[at + 1].end - expression.start):
+            text[offset] = " "
     return EventExpression("".join(text), expression.start, " ".join(kept))
 
 

@@ -64,11 +64,11 @@ def find_clauses(tokens: Sequence[Token]) -> list[ClauseSpan]:
         PlanningError: ``TREND_CLAUSE_SYNTAX`` when a clause has no end or no relation before it,
             ``TREND_LATERAL`` when the relation is a lateral one.
     """
-    places = [at for at in range(len(tokens) - 1) if tokens[at].word == "MATCH_TREND" and tokens[at + 1].is_symbol("(")]
-    if not places:
+    uses = [at for at in range(len(tokens) - 1) if tokens[at].word == "MATCH_TREND" and tokens[at + 1].is_symbol("(")]
+    if not uses:
         return []
     statement = _Statement(tokens)
-    spans = (statement.span(at) for at in places)
+    spans = (statement.span(at) for at in uses)
     return sorted((span for span in spans if span is not None), key=lambda span: (span.end, -span.start))
 
 
@@ -107,9 +107,9 @@ class _Statement:
             return None
         if closing is None:
             raise _wrong(word, "the parenthesis after MATCH_TREND is never closed")
-        for place in self._outside_brackets(first, at):
-            if tokens[place].word == "LATERAL":
-                raise PlanningError("TREND_LATERAL", tokens[place].start, tokens[place].end)
+        for outer in self._outside_brackets(first, at):
+            if tokens[outer].word == "LATERAL":
+                raise PlanningError("TREND_LATERAL", tokens[outer].start, tokens[outer].end)
         return ClauseSpan(
             start=tokens[first].start,
             keyword=word.start,
@@ -125,24 +125,24 @@ class _Statement:
         It is ``at`` itself if that is where a relation begins.
         """
         start: int | None = None
-        place = at - 1
-        while place >= 0:
-            token = self._tokens[place]
+        before = at - 1
+        while before >= 0:
+            token = self._tokens[before]
             change = depth_change(token)
-            if change < 0 and place in self._partner:
-                place = self._partner[place]
+            if change < 0 and before in self._partner:
+                before = self._partner[before]
             elif change > 0:
                 # Parentheses around relations stand where a relation does.
-                start = place + 1 if start is None else start
-                if not self._begins_relation(place):
+                start = before + 1 if start is None else start
+                if not self._begins_relation(before):
                     return None
-            elif self._is_before_relation(place):
-                return place + 1 if start is None else self._start_of_values(start)
-            elif change < 0 or not self._is_in_from(place, is_in_relation=start is None):
+            elif self._is_before_relation(before):
+                return before + 1 if start is None else self._start_of_values(start)
+            elif change < 0 or not self._is_in_from(before, is_in_relation=start is None):
                 return None
             elif start is None and token.is_symbol(","):
-                start = place + 1
-            place -= 1
+                start = before + 1
+            before -= 1
         return None
 
     def _begins_relation(self, at: int) -> bool:
@@ -173,17 +173,16 @@ class _Statement:
 
     def _start_of_values(self, start: int) -> int:
         """Where the ``VALUES`` begin that have their last row at ``start``; ``start`` if there are none."""
-        place = start - 1
-        while place > 0:
-            if place in self._partner:
-                place = self._partner[place]
-            elif self._tokens[place].kind not in (TokenKind.NUMBER, TokenKind.STRING) and not self._tokens[
-                place
-            ].is_symbol(","):
+        at = start - 1
+        while at > 0:
+            token = self._tokens[at]
+            if at in self._partner:
+                at = self._partner[at]
+            elif token.kind not in (TokenKind.NUMBER, TokenKind.STRING) and not token.is_symbol(","):
                 break
-            place -= 1
-        is_values = self._tokens[place].word == "VALUES" and not self._tokens[place + 1].is_symbol(",")
-        return place if is_values and self._begins_relation(place) else start
+            at -= 1
+        is_values = self._tokens[at].word == "VALUES" and not self._tokens[at + 1].is_symbol(",")
+        return at if is_values and self._begins_relation(at) else start
 
     def _are_names(self, inside: range) -> bool:
         """Whether this is a list of names, as after the alias of a relation."""
@@ -194,7 +193,7 @@ class _Statement:
         """Whether this begins as a clause does, and as no columns or arguments do."""
         if not inside or self._tokens[inside.start].word not in _SECTION_WORDS:
             return self._is_section(inside.start)
-        return any(self._is_section(place) for place in self._outside_brackets(inside.start, inside.stop))
+        return any(self._is_section(at) for at in self._outside_brackets(inside.start, inside.stop))
 
     def _is_section(self, at: int) -> bool:
         tokens = self._tokens
@@ -202,22 +201,22 @@ class _Statement:
 
     def _outside_brackets(self, begin: int, end: int) -> Iterator[int]:
         """Indices from ``begin`` to ``end`` of what is in no brackets that are opened and closed there."""
-        place = begin
-        while place < end:
-            partner = self._partner.get(place, place)
-            if place < partner < end:
-                place = partner
+        at = begin
+        while at < end:
+            partner = self._partner.get(at, at)
+            if at < partner < end:
+                at = partner
             else:
-                yield place
-            place += 1
+                yield at
+            at += 1
 
     def _visible_ctes(self, at: int) -> tuple[Ctes, ...]:
         """The entries of ``WITH`` lists that are defined before ``at`` in the queries around it."""
         opened: list[int] = [-1]
-        for place in range(at):
-            change = depth_change(self._tokens[place])
+        for before in range(at):
+            change = depth_change(self._tokens[before])
             if change > 0:
-                opened.append(place)
+                opened.append(before)
             elif change < 0 and len(opened) > 1:
                 opened.pop()
         around = (self._ctes_between(a + 1, b, at) for a, b in zip(opened, [*opened[1:], at], strict=True))
@@ -226,44 +225,44 @@ class _Statement:
     def _ctes_between(self, begin: int, end: int, at: int) -> Ctes:
         """The entries that are defined before ``at`` by the last statement that begins before ``end``."""
         entries: Ctes = ()
-        for place in self._outside_brackets(begin, end):
-            if self._tokens[place].is_symbol(";"):
+        for outer in self._outside_brackets(begin, end):
+            if self._tokens[outer].is_symbol(";"):
                 entries = ()
-            elif self._tokens[place].word == "WITH":
-                entries = self._with_list(place + 1, at) or entries
+            elif self._tokens[outer].word == "WITH":
+                entries = self._with_list(outer + 1, at) or entries
         return entries
 
-    def _with_list(self, place: int, at: int) -> Ctes:
-        """Entries from ``place`` that end before ``at``; the first has the word RECURSIVE with it."""
+    def _with_list(self, at: int, end: int) -> Ctes:
+        """Entries from ``at`` that end before ``end``; the first has the word RECURSIVE with it."""
         tokens = self._tokens
         entries: list[tuple[int, int]] = []
-        first = place
-        if tokens[place].word == "RECURSIVE" and tokens[place + 1].name is not None and tokens[place + 1].word != "AS":
-            place += 1
-        while place < at and tokens[place].name is not None:
-            closing = self._partner.get(self._body_of_cte(place + 1), at)
-            if closing >= at:
+        first = at
+        if tokens[at].word == "RECURSIVE" and tokens[at + 1].name is not None and tokens[at + 1].word != "AS":
+            at += 1
+        while at < end and tokens[at].name is not None:
+            closing = self._partner.get(self._body_of_cte(at + 1), end)
+            if closing >= end:
                 break
             entries.append((tokens[first].start, tokens[closing].end))
             if not tokens[closing + 1].is_symbol(","):
                 break
-            first = place = closing + 2
+            first = at = closing + 2
         return tuple(entries)
 
-    def _body_of_cte(self, place: int) -> int:
+    def _body_of_cte(self, at: int) -> int:
         """Where, after its name, the parenthesis before the query of a CTE should be.
 
         Between them may stand names of columns, ``MAX RECURSION LEVEL n``, and ``AS``.
         """
         tokens = self._tokens
-        if tokens[place].is_symbol("(") and place in self._partner:
-            following = tokens[self._partner[place] + 1 : self._partner[place] + 2]
+        if tokens[at].is_symbol("(") and at in self._partner:
+            following = tokens[self._partner[at] + 1 : self._partner[at] + 2]
             if not following or (following[0].word not in ("AS", "MAX") and not following[0].is_symbol("(")):
-                return place
-            place = self._partner[place] + 1
-        if [token.word for token in tokens[place : place + 3]] == ["MAX", "RECURSION", "LEVEL"]:
-            place += 4
-        return place + 1 if place < len(tokens) and tokens[place].word == "AS" else place
+                return at
+            at = self._partner[at] + 1
+        if [token.word for token in tokens[at : at + 3]] == ["MAX", "RECURSION", "LEVEL"]:
+            at += 4
+        return at + 1 if at < len(tokens) and tokens[at].word == "AS" else at
 
 
 def _wrong(word: Token, problem: str) -> PlanningError:

@@ -33,7 +33,7 @@ def selection_at(tokens: Sequence[Token], at: int) -> Words:
 
     Args:
         tokens: Of the clause.
-        at: A place outside of parentheses.
+        at: Index of a token outside of parentheses.
 
     Raises:
         PlanningError: ``TREND_CLAUSE_SYNTAX``: there are almost those words, and no expression could have them there.

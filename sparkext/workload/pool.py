@@ -119,7 +119,7 @@ class Pool:
                 log.warning(
                     "Files of %s have changed since Spark looked for them, and Spark will not look again by itself. "
                     "For results of the files as they are now, REFRESH TABLE, or make the view or data frame anew.",
-                    ", ".join(one.places),
+                    ", ".join(one.paths),
                 )
 
     def computed(self, query: BoundQuery, confs: Confs) -> Run | None:
@@ -132,7 +132,7 @@ class Pool:
         if not self._may_keep(query, confs):
             return None
         of_files = (run for run in self.runs if run.files == self._files)
-        return next((run for run in of_files if run.place(query) is not None and run.is_computed()), None)
+        return next((run for run in of_files if run.index_of(query) is not None and run.is_computed()), None)
 
     def known(self, query: BoundQuery) -> Run | None:
         """A run that has been made for ``query`` and its source as it is, computed or not."""
@@ -214,7 +214,7 @@ class Pool:
         computed = [run for run in self.runs if run.files == self._files and run.is_computed()] if caching else []
         if not keep:
             return computed, [query], keep
-        missing = [q for q in live if all(run.place(q) is None for run in computed) and _go_together(q, query)]
+        missing = [q for q in live if all(run.index_of(q) is None for run in computed) and _go_together(q, query)]
         return computed, missing, keep
 
     def _may_keep(self, query: BoundQuery, confs: Confs) -> bool:
@@ -232,7 +232,7 @@ class Pool:
     def take_unused(self, live: Sequence[BoundQuery]) -> list[Run]:
         """Runs that others have replaced or none of ``live`` asks for, the pool's no more, and yet to be released."""
         with self._listing:
-            unused = [run for run in self.runs if all(run.place(query) is None for query in live)]
+            unused = [run for run in self.runs if all(run.index_of(query) is None for query in live)]
             self.runs = [run for run in self.runs if run not in unused]
             replaced, self._replaced = self._replaced, []
         return replaced + unused
@@ -263,8 +263,8 @@ class Pool:
         return (
             run.files == self._files
             and run.settings == wanted
-            and len(run.places) == len({query.computation for query in queries})
-            and all(run.place(query) is not None for query in queries)
+            and len(run.indexes) == len({query.computation for query in queries})
+            and all(run.index_of(query) is not None for query in queries)
         )
 
     def _plan(
@@ -322,8 +322,8 @@ class Pool:
                 counted.when_all_heard(parts, lambda seen: say_missing(name, missing_events(machine, seen.events)))
             if keep:
                 storage.keep(results, name, KEPT)
-        places = {query.computation: place for place, query in enumerate(distinct)}
-        made = name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, places
+        indexes = {query.computation: index for index, query in enumerate(distinct)}
+        made = name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, indexes
         return Run(*made, self._files, again)
 
     def _cutting(self, queries: int, machine: Template, wanted: PlanSettings) -> tuple[int, bool, bool]:
@@ -402,7 +402,7 @@ class Pool:
 
 def _holding(runs: Iterable[Run], query: BoundQuery) -> Run | None:
     """The first run that a query is in."""
-    return next((run for run in runs if run.place(query) is not None), None)
+    return next((run for run in runs if run.index_of(query) is not None), None)
 
 
 def _go_together(one: BoundQuery, other: BoundQuery) -> bool:

@@ -63,7 +63,7 @@ class Run:
         counted: What the tasks count.
         results: Of all of them; computed when something reads it.
         persisted: Whether the results are kept once computed.
-        places: Numbers of the queries, by what is computed for them.
+        indexes: Of the queries, by what is computed for them.
         files: Of the source when they were planned.
         again: Over a stream, gives the results by an operator of their own, as each reader needs one.
         costs: Of the plans that other optimizers find, as far as they have been asked for.
@@ -82,7 +82,7 @@ class Run:
     counted: TaskCounters
     results: DataFrame
     persisted: bool
-    places: dict[Computation, int]
+    indexes: dict[Computation, int]
     files: tuple[Listing, ...]
     again: Callable[[], DataFrame] | None = None
     costs: dict[str, float] = field(default_factory=dict)
@@ -115,12 +115,12 @@ class Run:
             )
         return self.comparisons[0]
 
-    def place(self, query: BoundQuery) -> int | None:
-        """Number of a query here that is computed as ``query`` is; None when there is none."""
-        place = self.places.get(query.computation)
-        if place is None or not self.queries[place].meaning.is_same(query.meaning):
+    def index_of(self, query: BoundQuery) -> int | None:
+        """Index of the query here that is computed as ``query`` is; None when there is none."""
+        index = self.indexes.get(query.computation)
+        if index is None or not self.queries[index].meaning.is_same(query.meaning):
             return None
-        return place
+        return index
 
     def is_computed(self) -> bool:
         """Whether the results have been computed and are still kept."""

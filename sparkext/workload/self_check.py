@@ -131,9 +131,11 @@ def _difference(spark: SparkSession, query: CheckedQuery, run: Run) -> _Differen
     values = [(field.name, field.dataType.typeName()) for field in pooled_rows.schema.fields[at_values:]]
 
     def renamed(rows: DataFrame, side: str) -> DataFrame:
-        places = [F.col(identifier(name)).alias(f"{side}_key_{at}") for at, name in enumerate(keys)]
+        key_columns = [F.col(identifier(name)).alias(f"{side}_key_{at}") for at, name in enumerate(keys)]
         return rows.select(
-            *places, *(F.col(name).alias(f"{side}{name}") for name, _ in values), F.lit(True).alias(f"{side}_is_there")
+            *key_columns,
+            *(F.col(name).alias(f"{side}{name}") for name, _ in values),
+            F.lit(True).alias(f"{side}_is_there"),
         )
 
     same_key = [F.col(f"pooled_key_{at}").eqNullSafe(F.col(f"alone_key_{at}")) for at in range(len(keys))]
@@ -147,9 +149,9 @@ def _difference(spark: SparkSession, query: CheckedQuery, run: Run) -> _Differen
 
 
 def _rows(run: Run, query: BoundQuery) -> DataFrame:
-    place = run.place(query)
-    assert place is not None
-    fields, results = run.plan.fields, run.plan.results[place]
+    index = run.index_of(query)
+    assert index is not None
+    fields, results = run.plan.fields, run.plan.results[index]
     return selected(run.results, lambda pool: aggregates_sql(pool, fields, results, query, ansi=False))
 
 

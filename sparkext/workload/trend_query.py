@@ -39,13 +39,13 @@ class ParsedClause:
         number: Of its stand-in.
         use: The clause.
         view: That the statement creates, if it does.
-        place: Among the clauses of its view; None when it is the only one.
+        number_in_view: Among the clauses of its view; None when it is the only one.
     """
 
     number: int
     use: ClauseUse
     view: View | None
-    place: int | None
+    number_in_view: int | None
 
     @property
     def is_to_be_stored(self) -> bool:
@@ -57,7 +57,7 @@ class ParsedClause:
         """What the query is called."""
         if self.view is None:
             return f"query {self.number}"
-        return self.view.name if self.place is None else f"{self.view.name}#{self.place}"
+        return self.view.name if self.number_in_view is None else f"{self.view.name}#{self.number_in_view}"
 
 
 @dataclass(slots=True, eq=False)

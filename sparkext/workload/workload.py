@@ -532,10 +532,10 @@ class Workload:
         results = run.results if self._kept_plans.has_others() and not streams else run.rows(is_computed)
         if query.shown is not None and query.shown[0] == of and query.on_driver == (results is not run.results):
             return query.shown[1]
-        place = run.place(bound)
-        assert place is not None
+        index = run.index_of(bound)
+        assert index is not None
         fields, ansi = run.plan.fields, relations.state.environment.ansi
-        rows = selected(results, lambda pool: query_sql(pool, fields, run.plan.results[place], bound, ansi))
+        rows = selected(results, lambda pool: query_sql(pool, fields, run.plan.results[index], bound, ansi))
         if streams:
             rows = with_event_time(rows)
         may_show_again = not streams and not has_variables(rows)
@@ -551,7 +551,7 @@ class Workload:
         """Hold what a run says of a query against the query by itself, once."""
         if query.checked is run:
             return
-        others = [one for one in self._live(query.pool, ()) if one is not query and run.place(one.bound) is not None]
+        others = [one for one in self._live(query.pool, ()) if one is not query and run.index_of(one.bound) is not None]
         self_check.check(self.spark, _checked(query), [_checked(other) for other in others], run)
         query.checked = run
 

@@ -17,7 +17,7 @@ from tests.support.tiers import many_events
 def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """It prints what it has measured and keeps it where plans are made from it."""
     file = tmp_path / "deep" / "calibration.json"
-    monkeypatch.setenv(calibrate.PLACE, str(file))
+    monkeypatch.setenv(calibrate.FILE_VARIABLE, str(file))
     monkeypatch.setattr("sys.argv", ["sparkext", "calibrate"])
     measure = calibrate.measure
     monkeypatch.setattr(calibrate, "measure", lambda: measure(events=4000))
@@ -46,7 +46,7 @@ def test_lanes_are_those_of_windows() -> None:
 @pytest.mark.parametrize("key", ["kernel", "machine"])
 def test_constants_of_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     file = tmp_path / "calibration.json"
-    monkeypatch.setenv(calibrate.PLACE, str(file))
+    monkeypatch.setenv(calibrate.FILE_VARIABLE, str(file))
     monkeypatch.setattr(calibrate, "measure", lambda: Constants(update=7.0))
     calibrate.calibrate()
     assert calibrate.constants() == Constants(update=7.0)
@@ -59,5 +59,5 @@ def test_constants_of_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_files_that_are_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     file = tmp_path / "calibration.json"
     file.write_text(text)
-    monkeypatch.setenv(calibrate.PLACE, str(file))
+    monkeypatch.setenv(calibrate.FILE_VARIABLE, str(file))
     assert calibrate.constants() == Constants()

@@ -80,7 +80,7 @@ def test_template_lays_queries_over_each_other() -> None:
 def test_classes_used_several_times_have_several_states() -> None:
     found = template([query("A B A"), query("A C", classes={"C": typed_class("A")})])
     assert [str(state) for state in found.states] == ["A", "B", "A#2"]
-    assert found.places == ((0, 1, 2), (0, 2))
+    assert found.states_of == ((0, 1, 2), (0, 2))
 
 
 def test_equal_prefixes_are_found_by_class_start_window_and_history() -> None:

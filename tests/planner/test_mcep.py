@@ -117,7 +117,7 @@ def test_what_is_planned(asked: Query, reason: Reason | None) -> None:
     assert [(one.query, one.reason) for one in found.mcep.not_planned] == ([] if reason is None else [(1, reason)])
     assert found.mcep.plan.queries == ({0} if reason else {0, 1})
     if reason is not None:
-        alone = Problem(template([asked]), tuple(events[state] for state in machine.places[1]))
+        alone = Problem(template([asked]), tuple(events[state] for state in machine.states_of[1]))
         none = OPTIMIZERS["none"](alone, PaperCosts())
         assert none.cost == plan_cost(alone, PaperCosts(), none.plan)
         assert found.cost == pytest.approx(none.cost + found.mcep.plan.matches)
@@ -162,8 +162,8 @@ def check(plan: MatchPlan) -> None:
             continue
         assert max(node.children) < number
         left, right = (plan.nodes[child].classes for child in node.children)
-        others = [place for place in range(len(node.classes)) if place not in node.places]
-        assert tuple(node.classes[place] for place in node.places) == left
+        others = [place for place in range(len(node.classes)) if place not in node.indexes]
+        assert tuple(node.classes[place] for place in node.indexes) == left
         assert tuple(node.classes[place] for place in others) == right
 
 

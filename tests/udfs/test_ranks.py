@@ -20,8 +20,8 @@ from sparkext.udfs.comparisons.ranks import (
     ASKED_NODE,
     ASKED_OTHERS,
     ASKED_RANKS,
+    LEAF,
     NODE,
-    PLACE,
     RANK,
     SIZE,
     RankedEvents,
@@ -89,7 +89,7 @@ def by_interval(ranked: RankedEvents) -> set[tuple[int, int]]:
     for one, asked in enumerate(ranked.table):
         first = ranked.intervals[asked[ASKED] : asked[ASKED_OTHERS]]
         second = ranked.intervals[asked[ASKED_OTHERS] : asked[ASKED_END]]
-        for other, place in enumerate(ranked.table[:, PLACE]):
+        for other, place in enumerate(ranked.table[:, LEAF]):
             if place < 0:
                 continue
             there = sum(begin <= place < end for begin, end in first)

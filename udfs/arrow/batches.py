@@ -93,10 +93,10 @@ class BatchReader:
         groups, keys = self._layout.group_keys, self._layout.keys
         new_group = np.zeros(rows, np.bool_)
         new_key = np.zeros(rows, np.bool_)
-        for place in range(keys):
-            differs = self._changes(columns[place], place)
+        for index in range(keys):
+            differs = self._changes(columns[index], index)
             new_key |= differs
-            if place < groups:
+            if index < groups:
                 new_group |= differs
         if self._last is None:
             new_key[0] = new_group[0] = True
@@ -119,10 +119,10 @@ class BatchReader:
             key_low=key_low,
         )
 
-    def _changes(self, column: pa.Array, place: int) -> NDArray[np.bool_]:
+    def _changes(self, column: pa.Array, index: int) -> NDArray[np.bool_]:
         """Where a key column differs from the row before, of the batch before if need be."""
         found = changes(column)
-        found[0] = self._last is not None and not same(self._last[place], column[0])
+        found[0] = self._last is not None and not same(self._last[index], column[0])
         return found
 
     def _attributes(self, arrays: list[pa.Array], rows: int) -> tuple[Flags, Floats, Ints, Ints]:
@@ -132,29 +132,29 @@ class BatchReader:
         keyed = any(column.encoding not in (Encoding.NUMBER, Encoding.PRESENT) for column in plan)
         key_high = np.empty((len(plan) if keyed else 0, rows), np.int64)
         key_low = np.empty((len(plan) if keyed else 0, rows), np.int64)
-        for place, (column, array) in enumerate(zip(plan, arrays, strict=True)):
+        for index, (column, array) in enumerate(zip(plan, arrays, strict=True)):
             match column.encoding:
                 case Encoding.PRESENT:
-                    valid[place] = as_flags(array) & has_values(array)
+                    valid[index] = as_flags(array) & has_values(array)
                 case Encoding.NUMBER:
-                    valid[place] = has_values(array)
-                    numbers[place] = as_numbers(array, np.float64)
+                    valid[index] = has_values(array)
+                    numbers[index] = as_numbers(array, np.float64)
                 case Encoding.AFTER | Encoding.BEFORE:
-                    valid[place] = has_values(array)
+                    valid[index] = has_values(array)
                     later = as_numbers(array, np.float64)
-                    later = later - self._origin(column, later[valid[place].view(np.bool_)])
-                    numbers[place] = later if column.encoding is Encoding.AFTER else -later
+                    later = later - self._origin(column, later[valid[index].view(np.bool_)])
+                    numbers[index] = later if column.encoding is Encoding.AFTER else -later
                 case Encoding.LEAST | Encoding.GREATEST:
-                    valid[place] = has_values(array)
-                    key_high[place], key_low[place] = encode(array, column.encoding is Encoding.GREATEST)
+                    valid[index] = has_values(array)
+                    key_high[index], key_low[index] = encode(array, column.encoding is Encoding.GREATEST)
                 case Encoding.LEAST_DIFFERENCE | Encoding.GREATEST_DIFFERENCE:
-                    valid[place] = has_values(array)
-                    key_high[place], key_low[place], numbers[place] = encode_part(array, column)
+                    valid[index] = has_values(array)
+                    key_high[index], key_low[index], numbers[index] = encode_part(array, column)
                     if column.is_beside:
-                        valid[place] &= (numbers[place] == -np.inf) == (column.encoding is Encoding.GREATEST_DIFFERENCE)
+                        valid[index] &= (numbers[index] == -np.inf) == (column.encoding is Encoding.GREATEST_DIFFERENCE)
                 case Encoding.IDENTITY:
-                    valid[place] = has_values(array)
-                    key_high[place], key_low[place] = self._identity(array), 0
+                    valid[index] = has_values(array)
+                    key_high[index], key_low[index] = self._identity(array), 0
         return valid, numbers, key_high, key_low
 
     def _origin(self, column: Column, values: Floats) -> float:

@@ -13,7 +13,7 @@ from sparkext.planner.compiler.kernel_plan import COUNT_LIMIT, SCALE_BITS, STUCK
 from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
 from sparkext.udfs.arrow.arrays import as_arrow, as_decimals, as_numbers, as_word_pairs, has_values
 from sparkext.udfs.arrow.order_keys import as_int64, decode, encode_or_none
-from sparkext.udfs.state.assemble import FieldPlace
+from sparkext.udfs.state.assemble import FieldIndexes
 from sparkext.udfs.state.program import Floats, Ints, Output
 
 _PARTS = [(EXACT, pa.decimal128(38, 0)), (DOUBLE, pa.float64()), (NUMBER, pa.float64()), (SCALE, pa.int64())]
@@ -43,7 +43,7 @@ def result_batch(
     rows: int,
     groups: pa.RecordBatch | None,
     fields: Sequence[Field],
-    places: Sequence[FieldPlace],
+    indexes: Sequence[FieldIndexes],
     types: Mapping[str, pa.DataType],
 ) -> pa.RecordBatch:
     """The first rows of ``output``: group keys, ``bank`` (int32), ``window`` (int64), fields, and what does not fit.
@@ -53,7 +53,7 @@ def result_batch(
         rows: Their number.
         groups: Keys of the groups by number; None when there are no groups.
         fields: Output fields of the pool.
-        places: Where they are in a row.
+        indexes: Where they are in a row.
         types: Arrow types of attributes whose extremes are asked for, by their names in ``fields``.
     """
     columns: dict[str, pa.Array] = {}
@@ -62,12 +62,12 @@ def result_batch(
     columns["bank"] = as_arrow(output.bank[:rows].astype(np.int32))
     columns["window"] = as_arrow(output.window[:rows].copy())
     values = []
-    for field, place in zip(fields, places, strict=True):
-        high = output.words[:rows, place.word].copy()
+    for field, index in zip(fields, indexes, strict=True):
+        high = output.words[:rows, index.word].copy()
         if field.arithmetic is Arithmetic.NUMBER:
-            values.append(FieldValues(high, numbers=output.floats[:rows, place.float].copy()))
+            values.append(FieldValues(high, numbers=output.floats[:rows, index.float].copy()))
         else:
-            values.append(FieldValues(high, output.words[:rows, place.word + 1].copy()))
+            values.append(FieldValues(high, output.words[:rows, index.word + 1].copy()))
     columns |= field_columns(fields, values, types, rows)
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 

@@ -47,8 +47,8 @@ def tree_links(plan: KernelPlan, links: Iterable[Link]) -> list[tuple[TreeSource
     ]
 
 
-_Place: TypeAlias = tuple[int, int, int | None, tuple[Cut, ...]]
-"""Event class and window of a cell, and how events leave it."""
+_HistoryKey: TypeAlias = tuple[int, int, int | None, tuple[Cut, ...]]
+"""Event class and window of a cell, and how events leave it: what tells its history from others."""
 
 
 @dataclass(slots=True)
@@ -81,9 +81,9 @@ class Histories:
         anchored = [cell for cell in plan.cells if cell.anchor is not None]
         links = [link for cell in plan.cells for link in cell.links if link.comparison is not None]
         links += [link for cell in anchored for link in cell.links]
-        known = dict.fromkeys(_place(plan.cells[link.cell]) for link in links)
-        self._index = {place: number for number, place in enumerate(sorted(known, key=lambda place: place[:2]))}
-        self._histories = [_History(*place, self._lanes(place[1])) for place in self._index]
+        known = dict.fromkeys(_history_key(plan.cells[link.cell]) for link in links)
+        self._index = {key: number for number, key in enumerate(sorted(known, key=lambda one: one[:2]))}
+        self._histories = [_History(*key, self._lanes(key[1])) for key in self._index]
         for link in links:
             self._history(link.cell).at(link.cell, 1 if plan.cells[link.cell].anchor is None else 2)
         self._tree_of: dict[tuple[int, tuple[int, ...]], int] = {}
@@ -95,7 +95,7 @@ class Histories:
         self._terms = [comparison for comparison, _ in terms_of(plan)]
         self.code: list[list[int]] = []
 
-    def place(self, link: Link, row: int) -> list[int]:
+    def row_end(self, link: Link, row: int) -> list[int]:
         """The end of the row in ``Program.links`` of a link that is not looked up in a tree."""
         if link.comparison is None:
             return NO_HISTORY
@@ -103,7 +103,7 @@ class Histories:
         scan = self._scan(link, history, row)
         return [-1, -1, scan, history, self._histories[history].at(link.cell)]
 
-    def place_anchored(self, link: Link, row: int) -> list[int]:
+    def anchored_row_end(self, link: Link, row: int) -> list[int]:
         """The end of the row in ``Program.links`` of a link to a cell with anchors."""
         history = self._number(link.cell)
         scan = -1 if link.comparison is None else self._scan(link, history, row)
@@ -114,7 +114,7 @@ class Histories:
         history = self._history(cell)
         return self._number(cell), history.at(cell), history.at(cell) + history.lanes
 
-    def place_tree(self, source: TreeSource) -> list[int]:
+    def tree_row_end(self, source: TreeSource) -> list[int]:
         """The end of the row in ``Program.links`` of cells that are looked up in a tree."""
         term, cells = source
         return [term, self._tree_of[source], -1, self._number(cells[0]), -1]
@@ -179,7 +179,7 @@ class Histories:
         return self._scan_of[key]
 
     def _number(self, cell: int) -> int:
-        return self._index[_place(self._plan.cells[cell])]
+        return self._index[_history_key(self._plan.cells[cell])]
 
     def _history(self, cell: int) -> _History:
         return self._histories[self._number(cell)]
@@ -189,7 +189,7 @@ class Histories:
         return 1 if known is None else known.live
 
 
-def _place(cell: Cell) -> _Place:
+def _history_key(cell: Cell) -> _HistoryKey:
     return cell.event if cell.anchor is None else cell.anchor, cell.window, cell.taken, cell.cuts
 
 

@@ -1,9 +1,9 @@
-"""Segment and range trees: what the events before hold whose places are in some intervals.
+"""Segment and range trees: what the events before hold whose leaves are in some intervals.
 
 Each node holds what the events below it hold, per lane. Nodes are added up and never taken away from each other: sums
 of doubles would lose what is small beside what is large, counts that stuck could not come back, and extremes have no
-inverse. A segment tree of n places has node n + p for place p, and node k above 2k and 2k + 1. `range_tree` says
-what a range tree is; the node of a place on its level 0 has the number of the place.
+inverse. A segment tree of n leaves has node n + p for leaf p, and node k above 2k and 2k + 1. `range_tree` says
+what a range tree is; the node of a leaf on its level 0 has the number of the leaf.
 
 Which nodes an event asks for is found once for all that is kept of the same events.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.udfs.comparisons.range_tree import FANOUT, GROUP, nodes_of_level
-from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, ASKED_OTHERS, LEVELS, PLACE
+from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, ASKED_OTHERS, LEAF, LEVELS
 from sparkext.udfs.kernels.compiled import inlined, inner
 from sparkext.udfs.kernels.totals import HUGE, NARROW, add_one
 from sparkext.udfs.state.columns import (
@@ -106,7 +106,7 @@ def find_nodes(asked, intervals, shape, order, by_order, found):  # type: ignore
 
 @inlined
 def _cover(found, count, first, leaves, begin, end):  # type: ignore[no-untyped-def]
-    """Find the nodes of a segment tree, which begins at the node ``first``, over its places ``begin``..``end``."""
+    """Find the nodes of a segment tree, which begins at the node ``first``, over its leaves ``begin``..``end``."""
     begin, end = begin + leaves, end + leaves
     while begin < end:
         if begin & 1:
@@ -123,7 +123,7 @@ def _cover(found, count, first, leaves, begin, end):  # type: ignore[no-untyped-
 
 @inner
 def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper):  # type: ignore[no-untyped-def]
-    """Find the nodes of a range tree over places ``begin``..``end`` and ranks ``lower``..``upper``."""
+    """Find the nodes of a range tree over leaves ``begin``..``end`` and ranks ``lower``..``upper``."""
     size, wider, last = 1, FANOUT, shape[TREE_LEVELS] - 1
     for level in range(shape[TREE_LEVELS]):
         while begin < end:
@@ -142,7 +142,7 @@ def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper
                     found[count] = block
                     count += 1
             else:
-                some, more = _rank_place(order, at, size, lower), _rank_place(order, at, size, upper)
+                some, more = _ranks_below(order, at, size, lower), _ranks_below(order, at, size, upper)
                 first, last = (some + GROUP - 1) // GROUP, more // GROUP
                 if first < last:
                     node = shape[LEAVES] + (level - 1) * nodes_of_level(shape[LEAVES]) + 2 * block // GROUP
@@ -158,7 +158,7 @@ def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper
 
 
 @inlined
-def _rank_place(order, begin, size, rank):  # type: ignore[no-untyped-def]
+def _ranks_below(order, begin, size, rank):  # type: ignore[no-untyped-def]
     """How many of the ranks of a block are less than another."""
     low, high = np.int64(0), np.int64(size)
     if order[begin] >= rank:
@@ -175,14 +175,14 @@ def _rank_place(order, begin, size, rank):  # type: ignore[no-untyped-def]
 
 
 @inner
-def put_in_intervals(program, past, tree, place, values):  # type: ignore[no-untyped-def]
+def put_in_intervals(program, past, tree, entry, values):  # type: ignore[no-untyped-def]
     """Add a recorded event, whose lanes begin at ``values``, to the nodes of a tree that it is below."""
     term, lanes = program.trees[tree, TREE_TERM], program.trees[tree, TREE_LANES]
     only = program.windows[program.trees[tree, TREE_WINDOW], 0] == 0
-    windows, first = (0, 0) if only else (past.windows[place], past.first[place])
+    windows, first = (0, 0) if only else (past.windows[entry], past.first[entry])
     _put(
         program.trees[tree, TREE_KIND],
-        past.ranks[term, past.source[place]],
+        past.ranks[term, past.source[entry]],
         past.shapes[term],
         past.slots,
         lanes,
@@ -200,7 +200,7 @@ def put_in_intervals(program, past, tree, place, values):  # type: ignore[no-unt
 @inner
 def _put(kind, stands, shape, slots, lanes, first, windows, base, tags, values, nodes, node_window, of):  # type: ignore[no-untyped-def]
     """Add a recorded event to nodes; ``windows`` is 0 where there is one window only."""
-    at, leaves = stands[PLACE], shape[LEAVES]
+    at, leaves = stands[LEAF], shape[LEAVES]
     if at < 0:
         return
     if shape[TREE_LEVELS] == 0:

@@ -124,30 +124,30 @@ def search_for(code: Ints) -> Search:
         is_number.append(opcode == TO_NUMBER or (name.endswith("number") and not EQUAL_WHOLE <= opcode <= IS_NULL_KEY))
     detail = [_KNOWN] * count
     detail[-1] = _SIGN
-    for place in reversed(range(count)):
-        for number, operand in enumerate(operands[place]):
-            wanted = _detail(int(code[place, OPCODE]), number, detail[place])
-            if EQUAL_WHOLE <= code[place, OPCODE] <= AT_MOST_KEY and all(varies[o] for o in operands[place]):
+    for index in reversed(range(count)):
+        for number, operand in enumerate(operands[index]):
+            wanted = _detail(int(code[index, OPCODE]), number, detail[index])
+            if EQUAL_WHOLE <= code[index, OPCODE] <= AT_MOST_KEY and all(varies[o] for o in operands[index]):
                 wanted = _SIGN  # flags: of others, at most one is of the event before
             detail[operand] = max(detail[operand], wanted)
     steps: list[list[int]] = []
     needed: list[int] = []
-    for place, row in enumerate(code):
+    for index, row in enumerate(code):
         opcode, begin = int(row[OPCODE]), len(needed)
         follows = AND <= opcode <= IS_NULL_KEY or CHOOSE_WHOLE <= opcode <= CHOOSE_KEY
-        below = {place}
-        for other in reversed(range(place + 1)):
+        below = {index}
+        for other in reversed(range(index + 1)):
             if other in below:
                 below.update(operands[other])
         needed += [other for other in sorted(below) if varies[other]]
-        searched = varies[place] and not follows
-        steps.append([detail[place] if searched else -1, int(is_number[place]), begin, len(needed)])
-    places = np.arange(count)
+        searched = varies[index] and not follows
+        steps.append([detail[index] if searched else -1, int(is_number[index]), begin, len(needed)])
+    indexes = np.arange(count)
     return Search(
         code=code,
         steps=np.array(steps, np.int64).reshape(-1, 4),
-        fixed=places[~np.array(varies, np.bool_)],
-        varied=places[np.array(varies, np.bool_)],
+        fixed=indexes[~np.array(varies, np.bool_)],
+        varied=indexes[np.array(varies, np.bool_)],
         needed=np.array(needed, np.int64),
     )
 
@@ -287,7 +287,7 @@ def _find(search, axis, batch, rows, begins, ends, n, until, found, scratch, hin
 
 @inner
 def _leaves(search, axis, r, at, end, scratch, hints):  # type: ignore[no-untyped-def]
-    """The first place after ``at`` at which an instruction's value is of another class; ``end`` if none is.
+    """The first value of the axis after ``at`` for which an instruction is in another class; ``end`` if none is.
 
     It is looked for from where it was for the event before on, by steps that grow.
     """

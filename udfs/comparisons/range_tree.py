@@ -1,4 +1,4 @@
-"""Range trees: totals of events whose places by two orders are in two intervals.
+"""Range trees: totals of events whose ranks by two orders are in two intervals.
 
 By the first order, events are cut into blocks of `FANOUT`, blocks of these, and so on. Each block of each level has its
 events in the second order, and a segment tree over groups of `GROUP` of them. What an interval of the first order
@@ -28,20 +28,20 @@ GROUP = 4
 
 
 @arithmetic
-def nodes_of_level(places: int) -> int:
-    """Nodes of the trees of a level above 0, for so many places: two for each group of its full blocks."""
-    return 2 * (places // GROUP)
+def nodes_of_level(leaves: int) -> int:
+    """Nodes of the trees of a level above 0, for so many leaves: two for each group of its full blocks."""
+    return 2 * (leaves // GROUP)
 
 
 class RangeLayout(NamedTuple):
     """Where events are in the blocks of a range tree.
 
     Attributes:
-        levels: Number of levels of blocks; a block of level 0 is one place. 0 when there is no range tree.
+        levels: Number of levels of blocks; a block of level 0 is one leaf. 0 when there is no range tree.
         nodes: Number of nodes.
-        order: Per level, the ranks by the second order of the events of each block, sorted. Shape (levels, places).
-        sorted: Per level, their places, in that order. Shape (levels, places).
-        slots: Per level and place, the number of its event in the order of its block. Shape (levels, places).
+        order: Per level, the ranks by the second order of the events of each block, sorted. Shape (levels, leaves).
+        sorted: Per level, their leaves, in that order. Shape (levels, leaves).
+        slots: Per level and leaf, the number of its event in the order of its block. Shape (levels, leaves).
     """
 
     levels: int
@@ -56,7 +56,7 @@ class RangeLayout(NamedTuple):
         return 2 * FANOUT * self.levels
 
     def used(self, sizes: Ints) -> Ints:
-        """To how many levels an event is added of which only intervals within so many places are asked."""
+        """To how many levels an event is added of which only intervals within so many leaves are asked."""
         edges = FANOUT ** np.arange(1, self.levels)
         return 1 + np.searchsorted(edges, sizes, side="right")
 
@@ -70,21 +70,21 @@ def laid_out(ranks: Ints, widest: int) -> RangeLayout:
 
     Args:
         ranks: Ranks of the events by the second order.
-        widest: Most places that an interval of the first order has.
+        widest: Most leaves that an interval of the first order has.
     """
-    places, levels = len(ranks), 1
+    leaves, levels = len(ranks), 1
     while FANOUT**levels <= widest:
         levels += 1
-    order = np.empty((levels, places), np.int32)
-    by_order = np.zeros((levels, places), np.int32)
-    slots = np.zeros((levels, places), np.int32)
+    order = np.empty((levels, leaves), np.int32)
+    by_order = np.zeros((levels, leaves), np.int32)
+    slots = np.zeros((levels, leaves), np.int32)
     order[0] = ranks
-    at = np.arange(places)
+    at = np.arange(leaves)
     by_rank = np.argsort(ranks, kind="stable")
     for level in range(1, levels):
         size = FANOUT**level
         # Sorted by rank already, so by block it is a stable sort of small numbers.
-        sorted_places = by_rank[np.argsort((by_rank // size).astype(np.int32), kind="stable")]
-        order[level], by_order[level] = ranks[sorted_places], sorted_places
-        slots[level][sorted_places] = at % size
-    return RangeLayout(levels, places + (levels - 1) * nodes_of_level(places), order, by_order, slots)
+        sorted_leaves = by_rank[np.argsort((by_rank // size).astype(np.int32), kind="stable")]
+        order[level], by_order[level] = ranks[sorted_leaves], sorted_leaves
+        slots[level][sorted_leaves] = at % size
+    return RangeLayout(levels, leaves + (levels - 1) * nodes_of_level(leaves), order, by_order, slots)

@@ -26,8 +26,8 @@ NODE, RANK, SIZE, ASKED_NODE, ASKED_RANKS = range(5)
 """Columns of ``Past.ranks`` for a Fenwick tree: its first node (-1: in no tree), rank in it, its size, first node of
 the tree that is asked (-1: none), how many ranks match."""
 
-PLACE, LEVELS, ASKED, ASKED_OTHERS, ASKED_END = range(5)
-"""Columns of ``Past.ranks`` for a tree with intervals: place in it (-1: none), to how many levels of nodes an event is
+LEAF, LEVELS, ASKED, ASKED_OTHERS, ASKED_END = range(5)
+"""Columns of ``Past.ranks`` for a tree with intervals: leaf in it (-1: none), to how many levels of nodes an event is
 added, begin of the intervals that are asked for, of those by the second order, and their end."""
 
 
@@ -37,7 +37,7 @@ class RankedEvents(NamedTuple):
     Attributes:
         table: Per row as in ``Past.ranks``, shape (rows, 5).
         nodes: Number of nodes of all trees together.
-        leaves: Number of places of a tree with intervals.
+        leaves: Number of leaves of a tree with intervals.
         intervals: Begins and ends of all intervals. Shape (intervals, 2).
         layout: Of a range tree; of anything else, without levels.
     """
@@ -108,7 +108,7 @@ class Ranker:
     ) -> RankedEvents:
         rows = np.flatnonzero(stands)
         table = np.zeros((len(asks), 5), np.int32)
-        table[:, PLACE] = -1
+        table[:, LEAF] = -1
         if not len(rows):
             return RankedEvents(table, 0, 0, _NO_INTERVALS, NO_LAYOUT)
         orders = [
@@ -137,7 +137,7 @@ class Ranker:
         leaves = len(trees)
         sizes = np.diff(_begins(trees), append=leaves)
         sizes = np.repeat(sizes, sizes)
-        table[rows, PLACE] = numbers
+        table[rows, LEAF] = numbers
         table[:, ASKED], table[:, ASKED_OTHERS] = until[:-1], until[1:]
         table[:, ASKED_END] = until[1:]
         if not layout.levels:
@@ -225,20 +225,20 @@ def _by_prefix(
     wanted = np.zeros(len(asks), np.int64)
     order = np.zeros(len(asks), np.int64)
     if by is not None:
-        wanted, order = _places(by, batch)
+        wanted, order = _order_numbers(by, batch)
         asks = asks & (wanted >= 0)
         stands = stands & (order >= 0)
-    places = int(max(wanted.max(initial=0), order.max(initial=0))) + 1
+    per_tree = int(max(wanted.max(initial=0), order.max(initial=0))) + 1
     trees = int(max(here_tree.max(initial=0), prev_tree.max(initial=0))) + 1
-    below, nodes = _below((prev_tree * places + order)[stands], trees * places)
+    below, nodes = _below((prev_tree * per_tree + order)[stands], trees * per_tree)
     result = np.empty((len(asks), 5), np.int32)
-    first = below(prev_tree * places)
+    first = below(prev_tree * per_tree)
     result[:, NODE] = np.where(stands, first, -1)
-    result[:, RANK] = np.where(stands, below(prev_tree * places + order) - first, -1)
-    result[:, SIZE] = np.where(stands, below((prev_tree + 1) * places) - first, -1)
-    first = below(here_tree * places)
+    result[:, RANK] = np.where(stands, below(prev_tree * per_tree + order) - first, -1)
+    result[:, SIZE] = np.where(stands, below((prev_tree + 1) * per_tree) - first, -1)
+    first = below(here_tree * per_tree)
     result[:, ASKED_NODE] = np.where(asks, first, -1)
-    result[:, ASKED_RANKS] = np.where(asks, below(here_tree * places + wanted + 1) - first, -1)
+    result[:, ASKED_RANKS] = np.where(asks, below(here_tree * per_tree + wanted + 1) - first, -1)
     return RankedEvents(result, nodes, 0, _NO_INTERVALS, NO_LAYOUT)
 
 
@@ -256,24 +256,24 @@ def _below(values: Ints, most: int) -> tuple[Callable[[Ints], Ints], int]:
     return lambda wanted: np.searchsorted(known, wanted), len(known)
 
 
-def _places(order: Order, batch: Batch) -> tuple[Ints, Ints]:
-    """Per row, the last place that an event goes with, and the place of the event itself; -1 for none.
+def _order_numbers(order: Order, batch: Batch) -> tuple[Ints, Ints]:
+    """Per row, the last number in the order that an event goes with, and that of the event itself; -1 for none.
 
-    Places are even for values that occur and odd between them. Place 0 is for NULL.
+    Numbers are even for values that occur and odd between them. Number 0 is for NULL.
     """
     here = [batch.key_high[order.here], batch.key_low[order.here].view(np.uint64)]
     prev = [batch.key_high[order.prev], batch.key_low[order.prev].view(np.uint64)]
     if order.here == order.prev:
-        wanted = place = _numbers(here)
+        wanted = own = _numbers(here)
     else:
-        wanted, place = _common_numbers(here, prev)
+        wanted, own = _common_numbers(here, prev)
     if not order.before_is_less:
-        last = max(int(wanted.max(initial=0)), int(place.max(initial=0)))
-        wanted, place = last - wanted, last - place
-    wanted, place = 2 * wanted + (2 if order.or_equal else 1), 2 * place + 2
+        last = max(int(wanted.max(initial=0)), int(own.max(initial=0)))
+        wanted, own = last - wanted, last - own
+    wanted, own = 2 * wanted + (2 if order.or_equal else 1), 2 * own + 2
     null = 0 if order.or_null else -1
     wanted = np.where(batch.valid[order.here] != 0, wanted, null)
-    return wanted, np.where(batch.valid[order.prev] != 0, place, null)
+    return wanted, np.where(batch.valid[order.prev] != 0, own, null)
 
 
 def _common_numbers(one: list[NDArray[Any]], other: list[NDArray[Any]]) -> tuple[Ints, Ints]:

@@ -43,16 +43,16 @@ from sparkext.udfs.state.program import SCAN_CHUNK
 
 @kernel
 def find_matches(code, batch, row, sources, begin, end, found, registers):  # type: ignore[no-untyped-def]
-    """Places ``begin``..``end`` at which the condition is true of the event in ``row`` and the one there.
+    """Those of the entries ``begin``..``end`` for which the condition is true of the event in ``row`` and theirs.
 
     Args:
         code: Instructions, as rows of ``Program.code``.
         batch: `sparkext.udfs.arrow.batches.Batch`.
         row: Of the event at hand.
-        sources: Per place, the row of the event before.
-        begin: First place.
-        end: The place after the last.
-        found: The places are written here.
+        sources: Per entry, the row of the event before.
+        begin: First entry.
+        end: The entry after the last.
+        found: The entries are written here.
         registers: `sparkext.udfs.state.program.Registers`, one for each instruction at least; scratch.
 
     Returns:
@@ -68,9 +68,9 @@ def find_matches(code, batch, row, sources, begin, end, found, registers):  # ty
                 _load(code[r], batch, row, rows, words[r], numbers[r], lows[r], known[r])
             else:
                 _apply(code, r, len(rows), words, numbers, lows, known)
-        for place in range(len(rows)):
-            if known[size - 1, place] and words[size - 1, place]:
-                found[count] = start + place
+        for i in range(len(rows)):
+            if known[size - 1, i] and words[size - 1, i]:
+                found[count] = start + i
                 count += 1
     return count
 
@@ -105,8 +105,8 @@ def _load(instruction, batch, row, rows, words, numbers, lows, known):  # type: 
 
 @inlined
 def _gather(register, column, rows):  # type: ignore[no-untyped-def]
-    for place in range(len(rows)):
-        register[place] = column[rows[place]]
+    for i in range(len(rows)):
+        register[i] = column[rows[i]]
 
 
 @inner

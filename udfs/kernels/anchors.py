@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import inlined, inner, place
+from sparkext.udfs.kernels.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.differences import add_from_with_part, with_part
 from sparkext.udfs.kernels.lookback import match
 from sparkext.udfs.kernels.numbers import add_scaled, is_before, scaled
@@ -86,10 +86,10 @@ def _add_link(program, state, guards, past, differences, batch, row, cell, link,
     )
     opened = state.open[anchored[ANCHORED_WINDOW]]
     oldest, newest = opened[OPEN_ORIGIN] + opened[OPEN_LANE], opened[OPEN_ORIGIN] + opened[OPEN_LANE_END] - 1
-    first_place = past.rows[history, PAST_BEGIN]
-    places = past.rows[history, PAST_SEEN] - first_place
+    first_anchor = past.rows[history, PAST_BEGIN]
+    count = past.rows[history, PAST_SEEN] - first_anchor
     if scan >= 0:
-        places = match(program, state, guards, past, batch, row, scan)
+        count = match(program, state, guards, past, batch, row, scan)
     values = past.value_at[history] - past.rows[history, PAST_FIRST] * width
     by = program.links[link, LINK_LANES] - anchored[ANCHORED_PENDING]
     high, low, number = past.values.high, past.values.low, past.values.number
@@ -106,11 +106,11 @@ def _add_link(program, state, guards, past, differences, batch, row, cell, link,
             if differences.anchored[cell, ADDED_COLUMN] >= 0:
                 key_high, key_low = with_part(differences.anchored[cell], batch, row, key_high, key_low)
     if scan < 0 and program.windows[anchored[ANCHORED_WINDOW], 0] == 0 and not (of_extreme or weighted):
-        begin = values + first_place * width + anchored[ANCHORED_PENDING]
-        if _add_column(kind, begin, begin + places * width, width, by, state.cursor, low, number):
+        begin = values + first_anchor * width + anchored[ANCHORED_PENDING]
+        if _add_column(kind, begin, begin + count * width, width, by, state.cursor, low, number):
             return
-    for n in range(places):
-        anchor = past.matches[scan, n] if scan >= 0 else first_place + n
+    for n in range(count):
+        anchor = past.matches[scan, n] if scan >= 0 else first_anchor + n
         first = past.first[anchor]
         at = values + anchor * width + anchored[ANCHORED_PENDING] - first
         begin, end = at + max(oldest, first), at + min(newest, first + past.windows[anchor] - 1) + 1
@@ -136,15 +136,15 @@ def _add_column(kind, begin, end, width, by, cursor, low, number):  # type: igno
     if kind == EXACT and not cursor[CURSOR_WIDE]:
         most = np.int64(0)
         for row in range(begin, end, width):
-            low[place(row)] += low[place(row + by)]
-            most = max(most, low[place(row)])
+            low[as_index(row)] += low[as_index(row + by)]
+            most = max(most, low[as_index(row)])
         cursor[CURSOR_WIDE] |= most >= NARROW
         return True
     if kind == NUMBER and not cursor[CURSOR_SCALED]:
         largest = 0.0
         for row in range(begin, end, width):
-            number[place(row)] += number[place(row + by)]
-            largest = max(largest, abs(number[place(row)]))
+            number[as_index(row)] += number[as_index(row + by)]
+            largest = max(largest, abs(number[as_index(row)]))
         cursor[CURSOR_SCALED] |= largest >= HUGE
         return True
     return False
@@ -190,7 +190,7 @@ def settle_anchored(program, state, past):  # type: ignore[no-untyped-def]
             end = values + past.rows[history, PAST_SEEN] * width + anchored[ANCHORED_HELD]
             if _add_column(kind, begin, end, width, by, state.cursor, low, number):
                 for row in range(begin + by, end + by, width):
-                    high[place(row)] = low[place(row)] = 0
+                    high[as_index(row)] = low[as_index(row)] = 0
                 continue
         for anchor in range(past.rows[history, PAST_BEGIN], past.rows[history, PAST_SEEN]):
             begin = values + anchor * width + anchored[ANCHORED_HELD]

@@ -65,9 +65,9 @@ def _nothing(context: Any, *_: Any) -> Any:
 @lower_builtin(by_reference, BaseNamedTuple)
 def _on_the_stack(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
     (parts,) = arguments
-    place = cgutils.alloca_once(builder, parts.type)
-    builder.store(parts, place)
-    return builder.bitcast(place, cgutils.voidptr_t)
+    pointer = cgutils.alloca_once(builder, parts.type)
+    builder.store(parts, pointer)
+    return builder.bitcast(pointer, cgutils.voidptr_t)
 
 
 @infer_getattr
@@ -85,7 +85,7 @@ class _Attributes(AttributeTemplate):  # type: ignore[misc]
 def _attribute(context: Any, builder: Any, kind: ByReference, value: Any, name: str) -> Any:
     number = kind.parts.fields.index(name)
     whole = context.get_value_type(kind.parts).as_pointer()
-    place = cgutils.gep_inbounds(builder, builder.bitcast(value, whole), 0, number)
+    pointer = cgutils.gep_inbounds(builder, builder.bitcast(value, whole), 0, number)
     if isinstance(kind.parts.types[number], BaseNamedTuple):
-        return builder.bitcast(place, cgutils.voidptr_t)
-    return builder.load(place)
+        return builder.bitcast(pointer, cgutils.voidptr_t)
+    return builder.load(pointer)

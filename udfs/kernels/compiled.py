@@ -32,7 +32,7 @@ from sparkext.udfs.unpacked import digest, lasting_directory
 
 
 def cache_directory() -> Path | None:
-    """Where kernels are kept: in the place that the user has named for numba, else in one that can be written to."""
+    """Where kernels are kept: the directory that the user has named for numba, else one that can be written to."""
     beside = not numba.config.CACHE_DIR and os.access(_PACKAGE, os.W_OK)
     base = _PACKAGE / "__pycache__" if beside else lasting_directory()
     return None if base is None else base / _name()
@@ -85,7 +85,7 @@ MACHINE = digest(str(part).encode() for part in (sys.version, numba.__version__,
 """What compiled kernels are right for, beside their sources: packages and processor."""
 
 DIRECTORY = fill(cache_directory())
-"""Where this process looks for kernels and keeps them; None when there is no place that is safe."""
+"""Where this process looks for kernels and keeps them; None when there is no directory that is safe."""
 
 FUNCTIONS: list[Any] = []
 """All that is compiled."""
@@ -137,6 +137,6 @@ compile. Numba hands the wish on to what such a function calls, unless that says
 arithmetic = _kept(_nrt=False, forceinline=True)
 """For functions of single values, which Python may call too."""
 
-place = np.uint64
-"""What the innermost loops make of indices: of those that may be negative numba asks each time whether they count from
-the end, and does not use vector instructions. Sums of places and other integers are none: numba makes them floats."""
+as_index = np.uint64
+"""What the innermost loops make of indexes: of those that may be negative numba asks each time whether they count from
+the end, and does not use vector instructions. Sums of these and other integers are none: numba makes them floats."""

@@ -136,16 +136,16 @@ def _leave(program, past, history):  # type: ignore[no-untyped-def]
     width = program.histories[history, HISTORY_LANES] * program.histories[history, HISTORY_CELLS]
     values = past.value_at[history] - past.rows[history, PAST_FIRST] * width
     to = past.rows[history, PAST_SEEN]
-    for place in range(past.rows[history, PAST_SEEN] - 1, past.rows[history, PAST_BEGIN] - 1, -1):
-        if past.taken[place]:
-            past.taken[place] = 0
+    for entry in range(past.rows[history, PAST_SEEN] - 1, past.rows[history, PAST_BEGIN] - 1, -1):
+        if past.taken[entry]:
+            past.taken[entry] = 0
             continue
         to -= 1
-        if to == place:
+        if to == entry:
             continue
-        past.time[to], past.source[to] = past.time[place], past.source[place]
-        past.first[to], past.windows[to] = past.first[place], past.windows[place]
+        past.time[to], past.source[to] = past.time[entry], past.source[entry]
+        past.first[to], past.windows[to] = past.first[entry], past.windows[entry]
         for lane in range(width):
-            past.values.high[values + to * width + lane] = past.values.high[values + place * width + lane]
-            past.values.low[values + to * width + lane] = past.values.low[values + place * width + lane]
+            past.values.high[values + to * width + lane] = past.values.high[values + entry * width + lane]
+            past.values.low[values + to * width + lane] = past.values.low[values + entry * width + lane]
     past.rows[history, PAST_BEGIN] = to

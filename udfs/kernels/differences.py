@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import arithmetic, inlined, place
+from sparkext.udfs.kernels.compiled import arithmetic, as_index, inlined
 from sparkext.udfs.kernels.numbers import is_before
 from sparkext.udfs.kernels.totals import NO_HIGH, NO_LOW
 from sparkext.udfs.state.differences import ADDED_COLUMN, ADDED_IS_GREATEST, ADDED_KIND, DOUBLE
@@ -21,20 +21,20 @@ def add_part(added, batch, row, begin, end, high, low):  # type: ignore[no-untyp
         added: Row of a table of `sparkext.udfs.state.differences.Differences`.
         batch: `sparkext.udfs.arrow.batches.Batch`.
         row: Of the event.
-        begin: The first place.
-        end: The place after the last.
+        begin: Index of the first key.
+        end: The index after the last.
         high: High words of keys; changed.
         low: Low words; changed.
     """
-    for at in range(place(begin), place(end)):
+    for at in range(as_index(begin), as_index(end)):
         high[at], low[at] = with_part(added, batch, row, high[at], low[at])
 
 
 @inlined
 def add_from_with_part(added, batch, row, begin, end, by, high, low):  # type: ignore[no-untyped-def]
-    """Keep the least of the keys at ``begin``..``end`` and those ``by`` places after, to which the event adds."""
-    by = place(by)
-    for at in range(place(begin), place(end)):
+    """Keep the least of the keys at ``begin``..``end`` and those ``by`` lanes after, to which the event adds."""
+    by = as_index(by)
+    for at in range(as_index(begin), as_index(end)):
         more_high, more_low = with_part(added, batch, row, high[at + by], low[at + by])
         if is_before(more_high, more_low, high[at], low[at]):
             high[at], low[at] = more_high, more_low
@@ -43,7 +43,7 @@ def add_from_with_part(added, batch, row, begin, end, by, high, low):  # type: i
 @inlined
 def with_part(added, batch, row, high, low):  # type: ignore[no-untyped-def]
     """The key of a difference with what an event adds to it; that of no value as it is."""
-    column, is_greatest = place(added[ADDED_COLUMN]), added[ADDED_IS_GREATEST] != 0
+    column, is_greatest = as_index(added[ADDED_COLUMN]), added[ADDED_IS_GREATEST] != 0
     if high == NO_HIGH and low == NO_LOW:
         return high, low
     if added[ADDED_KIND] == DOUBLE:

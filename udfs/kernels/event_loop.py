@@ -18,7 +18,7 @@ import numpy as np
 from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
 from sparkext.udfs.kernels.anchors import add_per_anchor, settle_anchored
 from sparkext.udfs.kernels.bursts import choose, end_bursts, look_again
-from sparkext.udfs.kernels.compiled import inner, place
+from sparkext.udfs.kernels.compiled import as_index, inner
 from sparkext.udfs.kernels.cuts import mark_cuts, settle_cuts
 from sparkext.udfs.kernels.differences import add_part
 from sparkext.udfs.kernels.guards import (
@@ -90,7 +90,7 @@ from sparkext.udfs.state.differences import ADDED_COLUMN
 from sparkext.udfs.state.program import EXACT, NUMBER
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_BIT_PLACES = np.array(
+_BIT_INDEXES = np.array(
     [p for _, p in sorted(((((1 << p) * 0x03F79D71B4CB0A89) % (1 << 64)) >> 58, p) for p in range(64))], np.int64
 )
 
@@ -194,7 +194,7 @@ def advance(  # type: ignore[no-untyped-def]
             bits = classes[row, word]
             while bits:
                 bit = np.uint64(bits & -bits) * _DE_BRUIJN >> np.uint64(58)
-                matched[found] = word * CLASSES_PER_WORD + _BIT_PLACES[bit]
+                matched[found] = word * CLASSES_PER_WORD + _BIT_INDEXES[bit]
                 found += 1
                 bits &= bits - 1
 
@@ -208,16 +208,16 @@ def advance(  # type: ignore[no-untyped-def]
 
         # What the event adds to each cell of its classes, from totals of earlier events only.
         for m in range(parts):
-            for u in range(place(update_ends[matched[m]]), place(update_ends[matched[m] + 1])):
+            for u in range(as_index(update_ends[matched[m]]), as_index(update_ends[matched[m] + 1])):
                 kind, window, at = (
                     updates[u, UPDATE_KIND],
-                    place(updates[u, UPDATE_WINDOW]),
-                    place(updates[u, UPDATE_AT]),
+                    as_index(updates[u, UPDATE_WINDOW]),
+                    as_index(updates[u, UPDATE_AT]),
                 )
-                begin, end = place(updates[u, UPDATE_SOURCES]), place(updates[u, UPDATE_SOURCES_END])
-                count, column = place(updates[u, UPDATE_COUNT]), updates[u, UPDATE_COLUMN]
+                begin, end = as_index(updates[u, UPDATE_SOURCES]), as_index(updates[u, UPDATE_SOURCES_END])
+                count, column = as_index(updates[u, UPDATE_COUNT]), updates[u, UPDATE_COLUMN]
                 counts = updates[u, UPDATE_COUNT] >= 0 and (column < 0 or valid[column, row] != 0)
-                lane_begin, lane_end = place(opened[window, OPEN_LANE]), place(opened[window, OPEN_LANE_END])
+                lane_begin, lane_end = as_index(opened[window, OPEN_LANE]), as_index(opened[window, OPEN_LANE_END])
                 start = updates[u, UPDATE_START]
                 if updates[u, UPDATE_START_CLASS] >= 0:
                     start &= (
@@ -239,7 +239,7 @@ def advance(  # type: ignore[no-untyped-def]
                     for lane in range(lane_begin, lane_end):
                         sum_low = start
                         for s in range(begin, end):
-                            sum_low += low[place(sources[s]) + lane]
+                            sum_low += low[as_index(sources[s]) + lane]
                         if counts:
                             sum_low += event_low[count + lane]
                         event_high[at + lane] = 0
@@ -250,7 +250,7 @@ def advance(  # type: ignore[no-untyped-def]
                     for lane in range(lane_begin, lane_end):
                         sum_high, sum_low = np.int64(0), start
                         for s in range(begin, end):
-                            there = place(sources[s]) + lane
+                            there = as_index(sources[s]) + lane
                             sum_high, sum_low = add_exact(sum_high, sum_low, high[there], low[there])
                         if counts:
                             there = count + lane
@@ -274,7 +274,7 @@ def advance(  # type: ignore[no-untyped-def]
                         for lane in range(lane_begin, lane_end):
                             total = start_number
                             for s in range(begin, end):
-                                total += number[place(sources[s]) + lane]
+                                total += number[as_index(sources[s]) + lane]
                             if counts:
                                 total += value * event_number[count + lane]
                             event_number[at + lane] = total
@@ -287,7 +287,7 @@ def advance(  # type: ignore[no-untyped-def]
                         for lane in range(lane_begin, lane_end):
                             total, scale = start_number, np.int64(0)
                             for s in range(begin, end):
-                                there = place(sources[s]) + lane
+                                there = as_index(sources[s]) + lane
                                 total, scale = add_scaled(total, scale, number[there], low[there])
                             there = count + lane
                             if counts and event_number[there] != 0.0:
@@ -299,7 +299,7 @@ def advance(  # type: ignore[no-untyped-def]
                     for lane in range(lane_begin, lane_end):
                         least_high, least_low = NO_HIGH, NO_LOW
                         for s in range(begin, end):
-                            there = place(sources[s]) + lane
+                            there = as_index(sources[s]) + lane
                             if is_before(high[there], low[there], least_high, least_low):
                                 least_high, least_low = high[there], low[there]
                         there = count + lane
@@ -355,8 +355,8 @@ def advance(  # type: ignore[no-untyped-def]
                     settle_anchored(program, state, past)
                     insert_into_trees(program, past)
         for m in range(parts):
-            for u in range(place(update_ends[matched[m]]), place(update_ends[matched[m] + 1])):
-                kind, window, at = updates[u, UPDATE_KIND], place(updates[u, UPDATE_WINDOW]), updates[u, UPDATE_AT]
+            for u in range(as_index(update_ends[matched[m]]), as_index(update_ends[matched[m] + 1])):
+                kind, window, at = updates[u, UPDATE_KIND], as_index(updates[u, UPDATE_WINDOW]), updates[u, UPDATE_AT]
                 begin, end = at + opened[window, OPEN_LANE], at + opened[window, OPEN_LANE_END]
                 if spans is not None:
                     if is_spanned:

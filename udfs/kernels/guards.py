@@ -79,10 +79,10 @@ def settle_guards(program, guards):  # type: ignore[no-untyped-def]
     """Move what is pending of forbidden trends into what has come."""
     rows = program.guard_states
     for r in range(len(rows)):
-        place, guard = rows[r, GUARD_NUMBER], rows[r, GUARD_BREAKS]
-        latest = guards.latest_pending[place]
-        guards.latest_pending[place] = _NEVER
-        guards.latest[place] = max(guards.latest[place], latest)
+        number, guard = rows[r, GUARD_NUMBER], rows[r, GUARD_BREAKS]
+        latest = guards.latest_pending[number]
+        guards.latest_pending[number] = _NEVER
+        guards.latest[number] = max(guards.latest[number], latest)
         if guard >= 0:
             guards.broken[guard] = max(guards.broken[guard], latest)
     guards.pending[0] = 0

@@ -7,7 +7,7 @@ range trees, or event by event.
 from __future__ import annotations
 
 from sparkext.udfs.comparisons.interval_trees import add_intervals, put_in_intervals
-from sparkext.udfs.comparisons.ranks import ASKED, ASKED_NODE, ASKED_OTHERS, ASKED_RANKS, NODE, PLACE, RANK, SIZE
+from sparkext.udfs.comparisons.ranks import ASKED, ASKED_NODE, ASKED_OTHERS, ASKED_RANKS, LEAF, NODE, RANK, SIZE
 from sparkext.udfs.comparisons.scan import find_matches
 from sparkext.udfs.kernels.compiled import inlined, inner
 from sparkext.udfs.kernels.cuts import mark_taken
@@ -156,10 +156,10 @@ def _add_matches(program, state, guards, past, batch, row, u, link):  # type: ig
     width = program.histories[history, HISTORY_LANES] * program.histories[history, HISTORY_CELLS]
     oldest, newest = opened[OPEN_ORIGIN] + opened[OPEN_LANE], opened[OPEN_ORIGIN] + opened[OPEN_LANE_END] - 1
     for n in range(found):
-        place = past.matches[scan, n]
-        first = past.first[place]
-        begin, end = max(oldest, first), min(newest, first + past.windows[place] - 1) + 1
-        row_at = past.value_at[history] + (place - past.rows[history, PAST_FIRST]) * width
+        entry = past.matches[scan, n]
+        first = past.first[entry]
+        begin, end = max(oldest, first), min(newest, first + past.windows[entry] - 1) + 1
+        row_at = past.value_at[history] + (entry - past.rows[history, PAST_FIRST]) * width
         there = row_at + program.links[link, LINK_LANES] - first
         to = at - opened[OPEN_ORIGIN]
         add_from(
@@ -202,9 +202,9 @@ def _find(program, state, guards, past, batch, row, scan):  # type: ignore[no-un
     if guards is not None:
         kept = 0
         for match in range(found):
-            place = past.matches[scan, match]
-            if holds(program, guards, link, past.time[place]):
-                past.matches[scan, kept] = place
+            entry = past.matches[scan, match]
+            if holds(program, guards, link, past.time[entry]):
+                past.matches[scan, kept] = entry
                 kept += 1
         found = kept
         mark_taken(program, guards, past, scan, found)
@@ -213,7 +213,7 @@ def _find(program, state, guards, past, batch, row, scan):  # type: ignore[no-un
 
 @inner
 def _find_ranked(program, past, row, scan, begin, end):  # type: ignore[no-untyped-def]
-    """Find the events at some places whose ranks match, by one of the terms; these are disjoint."""
+    """Find the events of some entries whose ranks match, by one of the terms; these are disjoint."""
     found, matches, source = 0, past.matches[scan], past.source
     for term in range(program.scans[scan, SCAN_TERM], program.scans[scan, SCAN_TERM_END]):
         ranks = past.ranks[term]
@@ -221,7 +221,7 @@ def _find_ranked(program, past, row, scan, begin, end):  # type: ignore[no-untyp
             for n in range(ranks[row, ASKED], ranks[row, ASKED_OTHERS]):
                 first, last = past.intervals[n, 0], past.intervals[n, 1]
                 for at in range(begin, end):
-                    if first <= ranks[source[at], PLACE] < last:
+                    if first <= ranks[source[at], LEAF] < last:
                         matches[found] = at
                         found += 1
         elif ranks[row, ASKED_NODE] >= 0:
@@ -242,8 +242,8 @@ def record(program, state, past, matched, found, row, time):  # type: ignore[no-
             lanes, cells = program.histories[h, HISTORY_LANES], program.histories[h, HISTORY_CELLS]
             begin, opened = program.histories[h, HISTORY_BEGIN], state.open[program.histories[h, HISTORY_WINDOW]]
             windows = opened[OPEN_LANE_END] - opened[OPEN_LANE]
-            place = past.rows[h, PAST_END]
-            at = past.value_at[h] + (place - past.rows[h, PAST_FIRST]) * cells * lanes
+            entry = past.rows[h, PAST_END]
+            at = past.value_at[h] + (entry - past.rows[h, PAST_FIRST]) * cells * lanes
             some = False
             for c in range(cells):
                 u = program.history_cells[begin + c]
@@ -258,9 +258,9 @@ def record(program, state, past, matched, found, row, time):  # type: ignore[no-
                         updates[u, UPDATE_KIND], event.high[here], event.low[here], event.number[here]
                     )
             if some:
-                past.time[place], past.source[place] = time, row
-                past.first[place], past.windows[place] = opened[OPEN_ORIGIN] + opened[OPEN_LANE], windows
-                past.rows[h, PAST_END] = place + 1
+                past.time[entry], past.source[entry] = time, row
+                past.first[entry], past.windows[entry] = opened[OPEN_ORIGIN] + opened[OPEN_LANE], windows
+                past.rows[h, PAST_END] = entry + 1
                 past.unseen[0] = 1
 
 
@@ -273,13 +273,13 @@ def refill_trees(program, past):  # type: ignore[no-untyped-def]
     """
     for h in range(len(program.histories)):
         for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
-            for place in range(past.rows[h, PAST_BEGIN], past.rows[h, PAST_SEEN]):
-                _insert(program, past, h, feed, place, True)
+            for entry in range(past.rows[h, PAST_BEGIN], past.rows[h, PAST_SEEN]):
+                _insert(program, past, h, feed, entry, True)
     for h in range(len(program.histories)):
         for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
             if _one_total(program, h, feed):
-                for place in range(past.rows[h, PAST_BEGIN], past.rows[h, PAST_SEEN]):
-                    _add_up(program, past, feed, past.source[place])
+                for entry in range(past.rows[h, PAST_BEGIN], past.rows[h, PAST_SEEN]):
+                    _add_up(program, past, feed, past.source[entry])
 
 
 @inner
@@ -287,8 +287,8 @@ def insert_into_trees(program, past):  # type: ignore[no-untyped-def]
     """Make recorded events seen that are at the latest time."""
     for h in range(len(program.histories)):
         for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
-            for place in range(past.rows[h, PAST_SEEN], past.rows[h, PAST_END]):
-                _insert(program, past, h, feed, place, False)
+            for entry in range(past.rows[h, PAST_SEEN], past.rows[h, PAST_END]):
+                _insert(program, past, h, feed, entry, False)
         past.rows[h, PAST_SEEN] = past.rows[h, PAST_END]
     past.unseen[0] = 0
 
@@ -326,7 +326,7 @@ def _add_up(program, past, feed, source):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _insert(program, past, h, feed, place, alone):  # type: ignore[no-untyped-def]
+def _insert(program, past, h, feed, entry, alone):  # type: ignore[no-untyped-def]
     """Add a recorded event to the nodes of a tree that its rank is under.
 
     ``alone``: only to the node of its rank, where nodes of a Fenwick tree hold one total.
@@ -334,11 +334,11 @@ def _insert(program, past, h, feed, place, alone):  # type: ignore[no-untyped-de
     tree = program.feeds[feed, FEED_TREE]
     term, lanes, kind = program.trees[tree, TREE_TERM], program.trees[tree, TREE_LANES], program.trees[tree, TREE_KIND]
     high, low, number = past.nodes.high, past.nodes.low, past.nodes.number
-    node_window, source = past.node_window, past.source[place]
+    node_window, source = past.node_window, past.source[entry]
     width = lanes * program.histories[h, HISTORY_CELLS]
-    values = past.value_at[h] + (place - past.rows[h, PAST_FIRST]) * width + program.feeds[feed, FEED_LANES]
+    values = past.value_at[h] + (entry - past.rows[h, PAST_FIRST]) * width + program.feeds[feed, FEED_LANES]
     if program.trees[tree, TREE_INTERVALS]:
-        put_in_intervals(program, past, tree, place, values)
+        put_in_intervals(program, past, tree, entry, values)
         return
     base, size = past.ranks[term, source, NODE], past.ranks[term, source, SIZE]
     if base < 0:
@@ -359,8 +359,8 @@ def _insert(program, past, h, feed, place, alone):  # type: ignore[no-untyped-de
                 number[there], low[there] = add_scaled(number[there], low[there], more_number, more_low)
             node = size + 1 if alone else node + (node & -node)
         return
-    for lane in range(past.windows[place]):
-        index = past.first[place] + lane
+    for lane in range(past.windows[entry]):
+        index = past.first[entry] + lane
         first = past.node_at[tree] + (base - 1) * lanes + index % lanes
         more_high, more_low = past.values.high[values + lane], past.values.low[values + lane]
         more_number = past.values.number[values + lane]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import inlined, inner, place
+from sparkext.udfs.kernels.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.numbers import LIMIT_HIGH, add_exact, add_scaled, is_before, multiply_exact, scaled
 from sparkext.udfs.kernels.rows import new_row
 from sparkext.udfs.kernels.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add_product, is_some, write
@@ -42,8 +42,8 @@ from sparkext.udfs.state.columns import (
     PANES_MATRICES,
     PANES_NEWEST,
     PANES_OTHERS,
-    PANES_PLACES,
     PANES_PRODUCT,
+    PANES_ROOM,
     PANES_ROWS,
     PANES_SCRATCH,
     PANES_SINCE,
@@ -78,7 +78,7 @@ def turn_panes(program, state, panes, output, w, until, newest, combine):  # typ
     """Write out the windows of ``w`` below ``until``, and end the pane under way if one up to ``newest`` opens."""
     p = panes.of[w]
     opened, now = state.open[w], panes.now[p]
-    places, entries = panes.windows[p, PANES_PLACES], panes.windows[p, PANES_NEWEST]
+    room, entries = panes.windows[p, PANES_ROOM], panes.windows[p, PANES_NEWEST]
     index, last = opened[OPEN_FIRST], min(opened[OPEN_LAST], until - 1)
     while True:
         while now[FRONT_BEGIN] < now[FRONT_END] and panes.newest[entries + now[FRONT_BEGIN]] < index:
@@ -92,7 +92,7 @@ def turn_panes(program, state, panes, output, w, until, newest, combine):  # typ
         if index > last and newest <= opened[OPEN_LAST]:
             break
         end_pane(program, state, panes, w)
-        if index > last or now[PANES_SINCE] == 0 or panes.newest[entries + places + now[PANES_SINCE] - 1] < index:
+        if index > last or now[PANES_SINCE] == 0 or panes.newest[entries + room + now[PANES_SINCE] - 1] < index:
             break
         evaluate_front(panes, state.cursor, p)
         clear_lanes(program, state, panes, w, 0)
@@ -133,7 +133,7 @@ def end_pane(program, state, panes, w):  # type: ignore[no-untyped-def]
         flags += 1
         to += rows
     if some:
-        panes.newest[layout[PANES_NEWEST] + layout[PANES_PLACES] + now[PANES_SINCE]] = state.open[w, OPEN_LAST]
+        panes.newest[layout[PANES_NEWEST] + layout[PANES_ROOM] + now[PANES_SINCE]] = state.open[w, OPEN_LAST]
         now[PANES_SINCE] += 1
         if layout[PANES_OTHERS]:
             clear_lanes(program, state, panes, w, rows)
@@ -178,9 +178,9 @@ def evaluate_front(panes, cursor, p):  # type: ignore[no-untyped-def]
     """Make a front of all panes: what the windows that begin with each of them hold now."""
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number
     evaluations, layout, now = panes.evaluations, panes.windows[p], panes.now[p]
-    rows, places, first, size = (
+    rows, room, first, size = (
         layout[PANES_ROWS],
-        layout[PANES_PLACES],
+        layout[PANES_ROOM],
         layout[PANES_CELLS],
         layout[PANES_CELLS_END] - layout[PANES_CELLS],
     )
@@ -199,7 +199,7 @@ def evaluate_front(panes, cursor, p):  # type: ignore[no-untyped-def]
             _multiply(panes, cursor, p, pane, i)
             high[front + pane * size + i] = high[product + i * rows]
             low[front + pane * size + i] = low[product + i * rows]
-        panes.newest[entries + pane] = panes.newest[entries + places + pane]
+        panes.newest[entries + pane] = panes.newest[entries + room + pane]
     now[FRONT_BEGIN], now[FRONT_END], now[PANES_SINCE] = 0, now[PANES_SINCE], 0
 
 
@@ -294,8 +294,8 @@ def _write_windows(program, state, panes, output, w, index, end, combine):  # ty
             for slot in range(first, banks[bank, BANK_SLOTS_END]):
                 kind, word, number_at = (
                     slots[slot, SLOT_KIND],
-                    place(slots[slot, SLOT_WORD]),
-                    place(slots[slot, SLOT_FLOAT]),
+                    as_index(slots[slot, SLOT_WORD]),
+                    as_index(slots[slot, SLOT_FLOAT]),
                 )
                 write(kind, sums + slot - first, high, low, number, output.words, output.floats, row, word, number_at)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import inlined, inner, place
+from sparkext.udfs.kernels.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.numbers import is_before
 from sparkext.udfs.kernels.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_product, is_some
 from sparkext.udfs.state.columns import (
@@ -141,8 +141,8 @@ def reset_forms(program, totals, regions, region):  # type: ignore[no-untyped-de
 def _clear(program, region, totals):  # type: ignore[no-untyped-def]
     """Empty all forms of a region."""
     window = program.windows[len(program.bank_ends) - 1 + region]
-    at, columns = place(window[5]), place(window[2])
-    for cell in range(place(window[3]), place(window[4])):
+    at, columns = as_index(window[5]), as_index(window[2])
+    for cell in range(as_index(window[3]), as_index(window[4])):
         for lane in range(at, at + columns):
             totals.high[lane] = program.blanks[cell, BLANK_HIGH]
             totals.low[lane] = program.blanks[cell, BLANK_LOW]
@@ -205,22 +205,22 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
     of_high, of_low, of_number = high, low, number
     if mode == _PENDING:
         of_high, of_low, of_number = later_high, later_low, later_number
-    for n in range(place(first), place(last)):
-        e = place(numbers[n])
+    for n in range(as_index(first), as_index(last)):
+        e = as_index(numbers[n])
         kind, window, at = (
             evaluations[e, EVALUATED_KIND],
-            place(evaluations[e, EVALUATED_WINDOW]),
-            place(evaluations[e, EVALUATED_AT]),
+            as_index(evaluations[e, EVALUATED_WINDOW]),
+            as_index(evaluations[e, EVALUATED_AT]),
         )
         if mode == _VIEWS:
             changes = regions.now[evaluations[e, EVALUATED_REGION], REGION_CHANGES]
             if regions.seen[e] == changes:
                 continue
             regions.seen[e] = changes
-        lane_begin, lane_end = place(opened[window, OPEN_LANE]), place(opened[window, OPEN_LANE_END])
+        lane_begin, lane_end = as_index(opened[window, OPEN_LANE]), as_index(opened[window, OPEN_LANE_END])
         begin, end = at + lane_begin, at + lane_end
         if mode == _VIEWS and not regions.now[evaluations[e, EVALUATED_REGION], REGION_DIRTY]:
-            by = place(evaluations[e, EVALUATED_VIEW]) - at
+            by = as_index(evaluations[e, EVALUATED_VIEW]) - at
             for there in range(begin, end):
                 high[there + by], low[there + by] = high[there], low[there]
             continue
@@ -228,10 +228,12 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
             for there in range(begin, end):
                 event_high[there] = NO_HIGH if kind == EXTREME else 0
                 event_low[there] = NO_LOW if kind == EXTREME else 0
-            for p in range(place(evaluations[e, EVALUATED_PRODUCTS]), place(evaluations[e, EVALUATED_PRODUCTS_END])):
+            for p in range(
+                as_index(evaluations[e, EVALUATED_PRODUCTS]), as_index(evaluations[e, EVALUATED_PRODUCTS_END])
+            ):
                 form, base, constant = (
-                    place(products[p, PRODUCT_FORM]),
-                    place(products[p, PRODUCT_BASE]),
+                    as_index(products[p, PRODUCT_FORM]),
+                    as_index(products[p, PRODUCT_BASE]),
                     products[p, PRODUCT_BASE] < 0,
                 )
                 if kind == EXACT and not cursor[CURSOR_WIDE]:
@@ -298,11 +300,11 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
         if mode == _PENDING:
             add(kind, begin, end, cursor, later_high, later_low, later_number, event_high, event_low, event_number)
         elif mode == _VIEWS:
-            by = place(evaluations[e, EVALUATED_VIEW]) - at
+            by = as_index(evaluations[e, EVALUATED_VIEW]) - at
             for there in range(begin, end):
                 high[there + by], low[there + by] = event_high[there], event_low[there]
     # A total may be in the base of others: all are evaluated before any changes.
-    for n in range(place(first), place(last if mode == _TOTALS else first)):
+    for n in range(as_index(first), as_index(last if mode == _TOTALS else first)):
         at, window = evaluations[numbers[n], 2], evaluations[numbers[n], 1]
-        for there in range(place(at + opened[window, OPEN_LANE]), place(at + opened[window, OPEN_LANE_END])):
+        for there in range(as_index(at + opened[window, OPEN_LANE]), as_index(at + opened[window, OPEN_LANE_END])):
             high[there], low[there] = event_high[there], event_low[there]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import inner, place
+from sparkext.udfs.kernels.compiled import as_index, inner
 from sparkext.udfs.state.columns import CURSOR_GROUP, CURSOR_ROWS, WINDOW_LIVE
 
-_FACTORS = (place(7046029254386353131), place(1442695040888963407))
+_FACTORS = (np.uint64(7046029254386353131), np.uint64(1442695040888963407))
 """Of the hash of a row: odd, and without a pattern in their bits."""
 
 
@@ -27,15 +27,15 @@ def new_row(blank_row, cursor, output, bank, index, combine):  # type: ignore[no
     row = cursor[CURSOR_ROWS]
     if combine:
         # Eight windows in a row are side by side in the table.
-        mask = place(len(output.table) - 1)
-        eight, nth = place(np.int64(index) >> 3), place(np.int64(index) & 7)
-        slot = (eight * _FACTORS[0] + place(group * 64 + bank) * _FACTORS[1]) << place(3)
+        mask = as_index(len(output.table) - 1)
+        eight, nth = as_index(np.int64(index) >> 3), as_index(np.int64(index) & 7)
+        slot = (eight * _FACTORS[0] + as_index(group * 64 + bank) * _FACTORS[1]) << as_index(3)
         slot = (slot | nth) & mask
         while output.table[slot] >= 0:
             other = output.table[slot]
             if output.window[other] == index and output.group[other] == group and output.bank[other] == bank:
                 return other
-            slot = (slot + place(1)) & mask
+            slot = (slot + as_index(1)) & mask
         output.table[slot] = row
     output.group[row] = group
     output.bank[row] = bank

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import inlined, inner, place
+from sparkext.udfs.kernels.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
 from sparkext.udfs.kernels.pane_products import (
     begin_panes,
@@ -38,7 +38,7 @@ from sparkext.udfs.state.columns import (
     PANES_FRONT,
     PANES_MATRICES,
     PANES_NEWEST,
-    PANES_PLACES,
+    PANES_ROOM,
     PANES_ROWS,
     PANES_SINCE,
     PANES_TOUCHED,
@@ -59,7 +59,7 @@ def need_room(spans):  # type: ignore[no-untyped-def]
     """Whether there is no room for another pane of some span."""
     full = False
     for p in range(len(spans.table)):
-        full |= spans.panes.now[p, PANES_SINCE] + 1 >= spans.panes.windows[p, PANES_PLACES]
+        full |= spans.panes.now[p, PANES_SINCE] + 1 >= spans.panes.windows[p, PANES_ROOM]
     return full
 
 
@@ -80,7 +80,7 @@ def move_spans(program, state, spans, time, first):  # type: ignore[no-untyped-d
             while now[FRONT_BEGIN] < now[FRONT_END] and panes.newest[entries + now[FRONT_BEGIN]] < oldest:
                 now[FRONT_BEGIN] += 1
             is_used_up = now[FRONT_BEGIN] == now[FRONT_END] and now[PANES_SINCE] > 0
-            if is_used_up and panes.newest[entries + panes.windows[p, PANES_PLACES]] < oldest:
+            if is_used_up and panes.newest[entries + panes.windows[p, PANES_ROOM]] < oldest:
                 _make_front(program, state, panes, w, oldest)
         opened[OPEN_LAST] = time
 
@@ -101,7 +101,7 @@ def _end_pane(state, spans, p, time):  # type: ignore[no-untyped-def]
         panes.touched[flags + i] = is_touched
         some |= is_touched
     if some:
-        panes.newest[layout[PANES_NEWEST] + layout[PANES_PLACES] + now[PANES_SINCE]] = time
+        panes.newest[layout[PANES_NEWEST] + layout[PANES_ROOM] + now[PANES_SINCE]] = time
         now[PANES_SINCE] += 1
 
 
@@ -132,7 +132,7 @@ def gain(state, spans, g, kind, high, low, number):  # type: ignore[no-untyped-d
     to_high, to_low, to_number = state.totals.high, state.totals.low, state.totals.number
     for target in range(spans.gains[g, GAIN_TARGETS], spans.gains[g, GAIN_TARGETS_END]):
         at, opened = spans.targets[target, REACHED_CELL], state.open[spans.targets[target, REACHED_WINDOW]]
-        for lane in range(place(at + opened[OPEN_LANE]), place(at + opened[OPEN_LANE_END])):
+        for lane in range(as_index(at + opened[OPEN_LANE]), as_index(at + opened[OPEN_LANE_END])):
             add_one(kind, lane, to_high, to_low, to_number, more_high, more_low, more_number)
 
 
@@ -151,7 +151,7 @@ def _gained(spans, cursor, g, kind, high, low, number):  # type: ignore[no-untyp
         constant = products[t, PRODUCT_BASE] < 0
         if not (constant or is_known):
             continue
-        by, of = place(products[t, PRODUCT_FORM]), place(front + max(np.int64(0), products[t, PRODUCT_BASE]))
+        by, of = as_index(products[t, PRODUCT_FORM]), as_index(front + max(np.int64(0), products[t, PRODUCT_BASE]))
         if kind == EXACT:
             more_high, more_low = high[by], low[by]
             if not constant:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import inlined, place
+from sparkext.udfs.kernels.compiled import as_index, inlined
 from sparkext.udfs.kernels.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
 from sparkext.udfs.state.columns import CURSOR_SCALED, CURSOR_WIDE
 from sparkext.udfs.state.program import EXACT, EXTREME, NO_KEY, NUMBER
@@ -27,7 +27,7 @@ def sum_up(to, totals, sources, at, begin, end, first, last, start):  # type: ig
     for lane in range(first, last):
         to[at + lane] = start
     for s in range(begin, end):
-        add_lanes(to, at, totals, place(sources[s]), first, last, 1)
+        add_lanes(to, at, totals, as_index(sources[s]), first, last, 1)
 
 
 @inlined
@@ -71,28 +71,28 @@ def add(kind, begin, end, cursor, high, low, number, more_high, more_low, more_n
 
 @inlined
 def add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
-    """Add lanes to the lanes at ``begin``..``end`` of other totals, which are ``by`` places before them."""
-    by = place(by)
+    """Add lanes to the lanes at ``begin``..``end`` of other totals, which are ``by`` lanes before them."""
+    by = as_index(by)
     if kind == EXACT and not cursor[CURSOR_WIDE]:
         most = np.int64(0)
-        for at in range(place(begin), place(end)):
+        for at in range(as_index(begin), as_index(end)):
             low[at] += more_low[at + by]
             most = max(most, low[at])
         cursor[CURSOR_WIDE] |= most >= NARROW
     elif kind == EXACT:
-        for at in range(place(begin), place(end)):
+        for at in range(as_index(begin), as_index(end)):
             high[at], low[at] = add_exact(high[at], low[at], more_high[at + by], more_low[at + by])
     elif kind == NUMBER and not cursor[CURSOR_SCALED]:
         largest = 0.0
-        for at in range(place(begin), place(end)):
+        for at in range(as_index(begin), as_index(end)):
             number[at] += more_number[at + by]
             largest = max(largest, abs(number[at]))
         cursor[CURSOR_SCALED] |= largest >= HUGE
     elif kind == NUMBER:
-        for at in range(place(begin), place(end)):
+        for at in range(as_index(begin), as_index(end)):
             number[at], low[at] = add_scaled(number[at], low[at], more_number[at + by], more_low[at + by])
     else:
-        for at in range(place(begin), place(end)):
+        for at in range(as_index(begin), as_index(end)):
             if is_before(more_high[at + by], more_low[at + by], high[at], low[at]):
                 high[at], low[at] = more_high[at + by], more_low[at + by]
 
@@ -100,15 +100,15 @@ def add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_lo
 @inlined
 def blank_lanes(kind, begin, end, high, low):  # type: ignore[no-untyped-def]
     """Empty the lanes at ``begin``..``end``."""
-    for at in range(place(begin), place(end)):
+    for at in range(as_index(begin), as_index(end)):
         high[at], low[at] = (NO_HIGH, NO_LOW) if kind == EXTREME else (np.int64(0), np.int64(0))
 
 
 @inlined
 def add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high, by_low, by_number, high, low, number):  # type: ignore[no-untyped-def]
     """Add a coefficient times the totals at ``base`` (-1: 1) to the lanes of a cell, which begin at ``at``."""
-    for lane in range(place(begin), place(end if by_high | by_low else begin)):
-        there, of = place(at) + lane, place(base) + lane
+    for lane in range(as_index(begin), as_index(end if by_high | by_low else begin)):
+        there, of = as_index(at) + lane, as_index(base) + lane
         if kind == EXACT:
             more_high, more_low = by_high, by_low
             if base >= 0:
@@ -125,12 +125,12 @@ def add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high,
 def write(kind, at, high, low, number, words, floats, row, word, number_at):  # type: ignore[no-untyped-def]
     """Add one total to a field of an output row."""
     if kind == EXACT:
-        words[row, word], words[row, word + place(1)] = add_exact(
-            words[row, word], words[row, word + place(1)], high[at], low[at]
+        words[row, word], words[row, word + as_index(1)] = add_exact(
+            words[row, word], words[row, word + as_index(1)], high[at], low[at]
         )
     elif kind == NUMBER:
         floats[row, number_at], words[row, word] = add_scaled(
             floats[row, number_at], words[row, word], number[at], low[at]
         )
-    elif is_before(high[at], low[at], words[row, word], words[row, word + place(1)]):
-        words[row, word], words[row, word + place(1)] = high[at], low[at]
+    elif is_before(high[at], low[at], words[row, word], words[row, word + as_index(1)]):
+        words[row, word], words[row, word + as_index(1)] = high[at], low[at]

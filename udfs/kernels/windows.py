@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import inner, place
+from sparkext.udfs.kernels.compiled import as_index, inner
 from sparkext.udfs.kernels.guards import holds
 from sparkext.udfs.kernels.pane_products import begin_panes, turn_panes
 from sparkext.udfs.kernels.rows import new_row
@@ -101,10 +101,10 @@ def enter(program, state, guards, panes, output, time, combine, first):  # type:
 @inner
 def _shift(window, blanks, opened, high, low, oldest):  # type: ignore[no-untyped-def]
     """Move the open windows so that ``oldest`` is in lane 0."""
-    lanes, by = place(window[WINDOW_LANES]), place(oldest - opened[OPEN_ORIGIN])
-    used = place(max(np.int64(0), opened[OPEN_LAST] - oldest + 1))
-    at = place(window[WINDOW_AT])
-    for cell in range(place(window[WINDOW_CELLS]), place(window[WINDOW_CELLS_END])):
+    lanes, by = as_index(window[WINDOW_LANES]), as_index(oldest - opened[OPEN_ORIGIN])
+    used = as_index(max(np.int64(0), opened[OPEN_LAST] - oldest + 1))
+    at = as_index(window[WINDOW_AT])
+    for cell in range(as_index(window[WINDOW_CELLS]), as_index(window[WINDOW_CELLS_END])):
         for lane in range(at, at + used):
             high[lane] = high[lane + by]
             low[lane] = low[lane + by]
@@ -135,20 +135,20 @@ def _close(program, state, guards, output, w, until, combine):  # type: ignore[n
     words, floats, opened = output.words, output.floats, state.open[w]
     lanes = windows[w, WINDOW_LANES]
     for index in range(opened[OPEN_FIRST], min(opened[OPEN_LAST], until - 1) + 1):
-        lane = place(index - opened[OPEN_ORIGIN])
+        lane = as_index(index - opened[OPEN_ORIGIN])
         for bank in range(program.bank_ends[w], program.bank_ends[w + 1]):
-            begin, end = place(banks[bank, BANK_SLOTS]), place(banks[bank, BANK_SLOTS_END])
+            begin, end = as_index(banks[bank, BANK_SLOTS]), as_index(banks[bank, BANK_SLOTS_END])
             if not _has_trend(program, state.totals, guards, begin, end, lane, lanes):
                 continue
             row = new_row(program.blank_row, state.cursor, output, banks[bank, BANK_NUMBER], index, combine)
             for slot in range(begin, end):
                 kind, word, number_at = (
                     slots[slot, SLOT_KIND],
-                    place(slots[slot, SLOT_WORD]),
-                    place(slots[slot, SLOT_FLOAT]),
+                    as_index(slots[slot, SLOT_WORD]),
+                    as_index(slots[slot, SLOT_FLOAT]),
                 )
-                for source in range(place(slots[slot, SLOT_SOURCES]), place(slots[slot, SLOT_SOURCES_END])):
-                    at = place(slot_sources[source]) + lane
+                for source in range(as_index(slots[slot, SLOT_SOURCES]), as_index(slots[slot, SLOT_SOURCES_END])):
+                    at = as_index(slot_sources[source]) + lane
                     write(kind, at, high, low, number, words, floats, row, word, number_at)
                 if guards is not None:
                     for link in range(slots[slot, SLOT_LINKS], slots[slot, SLOT_LINKS_END]):
@@ -156,13 +156,13 @@ def _close(program, state, guards, output, w, until, combine):  # type: ignore[n
                         for bucket in range(guards.buckets[store]):
                             if not holds(program, guards, link, guards.bucket_times[store, bucket]):
                                 continue
-                            at = place(program.stores[store, STORE_AT] + bucket * lanes) + lane
+                            at = as_index(program.stores[store, STORE_AT] + bucket * lanes) + lane
                             write(kind, at, high, low, number, words, floats, row, word, number_at)
-        at = place(windows[w, WINDOW_AT]) + lane
-        for cell in range(place(windows[w, WINDOW_CELLS]), place(windows[w, WINDOW_CELLS_END])):
+        at = as_index(windows[w, WINDOW_AT]) + lane
+        for cell in range(as_index(windows[w, WINDOW_CELLS]), as_index(windows[w, WINDOW_CELLS_END])):
             high[at] = blanks[cell, BLANK_HIGH]
             low[at] = blanks[cell, BLANK_LOW]
-            at += place(lanes)
+            at += as_index(lanes)
     opened[OPEN_FIRST] = max(opened[OPEN_FIRST], until)
 
 
@@ -173,15 +173,15 @@ def _has_trend(program, totals, guards, begin, end, lane, lanes):  # type: ignor
     found = False
     for slot in range(begin, end):
         kind = slots[slot, SLOT_KIND]
-        for source in range(place(slots[slot, SLOT_SOURCES]), place(slots[slot, SLOT_SOURCES_END])):
-            at = place(program.slot_sources[source]) + lane
+        for source in range(as_index(slots[slot, SLOT_SOURCES]), as_index(slots[slot, SLOT_SOURCES_END])):
+            at = as_index(program.slot_sources[source]) + lane
             found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
             found |= kind == NUMBER and totals.number[at] != 0.0
         if guards is not None:
             for link in range(slots[slot, SLOT_LINKS], slots[slot, SLOT_LINKS_END]):
                 store = program.links[link, LINK_STORE]
                 for bucket in range(guards.buckets[store]):
-                    at = place(program.stores[store, STORE_AT] + bucket * lanes) + lane
+                    at = as_index(program.stores[store, STORE_AT] + bucket * lanes) + lane
                     if holds(program, guards, link, guards.bucket_times[store, bucket]):
                         found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
                         found |= kind == NUMBER and totals.number[at] != 0.0

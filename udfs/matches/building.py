@@ -99,7 +99,7 @@ class Building:
             yield [rows if end is None else rows[rows < end]]
             return
         left, right = (built[child] for child in step.children)
-        if end is not None and 0 in step.places:
+        if end is not None and 0 in step.indexes:
             left = _before(left, end)
         elif end is not None:
             right = _before(right, end)
@@ -155,12 +155,12 @@ def most_in_a_window(window: Window | None, found: PartialMatches, moments: Mome
     keys, begins, ends = keys[held], earliest[held], (earliest + counts)[held]
     if not len(keys):
         return 0, 0, 0
-    both, places = np.append(keys, keys), np.append(begins, ends)
+    both, windows = np.append(keys, keys), np.append(begins, ends)
     changes = np.append(np.ones(len(keys), np.int64), np.full(len(keys), -1))
-    order = np.lexsort((changes, places, both))
+    order = np.lexsort((changes, windows, both))
     open_then = np.cumsum(changes[order])
     at = int(open_then.argmax())
-    return int(both[order][at]), int(places[order][at]), int(open_then[at])
+    return int(both[order][at]), int(windows[order][at]), int(open_then[at])
 
 
 def _before(found: PartialMatches, end: int) -> PartialMatches:

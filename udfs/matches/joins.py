@@ -33,13 +33,13 @@ def joined(
         within: How much less than that the last event is after the first; None for any time.
     """
     since, until = moments.bounds(within)
-    of_left = list(step.places)
-    of_right = [place for place in range(len(step.classes)) if place not in step.places]
+    of_left = list(step.indexes)
+    of_right = [index for index in range(len(step.classes)) if index not in step.indexes]
     order = np.argsort(right[0], kind="stable")
     right = [rows[order] for rows in right]
     # What comes right before and right after the first event of the right one, as far as the left one says.
     first = of_right[0]
-    before, after = first - 1, next((place for place in of_left if place > first), None)
+    before, after = first - 1, next((index for index in of_left if index > first), None)
     low = moments.end[left[of_left.index(before)]] if first else since[left[-1]]
     high = until[left[0]] if after is None else moments.begin[left[of_left.index(after)]]
     begins, ends = np.searchsorted(right[0], low), np.searchsorted(right[0], high)
@@ -47,10 +47,10 @@ def joined(
     for lefts, numbers in numbered(counts, BLOCK):
         rights = begins[lefts] + numbers
         found: PartialMatches = [lefts] * len(step.classes)
-        for place, rows in zip(of_left, left, strict=True):
-            found[place] = rows[lefts]
-        for place, rows in zip(of_right, right, strict=True):
-            found[place] = rows[rights]
+        for index, rows in zip(of_left, left, strict=True):
+            found[index] = rows[lefts]
+        for index, rows in zip(of_right, right, strict=True):
+            found[index] = rows[rights]
         if len(of_right) > 1 or (first and after is not None):
             found = _in_order(found, moments, until)
         yield found

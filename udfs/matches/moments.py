@@ -62,8 +62,8 @@ class Moments:
         first, span = int(self.keys[0]), int(since_first.max())
         stride = span + within + 1
         if (int(self.keys[-1]) - first + 1) * stride < _MOST:
-            places = (self.keys - first) * stride + since_first.view(np.int64)
-            found = np.searchsorted(places, places - within, "right"), np.searchsorted(places, places + within, "left")
+            points = (self.keys - first) * stride + since_first.view(np.int64)
+            found = np.searchsorted(points, points - within, "right"), np.searchsorted(points, points + within, "left")
             return found[0].astype(np.int64), found[1].astype(np.int64)
         since, until = self._key_begin.copy(), self._key_end.copy()
         length = np.uint64(within)

@@ -68,7 +68,7 @@ class Totals:
                 one.field: added_up(
                     self._arithmetic[one.field],
                     _contributed(one, self._arithmetic[one.field], [rows[matches] for rows in found], batch),
-                    begins * (1 if one.places is None else max(1, len(one.places))),
+                    begins * (1 if one.positions is None else max(1, len(one.positions))),
                 )
                 for one in root.added
             }
@@ -131,14 +131,14 @@ def _with_windows(earliest: Ints, counts: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 def _contributed(added: MatchContribution, arithmetic: Arithmetic, found: PartialMatches, batch: Batch) -> FieldValues:
     """What each match adds to a field: for each of the events that do, or once. Shape (matches · events,)."""
-    if added.places is None:
+    if added.positions is None:
         return _counted(np.ones(len(found[0]), np.int64), arithmetic)
-    if not added.places:
+    if not added.positions:
         nothing = np.zeros(len(found[0]), np.int64)
         if arithmetic is Arithmetic.EXTREME:
             return FieldValues(nothing + NO_KEY[0], nothing + NO_KEY[1])
         return _counted(nothing, arithmetic)
-    rows = np.stack([found[place] for place in added.places], axis=1).ravel()
+    rows = np.stack([found[position] for position in added.positions], axis=1).ravel()
     if added.column is None:
         return _counted(np.ones(len(rows), np.int64), arithmetic)
     is_value = batch.valid[added.column, rows] != 0

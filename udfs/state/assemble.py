@@ -18,25 +18,25 @@ from sparkext.udfs.state.parts import updates as ordered_updates
 from sparkext.udfs.state.program import NO_KEY, Ints, Program
 
 
-class FieldPlace(NamedTuple):
-    """Where a field is in a row: its first word, and its float (-1: none)."""
+class FieldIndexes(NamedTuple):
+    """Where a field is in a row: the index of its first word, and of its float (-1: none)."""
 
     word: int
     float: int
 
 
-def field_places(fields: Sequence[Field]) -> tuple[list[FieldPlace], int, int]:
-    """Places of all fields, the number of words and the number of floats of a row."""
-    places: list[FieldPlace] = []
+def field_indexes(fields: Sequence[Field]) -> tuple[list[FieldIndexes], int, int]:
+    """Indexes of all fields, the number of words and the number of floats of a row."""
+    indexes: list[FieldIndexes] = []
     words = floats = 0
     for field in fields:
         if field.arithmetic is Arithmetic.NUMBER:
-            places.append(FieldPlace(words, floats))
+            indexes.append(FieldIndexes(words, floats))
             words, floats = words + 1, floats + 1
         else:
-            places.append(FieldPlace(words, -1))
+            indexes.append(FieldIndexes(words, -1))
             words += 2
-    return places, words, floats
+    return indexes, words, floats
 
 
 def assemble(plan: KernelPlan) -> Program:
@@ -54,7 +54,7 @@ def assemble(plan: KernelPlan) -> Program:
         sources += (offsets[source] for source in one.cell.sources)
     update_ends = [sum(one.part < part for one in in_order) for part in range(number_of_parts(plan) + 1)]
 
-    places, words, _ = field_places(plan.fields)
+    indexes, words, _ = field_indexes(plan.fields)
     banks: list[list[int]] = []
     bank_ends = [0]
     slots: list[list[int]] = []
@@ -67,15 +67,15 @@ def assemble(plan: KernelPlan) -> Program:
                     begin = len(slot_sources)
                     slot_sources += (offsets[cell] for cell in slot.cells)
                     kind = plan.fields[slot.field].arithmetic.value
-                    slots.append([kind, begin, len(slot_sources), *places[slot.field], *links.add(slot.links)])
+                    slots.append([kind, begin, len(slot_sources), *indexes[slot.field], *links.add(slot.links)])
         bank_ends.append(len(banks))
 
     blank_row = np.zeros(words, np.int64)
-    for field, there in zip(plan.fields, places, strict=True):
+    for field, there in zip(plan.fields, indexes, strict=True):
         if field.arithmetic is Arithmetic.EXTREME:
             blank_row[there.word : there.word + 2] = NO_KEY
     guard_states, guard_ends, guard_sources = _guard_states(plan)
-    at_update = {offset: place for place, (_, _, offset, *_) in enumerate(updates)}
+    at_update = {offset: row for row, (_, _, offset, *_) in enumerate(updates)}
     histories = links.histories
     feeds, feed_ends = histories.feeds()
     cut_rows, cut_ends = cuts.rows(len(plan.classes))
@@ -177,12 +177,12 @@ def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list
     kept_for += ((0, 1, region.columns, 1) for region in plan.regions)
     kept_for += ((span.length, 1, 2 * span.panes.rows, 1) for span in plan.spans)
     for number, (within, slide, lanes, live) in enumerate(kept_for):
-        mine = [place for place, cell in enumerate(cells) if cell.window == number]
+        mine = [index for index, cell in enumerate(cells) if cell.window == number]
         windows.append([within, slide, lanes, len(blanks), len(blanks) + len(mine), size, live])
-        for place in mine:
-            offsets[place] = size
+        for index in mine:
+            offsets[index] = size
             size += lanes
-            blanks.append(NO_KEY if cells[place].arithmetic is Arithmetic.EXTREME else (0, 0))
+            blanks.append(NO_KEY if cells[index].arithmetic is Arithmetic.EXTREME else (0, 0))
     return offsets, windows, blanks
 
 
@@ -213,11 +213,11 @@ class _Links:
         """Begin and end of the rows of ``links``."""
         begin = len(self.rows)
         for source, link in tree_links(self._plan, links):
-            self.rows[self._add(-1, link.condition)] += self.histories.place_tree(source)
+            self.rows[self._add(-1, link.condition)] += self.histories.tree_row_end(source)
         for link in links:
             if not is_in_tree(self._plan, link):
                 row = self._add(self._stores.get(link.cell, -1) if link.comparison is None else -1, link.condition)
-                self.rows[row] += self.histories.place(link, row)
+                self.rows[row] += self.histories.row_end(link, row)
         return begin, len(self.rows)
 
     def add_anchored(self, links: Sequence[Link]) -> tuple[int, int]:
@@ -225,7 +225,7 @@ class _Links:
         begin = len(self.rows)
         for link in links:
             row = self._add(-1, link.condition)
-            self.rows[row] += self.histories.place_anchored(link, row)
+            self.rows[row] += self.histories.anchored_row_end(link, row)
         return begin, len(self.rows)
 
     def store(self, cell: int) -> int:
@@ -245,7 +245,7 @@ class _Links:
         self.rows.append([store, len(self.guards), len(self.guards) + len(guards), len(self.tables)])
         self.guards += guards
         for bits in range(1 << len(guards)):
-            intact = frozenset(guard for place, guard in enumerate(guards) if bits >> place & 1)
+            intact = frozenset(guard for index, guard in enumerate(guards) if bits >> index & 1)
             self.tables.append(int(condition.holds(intact)))
         return len(self.rows) - 1
 

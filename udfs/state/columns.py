@@ -99,13 +99,13 @@ OPEN_ORIGIN, OPEN_FIRST, OPEN_LAST, OPEN_LANE, OPEN_LANE_END, OPEN_EARLIEST, OPE
     CURSOR_SCALED,
     CURSOR_CHUNK,
 ) = range(9)
-"""Places of ``State.cursor``."""
+"""Indexes into ``State.cursor``."""
 
 IS_FILLED, IS_MARKED, IN_TURN = range(3)
 """Of ``Guards.cuts``."""
 
 IS_PENDING, MARKED = range(2)
-"""Places of ``Guards.pending``."""
+"""Indexes into ``Guards.pending``."""
 
 PAST_FIRST, PAST_ROOM, PAST_BEGIN, PAST_END, PAST_SEEN = range(5)
 """Of ``Past.rows``."""
@@ -151,7 +151,7 @@ UNIT_AT, UNIT_KIND = range(2)
 
 (
     PANES_ROWS,
-    PANES_PLACES,
+    PANES_ROOM,
     PANES_CELLS,
     PANES_CELLS_END,
     PANES_UNITS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.planner.compiler.kernel_plan import KernelPlan
-from sparkext.udfs.state.assemble import field_places
+from sparkext.udfs.state.assemble import field_indexes
 from sparkext.udfs.state.columns import (
     BLANK_HIGH,
     BLANK_LOW,
@@ -125,7 +125,7 @@ def new_output(plan: KernelPlan, rows: int) -> Output:
     banks = [bank.window for bank in plan.banks]
     at_once = sum((1 if w is None else w.live) * banks.count(i) for i, w in enumerate(plan.windows))
     rows = max(rows, 2 * at_once)
-    _, words, floats = field_places(plan.fields)
+    _, words, floats = field_indexes(plan.fields)
     return Output(
         group=np.zeros(rows, np.int64),
         bank=np.zeros(rows, np.int64),

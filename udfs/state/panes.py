@@ -18,7 +18,7 @@ from sparkext.udfs.state.columns import (
     PANES_CELLS_END,
     PANES_MATRICES,
     PANES_NEWEST,
-    PANES_PLACES,
+    PANES_ROOM,
     PANES_ROWS,
     PANES_TOUCHED,
     WINDOW_CELLS,
@@ -48,7 +48,7 @@ class Panes(NamedTuple):
 
     Attributes:
         of: Per window, region and span, its row in ``windows``; -1 when it has none.
-        windows: Per window by panes: rows of a matrix, places for entries, begin and end in ``evaluations``, begin
+        windows: Per window by panes: rows of a matrix, room for entries, begin and end in ``evaluations``, begin
             and end in ``units``, begin of its front, its panes, the product of panes and its scratch in
             ``memory``, of its entries in ``newest``, of its panes' in ``touched``, whether it has cells that are
             not in ``evaluations``. Shape (windows by panes, 13).
@@ -86,18 +86,18 @@ def new_panes(plan: KernelPlan, program: Program, stretches: int = 1) -> Panes:
         program: The same as arrays.
         stretches: Most stretches of a key of which the matrices are multiplied.
     """
-    places = [max(int(program.windows[panes.window, WINDOW_LIVE]), stretches) + 2 for panes in plan.panes]
-    return panes_of(plan, program, plan.panes, places)
+    rooms = [max(int(program.windows[panes.window, WINDOW_LIVE]), stretches) + 2 for panes in plan.panes]
+    return panes_of(plan, program, plan.panes, rooms)
 
 
-def panes_of(plan: KernelPlan, program: Program, planned: Sequence[PlannedPanes], places_of: Sequence[int]) -> Panes:
+def panes_of(plan: KernelPlan, program: Program, planned: Sequence[PlannedPanes], rooms: Sequence[int]) -> Panes:
     """Panes before the first event, of some windows or spans.
 
     Args:
         plan: The plan.
         program: The same as arrays.
         planned: Those of the plan.
-        places_of: For each of them, room for how many panes there is.
+        rooms: For each of them, room for how many panes there is.
     """
     offsets = cell_offsets(plan)
     of = np.full(len(program.windows), -1, np.int64)
@@ -105,21 +105,21 @@ def panes_of(plan: KernelPlan, program: Program, planned: Sequence[PlannedPanes]
     evaluations: list[list[int]] = []
     products: list[list[int]] = []
     units: list[list[int]] = []
-    place_of: dict[int, int] = {}
+    evaluation_of: dict[int, int] = {}
     memory = newest = touched = 0
-    for number, (panes, places) in enumerate(zip(planned, places_of, strict=True)):
+    for number, (panes, room) in enumerate(zip(planned, rooms, strict=True)):
         of[panes.window] = number
         row_of = dict(panes.units)
         held = dict.fromkeys([*(e.cell for e in panes.evaluations), *(cell for cell, row in panes.units if row == 0)])
-        place = {offsets[cell]: n for n, cell in enumerate(held)}
-        place_of |= place
+        index_of = {offsets[cell]: n for n, cell in enumerate(held)}
+        evaluation_of |= index_of
         first, first_unit = len(evaluations), len(units)
         made = {e.cell: e.products for e in panes.evaluations}
         for cell in held:
             begin = len(products)
             for product in made.get(cell, ()):
-                base = -1 if product.base is None else place[offsets[product.base]]
-                products.append([place[offsets[product.form]], product.column, base, *counted(plan, product)])
+                base = -1 if product.base is None else index_of[offsets[product.base]]
+                products.append([index_of[offsets[product.form]], product.column, base, *counted(plan, product)])
             row = [plan.cells[cell].arithmetic.value, offsets[cell], begin, len(products), row_of.get(cell, -1)]
             evaluations.append(row)
         for half in (0, panes.rows):
@@ -129,21 +129,21 @@ def panes_of(plan: KernelPlan, program: Program, planned: Sequence[PlannedPanes]
         slots = sum(
             int(program.banks[bank, BANK_SLOTS_END] - program.banks[bank, BANK_SLOTS]) for bank in range(begin, end)
         )
-        sizes = (places * size, places * size * panes.rows, size * panes.rows, panes.rows + slots)
+        sizes = (room * size, room * size * panes.rows, size * panes.rows, panes.rows + slots)
         begins = np.cumsum([memory, *sizes])
         others = (
             int(program.windows[panes.window, WINDOW_CELLS_END] - program.windows[panes.window, WINDOW_CELLS]) > size
         )
         ends = (first, len(evaluations), first_unit, len(units))
-        windows.append([panes.rows, places, *ends, *begins[:4].tolist(), newest, touched, int(others)])
-        memory, newest, touched = int(begins[-1]), newest + 2 * places, touched + places * size
+        windows.append([panes.rows, room, *ends, *begins[:4].tolist(), newest, touched, int(others)])
+        memory, newest, touched = int(begins[-1]), newest + 2 * room, touched + room * size
     return Panes(
         of=of,
         windows=np.array(windows, np.int64).reshape(-1, 13),
         evaluations=np.array(evaluations, np.int64).reshape(-1, 5),
         products=np.array(products, np.int64).reshape(-1, 5),
         units=np.array(units, np.int64).reshape(-1, 2),
-        slot_evaluations=np.array([place_of.get(int(source), -1) for source in program.slot_sources], np.int64),
+        slot_evaluations=np.array([evaluation_of.get(int(source), -1) for source in program.slot_sources], np.int64),
         memory=totals_of(np.zeros(memory, np.int64), np.zeros(memory, np.int64)),
         newest=np.zeros(newest, np.int64),
         touched=np.zeros(touched, np.uint8),
@@ -161,17 +161,17 @@ def stretch_matrix(panes: Panes) -> Matrix | None:
 
 def put_stretches(panes: Panes, matrices: Sequence[Matrix]) -> None:
     """Let so many stretches of an unbounded window have gone by, of which it is to be written yet."""
-    newest = panes.windows[0, PANES_NEWEST] + panes.windows[0, PANES_PLACES]
-    for place, matrix in enumerate(matrices):
-        words, flags = _room(panes, place)
+    newest = panes.windows[0, PANES_NEWEST] + panes.windows[0, PANES_ROOM]
+    for pane, matrix in enumerate(matrices):
+        words, flags = _room(panes, pane)
         panes.memory.high[words], panes.memory.low[words], panes.touched[flags] = matrix
-        panes.newest[newest + place] = 0
+        panes.newest[newest + pane] = 0
     panes.now[0] = 0, 0, len(matrices)
 
 
-def _room(panes: Panes, place: int) -> tuple[slice, slice]:
+def _room(panes: Panes, pane: int) -> tuple[slice, slice]:
     """Where the words and flags of a matrix of the only window are."""
     layout = panes.windows[0].tolist()
     rows, size = layout[PANES_ROWS], layout[PANES_CELLS_END] - layout[PANES_CELLS]
-    words, flags = layout[PANES_MATRICES] + place * size * rows, layout[PANES_TOUCHED] + place * size
+    words, flags = layout[PANES_MATRICES] + pane * size * rows, layout[PANES_TOUCHED] + pane * size
     return slice(words, words + size * rows), slice(flags, flags + size)

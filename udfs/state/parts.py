@@ -50,7 +50,7 @@ def choices(plan: KernelPlan) -> list[Choice]:
         for _, cell in region.alone
     }
     first = len(plan.classes)
-    return [Choice(*pair, first + 2 * place, first + 2 * place + 1) for place, pair in enumerate(sorted(pairs))]
+    return [Choice(*pair, first + 2 * index, first + 2 * index + 1) for index, pair in enumerate(sorted(pairs))]
 
 
 def number_of_parts(plan: KernelPlan) -> int:

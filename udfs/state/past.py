@@ -119,14 +119,14 @@ class PastRoom:
         live = self._live(batch, state)
         old = self.past = self._values_alone()
         carried = np.zeros(self._last.valid.shape[1], np.bool_)
-        for places in live:
-            carried[old.source[places]] = True
+        for entries in live:
+            carried[old.source[entries]] = True
         batch = self._last = self._extended(batch, np.flatnonzero(carried))
         # Where the rows carried over are now.
         moved = len(batch.time) - 1 + np.cumsum(carried)
         past = self._room(batch, live)
-        for history, places in enumerate(live):
-            self._copy(history, places, moved[old.source[places]], old, past)
+        for history, entries in enumerate(live):
+            self._copy(history, entries, moved[old.source[entries]], old, past)
         self.past = past
         return batch
 
@@ -137,15 +137,15 @@ class PastRoom:
         return self.past._replace(**{name: getattr(empty, name) for name in made})
 
     def _live(self, batch: Batch, state: State) -> list[Ints]:
-        """Per history, the places of events that are in a window still open."""
+        """Per history, the entries of events that are in a window still open."""
         past, live = self.past, []
         for history, (window, *_) in enumerate(self._program.histories):
             begin, end = past.rows[history, PAST_BEGIN : PAST_END + 1]
             if batch.new_key[0] or not state.cursor[CURSOR_KEY]:
                 begin = end
-            places = np.arange(begin, end)
+            entries = np.arange(begin, end)
             oldest = state.open[window, OPEN_ORIGIN] + state.open[window, OPEN_LANE]
-            live.append(places[past.first[places] + past.windows[places] > oldest])
+            live.append(entries[past.first[entries] + past.windows[entries] > oldest])
         return live
 
     def _extended(self, batch: Batch, sources: Ints) -> Batch:
@@ -167,15 +167,15 @@ class PastRoom:
         """An empty past that the events of the batch and those carried over fit into."""
         program, histories = self._program, self._program.histories
         events = [int(np.count_nonzero(_is_of(batch, event))) for event in self._classes]
-        sizes = np.array([count + len(places) for count, places in zip(events, live, strict=True)], np.int64)
+        sizes = np.array([count + len(entries) for count, entries in zip(events, live, strict=True)], np.int64)
         begins = np.concatenate(([0], np.cumsum(sizes)))
         values = sizes * histories[:, HISTORY_LANES] * histories[:, HISTORY_CELLS]
         value_at = np.concatenate(([0], np.cumsum(values)))
         seen = [int((p < e).sum()) for p, e in zip(live, self.past.rows[:, PAST_SEEN], strict=True)]
         rows = np.array(
             [
-                [begin, size, begin, begin + len(places), begin + visible]
-                for begin, size, places, visible in zip(begins, sizes, live, seen, strict=False)
+                [begin, size, begin, begin + len(entries), begin + visible]
+                for begin, size, entries, visible in zip(begins, sizes, live, seen, strict=False)
             ],
             np.int64,
         ).reshape(-1, 5)
@@ -190,7 +190,7 @@ class PastRoom:
         for tree in np.flatnonzero(intervals & (program.trees[:, TREE_KIND] == EXTREME)):
             there = slice(int(node_at[tree]), int(node_at[tree + 1]))
             high[there], low[there] = NO_KEY
-        places = int(begins[-1])
+        length = int(begins[-1])
         asked_at = np.concatenate(([0], np.cumsum([len(one.intervals) for one in ranked])))
         layout_at = np.concatenate(([0], np.cumsum([one.layout.order.size for one in ranked])))
         for one, at in zip(ranked, asked_at, strict=False):
@@ -199,11 +199,11 @@ class PastRoom:
         layouts = [one.layout for one in ranked]
         return Past(
             rows=rows,
-            time=np.zeros(places, np.int64),
-            first=np.zeros(places, np.int64),
-            windows=np.zeros(places, np.int64),
-            source=np.zeros(places, np.int64),
-            taken=np.zeros(places, np.uint8),
+            time=np.zeros(length, np.int64),
+            first=np.zeros(length, np.int64),
+            windows=np.zeros(length, np.int64),
+            source=np.zeros(length, np.int64),
+            taken=np.zeros(length, np.uint8),
             values=totals_of(*np.zeros((2, int(value_at[-1])), np.int64)),
             value_at=value_at[:-1],
             nodes=totals_of(high, low),
@@ -250,22 +250,26 @@ class PastRoom:
             if program.trees[tree, TREE_TERM] == term
         }
 
-    def _copy(self, history: int, places: Ints, sources: Ints, old: Past, new: Past) -> None:
+    def _copy(self, history: int, entries: Ints, sources: Ints, old: Past, new: Past) -> None:
         begin = int(new.rows[history, PAST_FIRST])
-        there = slice(begin, begin + len(places))
-        new.time[there], new.first[there], new.windows[there] = old.time[places], old.first[places], old.windows[places]
-        new.source[there], new.taken[there] = sources, old.taken[places]
+        there = slice(begin, begin + len(entries))
+        new.time[there], new.first[there], new.windows[there] = (
+            old.time[entries],
+            old.first[entries],
+            old.windows[entries],
+        )
+        new.source[there], new.taken[there] = sources, old.taken[entries]
         width = int(self._program.histories[history, HISTORY_LANES] * self._program.histories[history, HISTORY_CELLS])
         value_begin = int(new.value_at[history])
-        if len(places) and places[-1] - places[0] + 1 == len(places):
+        if len(entries) and entries[-1] - entries[0] + 1 == len(entries):
             first, size = (
-                int(old.value_at[history] + (places[0] - old.rows[history, PAST_FIRST]) * width),
-                width * len(places),
+                int(old.value_at[history] + (entries[0] - old.rows[history, PAST_FIRST]) * width),
+                width * len(entries),
             )
             for word in (0, 1):
                 new.values[word][value_begin : value_begin + size] = old.values[word][first : first + size]
             return
-        first = old.value_at[history] + (places - old.rows[history, PAST_FIRST]) * width
+        first = old.value_at[history] + (entries - old.rows[history, PAST_FIRST]) * width
         lanes = (first[:, None] + np.arange(width)).ravel()
         for word in (0, 1):
             new.values[word][value_begin : value_begin + len(lanes)] = old.values[word][lanes]

@@ -46,7 +46,7 @@ class Program(NamedTuple):
         sources: Offsets of source cells.
         bank_ends: Begin of each window in ``banks``, and the end. Shape (windows + 1,).
         banks: Number of the bank, and begin and end in ``slots``. Ordered by window. Shape (banks, 3).
-        slots: Arithmetic, begin and end in ``slot_sources``, place in the row's words, place in the
+        slots: Arithmetic, begin and end in ``slot_sources``, index in the row's words, index in the
             row's floats (-1: none), begin and end in ``links``. Shape (slots, 7).
         slot_sources: Offsets of the cells whose totals make a slot.
         blank_row: The words of a row in which nothing was found. Shape (words,).
@@ -152,13 +152,13 @@ class Past(NamedTuple):
     """Events of the key under way that comparisons reach back to, and how they are found.
 
     Attributes:
-        rows: Per history: first place, places, begin and end of the rows in use, end of those at times
+        rows: Per history: first entry, room for entries, begin and end of the entries in use, end of those at times
             before the latest. Shape (histories, 5); see `PAST_FIRST` and so on.
-        time: Per place, the time of the event.
-        first: Per place, the index of its first window.
-        windows: Per place, in how many windows it is.
-        source: Per place, its row in the columns of the batch.
-        taken: Per place, whether the event leaves when the latest time is over.
+        time: Per entry, the time of the event.
+        first: Per entry, the index of its first window.
+        windows: Per entry, in how many windows it is.
+        source: Per entry, its row in the columns of the batch.
+        taken: Per entry, whether the event leaves when the latest time is over.
         values: Lanes of its cells; a history begins at ``value_at``.
         value_at: Per history, begin in ``values``.
         nodes: Lanes of the nodes of trees; a lane holds the window whose index it has modulo the lanes.
@@ -167,8 +167,8 @@ class Past(NamedTuple):
         window_at: Per tree, begin in ``node_window``; trees with intervals and one window have nothing there.
         ranks: Per term and row of the batch, where it stands and what it asks for; `ranks` has the columns.
             Shape (terms, rows, 5).
-        intervals: Begins and ends of places that are asked for. Shape (intervals, 2).
-        shapes: Per term: places of its tree, levels of blocks (0: a segment tree), begin in ``order``, ``sorted``
+        intervals: Begins and ends of leaves that are asked for. Shape (intervals, 2).
+        shapes: Per term: leaves of its tree, levels of blocks (0: a segment tree), begin in ``order``, ``sorted``
             and ``slots``. Shape (terms, 3); see `LEAVES` and so on.
         order: Of range trees; see `sparkext.udfs.comparisons.range_tree.RangeLayout`, a level after the other.
         sorted, slots: Likewise.

@@ -83,7 +83,7 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
     """Regions before the first event; their units are set in ``state``."""
     offsets = cell_offsets(plan)
     evaluations = [(number, e) for number, region in enumerate(plan.regions) for e in region.evaluations]
-    view_of = {e.view: place for place, (_, e) in enumerate(evaluations) if e.view is not None}
+    view_of = {e.view: index for index, (_, e) in enumerate(evaluations) if e.view is not None}
     parts = range(number_of_parts(plan))
     moves: list[set[int]] = [set() for _ in parts]
     feeds: list[set[int]] = [set() for _ in parts]

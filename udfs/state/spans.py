@@ -17,7 +17,7 @@ from sparkext.udfs.state.columns import (
     PANES_FRONT,
     PANES_MATRICES,
     PANES_NEWEST,
-    PANES_PLACES,
+    PANES_ROOM,
     PANES_ROWS,
     PANES_SINCE,
     PANES_TOUCHED,
@@ -68,17 +68,17 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
     targets: list[list[int]] = []
     for number, span in enumerate(plan.spans):
         first, last = panes.windows[number, [PANES_CELLS, PANES_CELLS_END]].tolist()
-        place_of = {int(offset): place for place, offset in enumerate(panes.evaluations[first:last, 1])}
-        for offset, place in place_of.items():
+        index_of = {int(offset): index for index, offset in enumerate(panes.evaluations[first:last, 1])}
+        for offset, index in index_of.items():
             if offset in row_of:
-                of[row_of[offset], OF_EVALUATION] = first + place
+                of[row_of[offset], OF_EVALUATION] = first + index
         wanted: dict[int, list[int]] = {}
         for gain in span.gains:
             for source in gain.sources:
                 wanted.setdefault(source, []).append(gain.cell)
         for cell, ends in wanted.items():
             of[row_of[offsets[cell]], OF_GAIN] = len(gains)
-            mine = list(_products(plan, span, cell, offsets, place_of))
+            mine = list(_products(plan, span, cell, offsets, index_of))
             gains.append([number, len(products), len(products) + len(mine), len(targets), len(targets) + len(ends)])
             products += mine
             targets += ([offsets[end], plan.cells[end].window] for end in ends)
@@ -94,48 +94,48 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
 
 
 def _products(
-    plan: KernelPlan, span: Span, cell: int, offsets: Sequence[int], place_of: dict[int, int]
+    plan: KernelPlan, span: Span, cell: int, offsets: Sequence[int], index_of: dict[int, int]
 ) -> Iterator[list[int]]:
     """What an event's coefficients are multiplied with: what was there before the event is no part of its gain."""
     (evaluation,) = (one for one in span.panes.evaluations if one.cell == cell)
     for product in evaluation.products:
         if plan.cells[product.form].event != NO_EVENT:
-            base = -1 if product.base is None else place_of[offsets[product.base]]
+            base = -1 if product.base is None else index_of[offsets[product.base]]
             yield [offsets[product.form] + product.column, base, *counted(plan, product)]
 
 
 def is_full(spans: Spans) -> bool:
     """Whether there is no room for another pane of some span."""
-    return any(_places(spans.panes)[1])
+    return any(_rooms(spans.panes)[1])
 
 
 def with_room(spans: Spans, plan: KernelPlan, program: Program) -> Spans:
     """The same with twice the room for panes of spans that are full."""
     old = spans.panes
-    panes = _panes(plan, program, [2 * n if is_used else n for n, is_used in zip(*_places(old), strict=True)])
+    panes = _panes(plan, program, [2 * n if is_used else n for n, is_used in zip(*_rooms(old), strict=True)])
     for before, now in zip(old.windows.tolist(), panes.windows.tolist(), strict=True):
-        places, size = before[PANES_PLACES], before[PANES_CELLS_END] - before[PANES_CELLS]
-        for column, length in ((PANES_FRONT, places * size), (PANES_MATRICES, places * size * before[PANES_ROWS])):
+        room, size = before[PANES_ROOM], before[PANES_CELLS_END] - before[PANES_CELLS]
+        for column, length in ((PANES_FRONT, room * size), (PANES_MATRICES, room * size * before[PANES_ROWS])):
             there, here = (slice(row[column], row[column] + length) for row in (before, now))
             panes.memory.high[here], panes.memory.low[here] = old.memory.high[there], old.memory.low[there]
         of, to = before[PANES_NEWEST], now[PANES_NEWEST]
-        panes.newest[to : to + places] = old.newest[of : of + places]
-        of, to = of + places, to + now[PANES_PLACES]
-        panes.newest[to : to + places] = old.newest[of : of + places]
-        of, to, length = before[PANES_TOUCHED], now[PANES_TOUCHED], places * size
+        panes.newest[to : to + room] = old.newest[of : of + room]
+        of, to = of + room, to + now[PANES_ROOM]
+        panes.newest[to : to + room] = old.newest[of : of + room]
+        of, to, length = before[PANES_TOUCHED], now[PANES_TOUCHED], room * size
         panes.touched[to : to + length] = old.touched[of : of + length]
     panes.now[:] = old.now
     return spans._replace(panes=panes)
 
 
-def _panes(plan: KernelPlan, program: Program, places: Sequence[int]) -> Panes:
-    return panes_of(plan, program, [span.panes for span in plan.spans], places)
+def _panes(plan: KernelPlan, program: Program, rooms: Sequence[int]) -> Panes:
+    return panes_of(plan, program, [span.panes for span in plan.spans], rooms)
 
 
-def _places(panes: Panes) -> tuple[list[int], list[bool]]:
+def _rooms(panes: Panes) -> tuple[list[int], list[bool]]:
     """For how many panes of each span there is room, and whether it is used up."""
-    places = panes.windows[:, PANES_PLACES]
-    return places.tolist(), (panes.now[:, PANES_SINCE] + 1 >= places).tolist()
+    room = panes.windows[:, PANES_ROOM]
+    return room.tolist(), (panes.now[:, PANES_SINCE] + 1 >= room).tolist()
 
 
 def kept_of(spans: Spans) -> list[Ints]:

@@ -103,7 +103,7 @@ class Header:
             raise ValueError(f"it was written in format {version} by another version of sparkext, which has {FORMAT}")
         at = _HEADER.size + size
         meaning = json.loads(data[_HEADER.size : at])
-        found = [Page(*_PAGE.unpack_from(data, at + place * _PAGE.size)) for place in range(pages)]
+        found = [Page(*_PAGE.unpack_from(data, at + number * _PAGE.size)) for number in range(pages)]
         return cls(buckets, meaning, until, tick, next_page, found)
 
 

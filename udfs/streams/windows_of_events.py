@@ -63,8 +63,8 @@ def in_order(events: pa.RecordBatch, keys: int) -> pa.RecordBatch:
     if not keys:
         return ordered
     is_other = np.zeros(ordered.num_rows, np.bool_)
-    for place in range(1, keys + 1):
-        is_other |= changes(ordered.column(place))
+    for index in range(1, keys + 1):
+        is_other |= changes(ordered.column(index))
     hashes = as_int64(ordered.column(0))
     if not (is_other[1:] & (np.diff(hashes) == 0)).any():
         return ordered

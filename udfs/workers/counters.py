@@ -77,8 +77,8 @@ class Counters:
 
 def _of_classes(words: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
     """Per class, how many rows of words have its bit."""
-    places = [divmod(place, CLASSES_PER_WORD) for place in range(classes)]
-    return np.array([np.count_nonzero(words[:, word] & (1 << bit)) for word, bit in places], np.int64)
+    bits = [divmod(number, CLASSES_PER_WORD) for number in range(classes)]
+    return np.array([np.count_nonzero(words[:, word] & (1 << bit)) for word, bit in bits], np.int64)
 
 
 Reports: TypeAlias = "dict[int, Floats]"

@@ -15,7 +15,7 @@ from sparkext.udfs.arrow.batches import Batch, BatchReader, rows_of
 from sparkext.udfs.arrow.difference_keys import difference_types
 from sparkext.udfs.arrow.result_batch import result_batch
 from sparkext.udfs.kernels.variants import KernelForm
-from sparkext.udfs.state.assemble import field_places
+from sparkext.udfs.state.assemble import field_indexes
 from sparkext.udfs.state.fresh import new_output
 from sparkext.udfs.state.machine import Machine
 from sparkext.udfs.state.program import Floats
@@ -84,7 +84,7 @@ class PoolRun:
         self._machines = [self._machine(plan)]
         self._at = 0
         self._fallback = None if plan.fallback is None else fallback or Fallback()
-        self._places, words, floats = field_places(plan.fields)
+        self._indexes, words, floats = field_indexes(plan.fields)
         self._output = new_output(plan, min(1 << 16, output_bytes // (8 * (words + floats + 3))))
         self._groups: list[pa.RecordBatch] = []
         self._types = difference_types(plan.fields)
@@ -215,4 +215,4 @@ class PoolRun:
         """The first rows written since the last flush; the groups since then are put together for it."""
         known = pa.concat_batches(self._groups) if self._layout.group_keys else None
         self._groups = [] if known is None else [known]
-        return result_batch(self._output, number, known, self._plan.fields, self._places, self._types)
+        return result_batch(self._output, number, known, self._plan.fields, self._indexes, self._types)

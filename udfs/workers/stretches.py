@@ -18,7 +18,7 @@ from sparkext.udfs.arrow.arrays import as_arrow, as_binary
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.arrow.result_batch import extreme_types, result_batch
 from sparkext.udfs.kernels.variants import KernelForm
-from sparkext.udfs.state.assemble import field_places
+from sparkext.udfs.state.assemble import field_indexes
 from sparkext.udfs.state.fresh import new_output
 from sparkext.udfs.state.machine import Machine
 from sparkext.udfs.state.panes import Matrix
@@ -129,8 +129,8 @@ def _products(plan: KernelPlan, layout: Layout, keys: list[list[pa.RecordBatch]]
         machine.multiply([_matrix(row) for row in stretches], number, output)
     groups = pa.concat_batches([rows[0].select(range(layout.group_keys)) for rows in keys])
     types = extreme_types(plan.fields, schema)
-    places, _, _ = field_places(plan.fields)
-    return result_batch(output, machine.rows, groups if layout.group_keys else None, plan.fields, places, types)
+    indexes, _, _ = field_indexes(plan.fields)
+    return result_batch(output, machine.rows, groups if layout.group_keys else None, plan.fields, indexes, types)
 
 
 def _matrix(row: pa.RecordBatch) -> Matrix:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sparkext.explain.pictures.layered import Place
+from sparkext.explain.pictures.layered import Position
 from sparkext.explain.pictures.markup import number
 
 
 def curve(
-    begin: tuple[float, float], bend: float, stops: Sequence[Place], aside: float, end: tuple[float, float]
+    begin: tuple[float, float], bend: float, stops: Sequence[Position], aside: float, end: tuple[float, float]
 ) -> str:
     """A path.
 

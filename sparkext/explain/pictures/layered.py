@@ -51,7 +51,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Position:
     """Where a node is, or a link passes a layer: from ``left`` to ``right``, with its middle at ``y``.
 
     What leaves it goes straight on to ``bend``.
@@ -76,8 +76,8 @@ class Layout:
 
     width: float
     height: float
-    boxes: tuple[Place, ...]
-    routes: tuple[tuple[Place, ...], ...]
+    boxes: tuple[Position, ...]
+    routes: tuple[tuple[Position, ...], ...]
 
 
 def layered(boxes: Sequence[Box], links: Sequence[Link]) -> Layout:
@@ -87,15 +87,15 @@ def layered(boxes: Sequence[Box], links: Sequence[Link]) -> Layout:
         boxes: The nodes.
         links: Without cycles; see `sparkext.explain.pictures.ranking.backward`.
     """
-    placed: dict[int, Place] = {}
-    routes: dict[int, tuple[Place, ...]] = {}
+    placed: dict[int, Position] = {}
+    routes: dict[int, tuple[Position, ...]] = {}
     width = top = 0.0
     for part in parts(len(boxes), [(link.source, link.target) for link in links]):
         number = {node: at for at, node in enumerate(part)}
         mine = [at for at, link in enumerate(links) if link.source in number]
         inside = [Link(number[links[at].source], number[links[at].target], links[at].strands) for at in mine]
         drawn = _part([boxes[node] for node in part], inside)
-        placed |= {node: _moved(place, top) for node, place in zip(part, drawn.boxes, strict=True)}
+        placed |= {node: _moved(position, top) for node, position in zip(part, drawn.boxes, strict=True)}
         for at, route in zip(mine, drawn.routes, strict=True):
             routes[at] = tuple(_moved(stop, top) for stop in route)
         width, top = max(width, drawn.width), top + drawn.height + GAP
@@ -107,8 +107,8 @@ def layered(boxes: Sequence[Box], links: Sequence[Link]) -> Layout:
     )
 
 
-def _moved(place: Place, down: float) -> Place:
-    return Place(place.left, place.right, place.bend, place.y + down)
+def _moved(position: Position, down: float) -> Position:
+    return Position(position.left, position.right, position.bend, position.y + down)
 
 
 def _part(boxes: Sequence[Box], links: Sequence[Link]) -> Layout:
@@ -133,16 +133,16 @@ def _part(boxes: Sequence[Box], links: Sequence[Link]) -> Layout:
     at = heights(layers, sizes, steps, GAP)
     columns = _columns(boxes, layers, steps, at)
 
-    def place(node: int) -> Place:
+    def position(node: int) -> Position:
         left, right, bend = columns[layer_of[node]]
-        return Place(left, right, bend, at[node])
+        return Position(left, right, bend, at[node])
 
     layer_of = {node: number for number, layer in enumerate(layers) for node in layer}
     return Layout(
         columns[-1][2],
         max(at[node] + below for node, (_, below) in enumerate(sizes)),
-        tuple(place(node) for node in range(len(boxes))),
-        tuple(tuple(map(place, chain)) for chain in chains),
+        tuple(position(node) for node in range(len(boxes))),
+        tuple(tuple(map(position, chain)) for chain in chains),
     )
 
 

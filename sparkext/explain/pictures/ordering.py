@@ -16,8 +16,8 @@ Layers = list[list[int]]
 def ordered(layers: Sequence[Sequence[int]], links: Sequence[tuple[int, int]]) -> Layers:
     """The layers with their nodes from top to bottom.
 
-    Nodes are put at the mean place of those that they are linked with, layer by layer down and up (Sugiyama);
-    then neighbours change places as long as there are fewer crossings for it.
+    Nodes are put at the mean position of those that they are linked with, layer by layer down and up (Sugiyama);
+    then neighbours are swapped as long as there are fewer crossings for it.
 
     Args:
         layers: The nodes of each, in an order that decides between equals.
@@ -39,7 +39,7 @@ def ordered(layers: Sequence[Sequence[int]], links: Sequence[tuple[int, int]]) -
             fixed = now[number - 1 if sweep % 2 == 0 else number + 1]
             now[number] = _by_means(now[number], fixed, near)
         for number in range(len(now)):
-            _change_places(now, number, before, after)
+            _swap_neighbours(now, number, before, after)
         found = crossings(now, after)
         if found < fewest:
             best, fewest = [list(layer) for layer in now], found
@@ -50,10 +50,10 @@ def crossings(layers: Layers, after: dict[int, list[int]]) -> int:
     """How many pairs of links cross."""
     total = 0
     for layer, following in pairwise(layers):
-        place = {node: at for at, node in enumerate(following)}
+        position = {node: at for at, node in enumerate(following)}
         passed: list[int] = []
         for node in layer:
-            ends = sorted(place[target] for target in after.get(node, ()))
+            ends = sorted(position[target] for target in after.get(node, ()))
             total += sum(len(passed) - bisect_right(passed, end) for end in ends)
             for end in ends:
                 insort(passed, end)
@@ -61,21 +61,21 @@ def crossings(layers: Layers, after: dict[int, list[int]]) -> int:
 
 
 def _by_means(layer: list[int], fixed: list[int], near: dict[int, list[int]]) -> list[int]:
-    place = {node: at for at, node in enumerate(fixed)}
+    position = {node: at for at, node in enumerate(fixed)}
     scale = len(fixed) / max(len(layer), 1)
 
     def mean(at: int) -> float:
-        ends = [place[other] for other in near.get(layer[at], ())]
+        ends = [position[other] for other in near.get(layer[at], ())]
         return sum(ends) / len(ends) if ends else at * scale
 
     return [layer[at] for at in sorted(range(len(layer)), key=lambda at: (mean(at), at))]
 
 
-def _change_places(layers: Layers, number: int, before: dict[int, list[int]], after: dict[int, list[int]]) -> None:
+def _swap_neighbours(layers: Layers, number: int, before: dict[int, list[int]], after: dict[int, list[int]]) -> None:
     layer = layers[number]
     if len(layer) > LARGEST:
         return
-    place = {
+    position = {
         node: at
         for beside in (number - 1, number + 1)
         if 0 <= beside < len(layers)
@@ -84,7 +84,10 @@ def _change_places(layers: Layers, number: int, before: dict[int, list[int]], af
 
     def crossed(upper: int, lower: int) -> int:
         return sum(
-            place[a] > place[b] for near in (before, after) for a in near.get(upper, ()) for b in near.get(lower, ())
+            position[a] > position[b]
+            for near in (before, after)
+            for a in near.get(upper, ())
+            for b in near.get(lower, ())
         )
 
     changed = True

@@ -52,8 +52,8 @@ def backward(count: int, links: Pairs, weights: Sequence[float]) -> list[bool]:
     order = _taken_off(flow)
     if count <= LARGEST:
         _move_one_by_one(order, flow)
-    place = {node: at for at, node in enumerate(order)}
-    return [place[source] >= place[target] for source, target in links]
+    position = {node: at for at, node in enumerate(order)}
+    return [position[source] >= position[target] for source, target in links]
 
 
 def _taken_off(flow: Sequence[dict[int, float]]) -> list[int]:

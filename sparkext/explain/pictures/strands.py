@@ -75,14 +75,14 @@ def _guard(qset: QSet) -> Sequence[str]:
 def drawn(strand: Strand, path: str, parts: Sequence[Markup]) -> Markup:
     """A strand with its arrow, label and mark."""
     kind = " snapshots" if any(qset.snapshot is not None for qset in strand.qsets) else ""
-    place = "" if strand.set_number is None else f" s{strand.set_number}"
+    set_class = "" if strand.set_number is None else f" s{strand.set_number}"
     return element(
         "g",
         element("title", strand.title),
         element("path", d=path, class_="hit"),
         element("path", d=path),
         *parts,
-        class_=f"strand {colour(strand.set_number)}{place}{kind}",
+        class_=f"strand {colour(strand.set_number)}{set_class}{kind}",
         data_set=None if strand.set_number is None else str(strand.set_number),
         data_queries=" ".join(map(str, strand.numbers)),
     )
@@ -113,6 +113,6 @@ def arrow(x: float, y: float, direction: tuple[int, int]) -> Markup:
 
 
 def diamond(x: float, y: float) -> Markup:
-    """The mark of a place where snapshots are taken."""
+    """The mark where snapshots are taken."""
     points = [(x - 6, y), (x, y - 6), (x + 6, y), (x, y + 6)]
     return element("polygon", points=" ".join(f"{px:.1f},{py:.1f}" for px, py in points), class_="diamond")

@@ -10,7 +10,7 @@ from sparkext.amounts import amount
 from sparkext.explain.pictures.curves import curve
 from sparkext.explain.pictures.document import Pass, Plan, Statistic, TemplateState
 from sparkext.explain.pictures.drawing import drawing
-from sparkext.explain.pictures.layered import LANE, Box, Layout, Link, Place, layered
+from sparkext.explain.pictures.layered import LANE, Box, Layout, Link, Position, layered
 from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.markup import Markup, element, number
 from sparkext.explain.pictures.onward import onward
@@ -46,13 +46,13 @@ def template_svg(one: Pass, plan: Plan, legend: Legend, is_alone: bool = True) -
     layout = layered([shape.box() for shape in shapes], [bundle.link() for bundle in bundles.ways])
     ports = _Ports(shapes, bundles.ways, layout)
     ways = [
-        _way(bundle, place, strand, layout, ports, at)
+        _way(bundle, index, strand, layout, ports, at)
         for at, bundle in enumerate(bundles.ways)
-        for place, strand in enumerate(bundle.strands)
+        for index, strand in enumerate(bundle.strands)
     ]
     states = [
-        _state(one, plan, shape, place, ports.starts[at])
-        for at, (shape, place) in enumerate(zip(shapes, layout.boxes, strict=True))
+        _state(one, plan, shape, position, ports.starts[at])
+        for at, (shape, position) in enumerate(zip(shapes, layout.boxes, strict=True))
     ]
     about = f"Template of {one.name}: {len(plan.states)} states, {len(plan.transitions)} transitions"
     sets = len(legend.entries) if is_alone else None
@@ -199,28 +199,28 @@ class _Ports:
             right, left = [], []
             for at, way in enumerate(ways):
                 stops = [layout.boxes[way.left], *layout.routes[at], layout.boxes[way.right]]
-                for place in range(len(way.strands)):
+                for index in range(len(way.strands)):
                     if way.left == state:
-                        right.append((stops[1].y, at, place))
+                        right.append((stops[1].y, at, index))
                     elif way.right == state:
-                        left.append((stops[-2].y, at, place))
+                        left.append((stops[-2].y, at, index))
             if shape.state.starts:
                 left.append((box.y, -1, -1))
             for found, ends, pitch in ((right, self.right, RIGHT_PITCH), (left, self.left, LEFT_PITCH)):
-                for number_there, (_, at, place) in enumerate(sorted(found)):
-                    ends[at, place] = box.y + (number_there - (len(found) - 1) / 2) * pitch
+                for number_there, (_, at, index) in enumerate(sorted(found)):
+                    ends[at, index] = box.y + (number_there - (len(found) - 1) / 2) * pitch
             self.starts.append(self.left.pop((-1, -1), None))
 
 
-def _way(way: _Way, place: int, strand: Strand, layout: Layout, ports: _Ports, at: int) -> Markup:
+def _way(way: _Way, index: int, strand: Strand, layout: Layout, ports: _Ports, at: int) -> Markup:
     """A strand from state to state."""
     left, right = layout.boxes[way.left], layout.boxes[way.right]
-    begin, end = ports.right[at, place], ports.left[at, place]
+    begin, end = ports.right[at, index], ports.left[at, index]
     path = curve(
         (left.right + (ARROW if way.is_backward else 0), begin),
         left.bend,
         layout.routes[at],
-        (place - (len(way.strands) - 1) / 2) * LANE,
+        (index - (len(way.strands) - 1) / 2) * LANE,
         (right.left - (0 if way.is_backward else ARROW), end),
     )
     tip = arrow(left.right, begin, (-1, 0)) if way.is_backward else arrow(right.left, end, (1, 0))
@@ -230,28 +230,28 @@ def _way(way: _Way, place: int, strand: Strand, layout: Layout, ports: _Ports, a
     return drawn(strand, path, parts)
 
 
-def _state(one: Pass, plan: Plan, shape: _Shape, place: Place, start: float | None) -> Markup:
+def _state(one: Pass, plan: Plan, shape: _Shape, position: Position, start: float | None) -> Markup:
     """A state with its loops, and the line by which trends start."""
-    state, width, height = shape.state, place.right - place.left, shape.height()
-    top = place.y - height / 2
-    parts = [element("rect", x=place.left, y=top, width=width, height=height, rx=9, class_="box")]
+    state, width, height = shape.state, position.right - position.left, shape.height()
+    top = position.y - height / 2
+    parts = [element("rect", x=position.left, y=top, width=width, height=height, rx=9, class_="box")]
     if state.ends:
-        inner = {"x": place.left + 3, "y": top + 3, "width": width - 6, "height": height - 6}
+        inner = {"x": position.left + 3, "y": top + 3, "width": width - 6, "height": height - 6}
         parts.append(element("rect", **inner, rx=6.5, class_="ring"))
-    y = place.y - sum(_HEIGHTS[kind] for kind, _ in shape.lines) / 2
+    y = position.y - sum(_HEIGHTS[kind] for kind, _ in shape.lines) / 2
     for kind, text in shape.lines:
         y += _HEIGHTS[kind]
-        parts.append(element("text", text, x=place.left + 13, y=y - 4, class_=kind))
+        parts.append(element("text", text, x=position.left + 13, y=y - 4, class_=kind))
     if start is not None:
-        x = place.left - STUB + 4
-        line = f"M{number(x)} {number(start)}H{number(place.left - ARROW)}"
+        x = position.left - STUB + 4
+        line = f"M{number(x)} {number(start)}H{number(position.left - ARROW)}"
         parts += [
             element("circle", cx=x, cy=start, r=4, class_="start"),
             element("path", d=line, class_="stub"),
-            element("g", arrow(place.left, start, (1, 0)), class_="start"),
+            element("g", arrow(position.left, start, (1, 0)), class_="start"),
         ]
     loops = [
-        _loop(strand, half, (place.left + place.right) / 2, top, top - 14 - level * LOOP)
+        _loop(strand, half, (position.left + position.right) / 2, top, top - 14 - level * LOOP)
         for level, (strand, half) in enumerate(zip(shape.loops, shape.loop_halves(), strict=True))
     ]
     numbers = dict.fromkeys((*state.starts, *state.ends))

@@ -67,7 +67,7 @@ def style(sets: int = 0) -> str:
             f"@media (prefers-color-scheme: dark) {{.sparkext {{{dark}}}}}",
             f"[data-jp-theme-light=true] .sparkext, .vscode-light .sparkext {{{light}}}",
             f"[data-jp-theme-light=false] .sparkext, .vscode-dark .sparkext {{{dark}}}",
-            *(f".sparkext .c{place} {{--c: var(--c{place})}}" for place in range(len(PALETTE))),
+            *(f".sparkext .c{index} {{--c: var(--c{index})}}" for index in range(len(PALETTE))),
             ".sparkext .alone {--c: var(--alone)}",
             _DRAWINGS.strip(),
             *(
@@ -83,5 +83,5 @@ def _colours(side: int) -> str:
     named = {"paper": PAPER, "ink": INK, "muted": MUTED, "line": LINE, "card": CARD, "alone": ALONE}
     chosen = ("#fff3cf", "#3d3413")
     values = [f"--{name}: {pair[side]}" for name, pair in named.items()]
-    values += [f"--c{place}: {pair[side]}" for place, pair in enumerate(PALETTE)]
+    values += [f"--c{index}: {pair[side]}" for index, pair in enumerate(PALETTE)]
     return "; ".join([*values, f"--chosen: {chosen[side]}", f"color-scheme: {('light', 'dark')[side]}"])
