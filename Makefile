@@ -21,7 +21,7 @@ check: $(VENV)/.dev ## Tests that need no Spark, kernels interpreted
 test: kernels ## Those, and what SQL means on a Spark session; `make test ARGS="-k windows"` for some of them
 	@$(WITH_JAVA) SPARKEXT_POOLS=150 SPARKEXT_TEST_SECONDS=480 $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
-test-all: $(VENV)/.lab kernels browser ## Those, and programs, pages in Chromium and JupyterLab, benchmarks in toy size, a cluster, other versions
+test-all: $(VENV)/.lab kernels browser $(VENV)/classes.jsa ## Those, and programs, pages in Chromium and JupyterLab, benchmarks in toy size, a cluster, other versions
 	@$(WITH_JAVA) $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile -m "not cluster" $(ARGS)
 	@$(MAKE) --no-print-directory cluster-test
 	@$(BIN)/python -m tests.support.versions --brief
@@ -50,6 +50,10 @@ browser:
 	    exit 1; \
 	  }; \
 	fi
+
+# Tests of all kinds start some eighty JVMs.
+$(VENV)/classes.jsa: $(VENV)/.dev
+	@$(WITH_JAVA) $(BIN)/python -m tests.support.class_archive
 
 # Before tests run, which would wait for them.
 kernels: $(VENV)/.dev

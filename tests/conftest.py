@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.class_archive import options
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -17,9 +19,7 @@ if TYPE_CHECKING:
 # Costs that tests show are those of the defaults, whatever has been measured on the machine.
 os.environ["SPARKEXT_CALIBRATION"] = os.devnull
 
-# Each JVM runs for a few minutes at most, beside others: what compiles and collects takes a third of it else. With
-# that compiler alone, it has room for 48 MB of code, which tests fill; what comes then is not compiled.
-os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+os.environ["SPARK_SUBMIT_OPTS"] = options()
 
 
 LONG = ("clients", "test_benchmarks.py", "test_python_workers.py")

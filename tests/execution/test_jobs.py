@@ -32,7 +32,7 @@ def running(spark: SparkSession) -> list[str | None]:
     return descriptions(spark, "RUNNING")
 
 
-@pytest.mark.parametrize("adaptive", ["true", "false"])
+@pytest.mark.parametrize("adaptive", first(1, ["true", "false"]))
 @pytest.mark.parametrize("own", first(1, ["what I do", None]))
 def test_a_pass_has_a_description_and_the_users_is_restored(
     spark: SparkSession, own: str | None, adaptive: str

@@ -18,11 +18,14 @@ from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.sharing.invalid import invalid
 from tests.support.gloria_texts import plan_text
 from tests.support.optimizer_workloads import MODELS, problem, random_problem
+from tests.support.tiers import EXAMPLES
 
 PAPER = PaperCosts()
 
 
-@pytest.mark.parametrize(("model", "workloads", "largest"), [("paper", 150, 600), ("measured", 40, 150)])
+@pytest.mark.parametrize(
+    ("model", "workloads", "largest"), [("paper", EXAMPLES // 2, 600), ("measured", EXAMPLES // 8, 150)]
+)
 def test_random_workloads(model: str, workloads: int, largest: int) -> None:
     """As good as all plans there are, with proof; `tests.support.optimizer_workloads` draws many more."""
     costs, planned, seed = MODELS[model], 0, 0

@@ -123,7 +123,7 @@ def _typed(pattern: Pattern) -> Query:
     return Query(f"q {pattern}", pattern, classes, (COUNT,), None)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", first(3, range(8)))
 def test_random_large_patterns_are_planned_in_time(seed: int) -> None:
     asked = _typed(large_pattern(Random(seed)))
     begin = time.thread_time()

@@ -24,7 +24,7 @@ from tests.support.published import drawn
 from tests.support.sequence_workloads import random_sequences
 from tests.support.tiers import first
 
-PART = 50
+PART = 25
 """Workloads of one test."""
 
 
@@ -35,7 +35,7 @@ def alone(workload: Problem, costs: CostModel) -> float:
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("part", first(1, range(20)))
+@pytest.mark.parametrize("part", first(1, range(40)))
 def test_random_sequences(model: str, part: int) -> None:
     """What is saved is the score, what candidates have in common, and what expansion adds; none of it is negative."""
     shared = 0
@@ -90,6 +90,7 @@ def test_published_workloads(name: str) -> None:
     assert relative == pytest.approx(costs, abs=0.0006)
 
 
+@pytest.mark.long
 def test_memory() -> None:
     """200 queries in 50 MB; `python -m benchmarks optimizer` says in how many seconds."""
     workload = drawn("SEQWorkload_200.txt")

@@ -832,6 +832,7 @@ def test_exhaustive_refuses_large_workloads(spark: SparkSession) -> None:
     assert values(spark.table("v0")) == []
 
 
+@pytest.mark.long
 def test_streams_that_never_end_a_window(spark: SparkSession) -> None:
     """Wherever the stream is in the relation, and in a view whose source becomes one."""
     stream(spark, {"x": "a1 b2"})

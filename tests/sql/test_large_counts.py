@@ -100,6 +100,7 @@ def test_overflow_names_the_measures_that_hold_the_count(spark: SparkSession) ->
     assert values(spark.sql(f"SELECT last FROM ({trends('A+', 'MAX(A.t) AS last, COUNT(*) AS more')})")) == [(130,)]
 
 
+@pytest.mark.long
 def test_views_keep_the_ansi_setting_that_they_were_created_with(spark: SparkSession) -> None:
     """As all of Spark's views do."""
     runs(spark, [130])

@@ -12,7 +12,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
 from tests.support.sql_cases import values
-from tests.support.tiers import first
+from tests.support.tiers import every, first
 
 EVENTS = """CREATE OR REPLACE TEMP VIEW e AS SELECT * FROM VALUES
   (1, 'A', 10, TIMESTAMP'2026-01-01 00:01:00Z', '1'), (2, 'B', 20, TIMESTAMP'2026-01-01 00:02:00Z', '2'),
@@ -136,7 +136,7 @@ def rows(spark: SparkSession, statement: str) -> list[object] | None:
 
 
 @pytest.mark.parametrize("cache", first(1, ["auto", "off"]))
-@pytest.mark.parametrize("name", [*FOLLOWED, *AT_CREATION])
+@pytest.mark.parametrize("name", every(3, [*FOLLOWED, *AT_CREATION]))
 def test_statements_follow(events: SparkSession, name: str, cache: str) -> None:
     events.conf.set("spark.sparkext.cache", cache)
     statement, steps = (FOLLOWED | AT_CREATION)[name]
@@ -145,7 +145,7 @@ def test_statements_follow(events: SparkSession, name: str, cache: str) -> None:
         assert rows(events, statement) == right
 
 
-@pytest.mark.parametrize("name", first(3, FOLLOWED))
+@pytest.mark.parametrize("name", every(5, FOLLOWED))
 def test_views_follow_variables_and_functions(events: SparkSession, name: str) -> None:
     """Of two views, so that results are kept."""
     statement, steps = FOLLOWED[name]
@@ -173,7 +173,7 @@ def test_a_function_that_is_gone_concerns_only_the_views_that_call_it(events: Sp
         events.sql("SELECT * FROM calls").collect()
 
 
-@pytest.mark.parametrize("name", AT_CREATION)
+@pytest.mark.parametrize("name", every(3, AT_CREATION))
 def test_views_keep_what_was_set(events: SparkSession, name: str) -> None:
     statement, steps = AT_CREATION[name]
     for number, (change, _) in enumerate(steps):

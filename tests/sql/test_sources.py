@@ -45,7 +45,7 @@ NOTHING = {
 }
 
 
-@pytest.mark.parametrize("name", NOTHING)
+@pytest.mark.parametrize("name", every(3, NOTHING))
 def test_no_trend_no_row(spark: SparkSession, name: str) -> None:
     stream(spark, {"x": "a1 b2"})
     spark.sql(f"CREATE TEMP VIEW nothing AS {NOTHING[name]}")
@@ -101,7 +101,7 @@ KEYS: dict[str, tuple[list[str], list[object]]] = {
 }
 
 
-@pytest.mark.parametrize("type_", every(4, KEYS))
+@pytest.mark.parametrize("type_", every(8, KEYS))
 def test_types_of_keys(spark: SparkSession, type_: str) -> None:
     """As PARTITION BY keys, as GROUP BY keys, and both; NULL is a key like any other."""
     written, expected = KEYS[type_]
@@ -149,6 +149,7 @@ def test_nan_and_zeros_as_keys(spark: SparkSession, type_: str) -> None:
         assert math.copysign(1, next(row.k for row in found if row.k == 0)) == 1
 
 
+@pytest.mark.long
 def test_expressions_as_keys(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 b2", "X": "a3 b4"})
     found = spark.sql(

@@ -120,6 +120,7 @@ def test_sums_of_durations_that_are_no_interval(spark: SparkSession) -> None:
         spark.sql(statement).collect()
 
 
+@pytest.mark.long
 def test_with_windows_and_what_trends_leave_out(spark: SparkSession) -> None:
     """The ends are those of the trends of each window and selection."""
     stream(spark, {"x": "a1 a2 c3 b4 a5 b6"})
@@ -289,6 +290,7 @@ def test_pools_that_check_themselves(spark: SparkSession) -> None:
     assert found == [("x", timedelta(seconds=2), 140.0), ("y", timedelta(seconds=1), 20.0)]
 
 
+@pytest.mark.long
 def test_relations_that_are_parts_of_others(spark: SparkSession) -> None:
     """The filter of the relation, conditions, those on the event before, and values that are not NULL, all at once."""
     rows = ("'x', 1, 'A', 5", "'x', 2, 'B', NULL", "'x', 3, 'B', 7", "'x', 4, 'B', 70", "'x', 5, 'B', 9")

@@ -128,6 +128,7 @@ def test_integral_windows_by_hand(spark: SparkSession) -> None:
     ]
 
 
+@pytest.mark.long
 def test_times_at_the_ends_of_the_type(spark: SparkSession) -> None:
     relation(spark, "e", "t, ty", ["9223372036854775807, 'A'", "-9223372036854775808, 'A'", "0, 'A'"])
     assert values(spark.sql(trends("A+", keys="ORDER BY t TYPE BY ty"))) == [(7,)]
@@ -296,6 +297,7 @@ NUMBERS = {
 """Per text of WITHIN over numbers, its value."""
 
 
+@pytest.mark.long
 def test_integers_may_be_computed(spark: SparkSession) -> None:
     relation(spark, "e", "k, t, ty", ["1, 0L, 'A'"])
     found = results(spark, [trends("A", more=f"WITHIN {text}") for text in NUMBERS], ("window_start", "window_end"))

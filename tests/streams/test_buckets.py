@@ -60,7 +60,7 @@ def problems(drawn: Workload, seed: int) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("seed", first(2, range(12)))
+@pytest.mark.parametrize("seed", first(1, range(12)))
 def test_random_pools_as_streams(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of the language but SPAN, cut into micro-batches, with late events and with keys that have the same hash."""
     monkeypatch.setattr(bucket_module, "SMALL_PAGE", Random(seed).choice((0, 64 << 10)))

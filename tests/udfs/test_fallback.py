@@ -141,7 +141,7 @@ def test_there_is_none_without_forms() -> None:
     assert guarded.fallback.guard_states
 
 
-@pytest.mark.parametrize("seed", first(10, range(10), interpreted=3))
+@pytest.mark.parametrize("seed", first(4, range(10), interpreted=3))
 def test_a_long_stream_has_the_same_results(seed: int) -> None:
     """The machines take turns by what they take, in a stream that is long enough for trials."""
     random = Random(seed)

@@ -30,6 +30,7 @@ from sparkext.udfs.comparisons.ranks import (
 from tests.support.kernel_harness import source_batch
 from tests.support.kernel_plans import random_comparison, random_values
 from tests.support.kernel_twin import KernelRow, compares
+from tests.support.tiers import EXAMPLES
 
 Values = tuple[object, ...]
 
@@ -102,7 +103,7 @@ def by_interval(ranked: RankedEvents) -> set[tuple[int, int]]:
 
 
 @given(st.integers(0, 2**64))
-@settings(max_examples=300, deadline=None, phases=[Phase.generate])
+@settings(max_examples=EXAMPLES, deadline=None, phases=[Phase.generate])
 def test_random_comparisons(seed: int) -> None:
     random = Random(seed)
     columns: list[Column] = []

@@ -124,7 +124,7 @@ WINDOWS: tuple[tuple[Window | None, ...], ...] = (
 )
 
 
-@pytest.mark.parametrize("windows", first(5, WINDOWS, interpreted=2), ids=str)
+@pytest.mark.parametrize("windows", first(2, WINDOWS), ids=str)
 @pytest.mark.parametrize("name", POOLS)
 def test_results_are_those_of_the_enumerator(name: str, windows: tuple[Window | None, ...]) -> None:
     texts, snapshot = POOLS[name]

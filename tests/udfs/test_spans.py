@@ -83,7 +83,7 @@ def test_equal_spans_are_computed_together_wherever_they_are_reported() -> None:
     assert plan.regions == ()
 
 
-@pytest.mark.parametrize("seed", first(6, range(40), interpreted=2))
+@pytest.mark.parametrize("seed", first(3, range(40), interpreted=2))
 @pytest.mark.parametrize("sparse", [False, True])
 def test_spans_hold_what_they_hold(seed: int, sparse: bool) -> None:
     """Against the twin; most streams are longer than there is room for at first."""

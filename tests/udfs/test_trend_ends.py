@@ -26,7 +26,7 @@ from tests.support.workloads import workload
 MINUTE = 60_000_000
 
 
-@pytest.mark.parametrize("seed", [1695, 1741, *first(150, range(600))])
+@pytest.mark.parametrize("seed", [1695, 1741, *first(80, range(600))])
 def test_random_pools(seed: int) -> None:
     """With all that there is in the language, planned in all ways, by panes and by windows."""
     random = Random(seed)
@@ -89,7 +89,7 @@ def test_durations_of_more_trends_than_a_double_counts() -> None:
 
 
 @many_events
-@pytest.mark.parametrize("kind", ["int", "bigint", "double", "decimal(12,3)", "timestamp"])
+@pytest.mark.parametrize("kind", first(1, ["double", "int", "bigint", "decimal(12,3)", "timestamp"]))
 def test_extremes_of_differences_of_very_many_trends(kind: str) -> None:
     """Of A+ over hundreds of events, any two are the ends of some of the 2^300 trends, too many to count.
 

@@ -71,6 +71,7 @@ def test_counters_correct_the_sample_and_the_plan_changes(spark: SparkSession) -
         assert explained(spark) == text
 
 
+@pytest.mark.long
 def test_a_change_that_does_not_pay_is_not_made(spark: SparkSession) -> None:
     """Some dozen keys take microseconds whatever the plan is."""
     with settings(spark, spark_sparkext_statistics_sampleRows="100"):

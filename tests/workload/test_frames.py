@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 import sparkext
 from sparkext import dataframe_api
 from tests.support.sql_cases import stream, trends, values
+from tests.support.tiers import first
 
 EVENTS = {"x": "a1 b2 a3 b4 c5", "y": "a1 b1 c2 b3"}
 
@@ -100,7 +101,9 @@ def test_columns_numbers_and_durations(spark: SparkSession, events: DataFrame) -
     assert values(frame) == values(spark.sql(written)) != []
 
 
-@pytest.mark.parametrize("within", [timedelta(minutes=20), "20 minutes", "INTERVAL 20 MINUTES", "'20 minutes'"])
+@pytest.mark.parametrize(
+    "within", first(1, [timedelta(minutes=20), "20 minutes", "INTERVAL 20 MINUTES", "'20 minutes'"])
+)
 def test_lengths_of_time(events: DataFrame, within: timedelta | str) -> None:
     timed = events.withColumn("at", F.timestamp_seconds(F.col("t") * 60))
     frame = sparkext.match_trend(
@@ -170,6 +173,7 @@ def hidden(spark: SparkSession) -> list[str]:
     return [table.name for table in spark.catalog.listTables() if table.name.startswith("sparkext_")]
 
 
+@pytest.mark.long
 def test_named_views_leave_nothing_behind(spark: SparkSession, events: DataFrame) -> None:
     """However they go. A data frame that the user keeps stays kept."""
     kept = events.where("t > 0").cache()

@@ -78,6 +78,7 @@ def test_planning_again_and_again_leaves_nothing(views: SparkSession, monkeypatc
     assert len(workload(views)._views) == 2
 
 
+@pytest.mark.long
 def test_threads_that_have_ended_are_forgotten(views: SparkSession) -> None:
     def ask() -> None:
         assert values(views.sql(trends("A B"))) == [("x", 3)]
@@ -260,6 +261,7 @@ def test_a_run_that_is_released_while_it_is_found_is_not_kept(
     assert not is_anything_kept(views)
 
 
+@pytest.mark.long
 def test_a_run_that_spark_computes_anew_while_it_is_released_is_not_kept(
     views: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,6 +300,7 @@ def test_a_pool_that_is_forgotten_while_it_is_planned(views: SparkSession, monke
     assert not is_anything_kept(views)
 
 
+@pytest.mark.long
 def test_analysing_columns_of_a_view_while_it_is_read(views: SparkSession) -> None:
     """Spark holds the lock of its catalog meanwhile."""
     views.sql("CACHE TABLE two")

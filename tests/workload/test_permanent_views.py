@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 import sparkext
 from tests.sql.test_statements import QUERIES
 from tests.support.sql_cases import clause, fails, place, settings, trends, values
-from tests.support.tiers import first
+from tests.support.tiers import every, first
 
 DATABASES = ("made", "elsewhere")
 ROWS = "SELECT * FROM VALUES ('x', 1, 'A'), ('x', 2, 'B'), ('x', 3, 'A'), ('x', 4, 'B') AS r(k, t, ty)"
@@ -89,7 +89,7 @@ def test_it_is_read_in_the_session_that_creates_it_and_in_others(events: SparkSe
     assert "Pool 1: 2 queries, 1 pass" in events.sql("EXPLAIN SHARING").collect()[0].plan
 
 
-@pytest.mark.parametrize("name", first(2, QUERY_NAMES))
+@pytest.mark.parametrize("name", first(1, QUERY_NAMES))
 def test_any_query_can_be_a_permanent_view(events: SparkSession, name: str) -> None:
     """It is shown as it was written, has the rows of the query, and can be made of what is shown."""
     query = QUERIES[name]
@@ -157,7 +157,7 @@ def test_it_follows_its_source(events: SparkSession) -> None:
     assert counted(events, "v") == [3]
 
 
-@pytest.mark.parametrize("kind", ["SMALLINT", "BIGINT", "STRING"])
+@pytest.mark.parametrize("kind", first(1, ["BIGINT", "SMALLINT", "STRING"]))
 def test_types_that_change_in_the_source(events: SparkSession, kind: str) -> None:
     """A column is cast to the type that it had, as Spark does for every view, or the view is refused."""
     events.sql(f"CREATE VIEW v AS {trends('A B', 'MAX(A.t) AS n', keys='ORDER BY CAST(t AS INT) TYPE BY ty')}")
@@ -275,23 +275,21 @@ def test_it_keeps_what_was_set_when_it_was_created(events: SparkSession, other: 
     assert values(events.table("v")) == values(other.table("made.v")) == right
 
 
-@pytest.mark.parametrize(
-    ("query", "named"),
-    [
-        (trends("A", source="temporary"), "temporary"),
-        (trends("A", source="(SELECT * FROM e WHERE t IN (SELECT t FROM temporary))"), "temporary"),
-        ("WITH c AS (TABLE temporary) " + trends("A", source="c"), "temporary"),
-        (trends("A", more="DEFINE A AS own(A.t) > 0"), "own"),
-        (trends("A", "own(COUNT(*)) AS n"), "own"),
-        (trends("A", source="(SELECT k, own(t) AS t, ty FROM e)"), "own"),
-        (trends("A", more="DEFINE A AS A.t > lim"), "lim"),
-        (
-            "SELECT * FROM (SELECT k, t, 'A' AS ty FROM temporary " + clause("A", "MAX(A.t) AS t") + ") " + clause("A"),
-            "",
-        ),
-    ],
-)
-def test_what_is_temporary_is_refused(events: SparkSession, query: str, named: str) -> None:
+TEMPORARY = {
+    trends("A", source="temporary"): "temporary",
+    trends("A", source="(SELECT * FROM e WHERE t IN (SELECT t FROM temporary))"): "temporary",
+    "WITH c AS (TABLE temporary) " + trends("A", source="c"): "temporary",
+    trends("A", more="DEFINE A AS own(A.t) > 0"): "own",
+    trends("A", "own(COUNT(*)) AS n"): "own",
+    trends("A", source="(SELECT k, own(t) AS t, ty FROM e)"): "own",
+    trends("A", more="DEFINE A AS A.t > lim"): "lim",
+    f"SELECT * FROM (SELECT k, t, 'A' AS ty FROM temporary {clause('A', 'MAX(A.t) AS t')}) {clause('A')}": "",
+}
+"""Queries, and what the error of each says is temporary."""
+
+
+@pytest.mark.parametrize("query", every(4, TEMPORARY))
+def test_what_is_temporary_is_refused(events: SparkSession, query: str) -> None:
     """By Spark, as in every permanent view; and nothing is created."""
     events.sql("CREATE TEMP VIEW temporary AS TABLE e")
     events.sql("CREATE TEMPORARY FUNCTION own(x INT) RETURNS INT RETURN x + 1")
@@ -301,7 +299,7 @@ def test_what_is_temporary_is_refused(events: SparkSession, query: str, named: s
         for statement in ("CREATE VIEW v AS", "CREATE OR REPLACE VIEW kept AS", "ALTER VIEW kept AS"):
             events.sql("CREATE OR REPLACE VIEW kept AS SELECT 7 AS n")
             error = fails(events, f"{statement} {query}", "INVALID_TEMP_OBJ_REFERENCE")
-            assert f"the temporary object `{named}" in str(error)
+            assert f"the temporary object `{TEMPORARY[query]}" in str(error)
             assert [row.viewName for row in events.sql("SHOW VIEWS").collect() if not row.isTemporary] == ["kept"]
             assert counted(events, "kept") == [7]
     finally:
@@ -325,7 +323,9 @@ def test_functions_are_called_with_their_schema(events: SparkSession, other: Spa
 
 @pytest.mark.parametrize(
     "query",
-    [trends("A B", "COUNT(C) AS n"), trends("A", keys="ORDER BY zz TYPE BY ty"), trends("A", source="nowhere")],
+    first(
+        1, [trends("A B", "COUNT(C) AS n"), trends("A", keys="ORDER BY zz TYPE BY ty"), trends("A", source="nowhere")]
+    ),
 )
 def test_what_is_wrong_is_said_at_once(events: SparkSession, query: str) -> None:
     """Nothing is created, and what there is stays as it is."""

@@ -267,7 +267,7 @@ STATEMENTS_THAT_DROP: dict[str, Callable[[SparkSession, str], object]] = {
 }
 
 
-@pytest.mark.parametrize("how", STATEMENTS_THAT_DROP)
+@pytest.mark.parametrize("how", first(1, STATEMENTS_THAT_DROP))
 def test_memory_is_released_by_itself(spark: SparkSession, how: str) -> None:
     """When the last view of a pool is gone, though no statement follows. What the user keeps stays."""
     before = stored_sets(spark)
@@ -299,6 +299,7 @@ def test_results_follow_a_replaced_view(spark: SparkSession) -> None:
     assert set(column(spark, "pool")) == {"pool 1"}
 
 
+@pytest.mark.long
 def test_views_are_created_while_what_they_read_is_replaced(spark: SparkSession) -> None:
     """What is known of a relation, and of expressions over it, is not taken for that of another of the same name."""
     sums: dict[str, list[tuple[object, ...]]] = {
@@ -321,7 +322,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", first(1, CHANGES))
+@pytest.mark.parametrize("change", first(0, CHANGES))
 @pytest.mark.parametrize("cache", first(1, ["auto", "off"]))
 def test_results_follow_a_table(spark: SparkSession, change: str, cache: str) -> None:
     """Whether views were read before the change, or only planned, or neither."""
@@ -368,6 +369,7 @@ def test_a_script_that_makes_a_view_follows_files(spark: SparkSession, tmp_path:
     assert values(spark.sql(script)) == [("x", 12), ("y", 4)]
 
 
+@pytest.mark.long
 def test_refresh_sharing(spark: SparkSession) -> None:
     create(spark, ["q0", "q1"])
     first = values(spark.table("q0"))

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 import sparkext
 from sparkext.session import parsers_of
 from tests.support.sql_cases import fails, stream, trends, values
+from tests.support.tiers import every
 
 ROOT = Path(__file__).parents[2]
 
@@ -126,7 +127,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("statement", WRONG)
+@pytest.mark.parametrize("statement", every(3, WRONG))
 def test_errors_of_plain_statements_are_those_of_spark(
     spark: SparkSession, plain: SparkSession, statement: str
 ) -> None:
