@@ -68,7 +68,7 @@ def twenty(bench: Bench) -> Result:
 
     def one_by_one() -> pd.DataFrame:
         found = [pandas_udf.in_numba(events, [trend]).toPandas() for trend in trends]
-        return pd.concat([frame.assign(query=place) for place, frame in enumerate(found)])
+        return pd.concat([frame.assign(query=index) for index, frame in enumerate(found)])
 
     answers: dict[str, Answer] = {
         OURS: lambda: ours(bench, trends),

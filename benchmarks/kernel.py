@@ -115,12 +115,12 @@ class Stream:
         kind = bursts(key, changes, fresh, np.zeros(self.keys, np.int64))
         values = self._values(random)
         masks = [np.zeros(self.events, np.int64) for _ in range(class_words(len(plan.classes)))]
-        kinds = {name: place for place, name in enumerate(self.mix)}
-        for place, event in enumerate(plan.classes):
+        kinds = {name: index for index, name in enumerate(self.mix)}
+        for index, event in enumerate(plan.classes):
             matched = np.ones(self.events, bool) if event.type is None else kind == kinds[event.type]
             if event.condition is not None:
                 matched = matched & np.asarray(values.eval(event.condition))
-            masks[place // CLASSES_PER_WORD][matched] |= 1 << place % CLASSES_PER_WORD
+            masks[index // CLASSES_PER_WORD][matched] |= 1 << index % CLASSES_PER_WORD
         arrays: list[NDArray[np.generic]] = [key % DISTRICTS, key, moment, *masks]
         for column in plan.columns:
             present = column.encoding is Encoding.PRESENT

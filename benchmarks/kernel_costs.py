@@ -56,7 +56,7 @@ def sliding(bench: Bench) -> Result:
         rows.append(Row(f"a lane for each of the 360, an event each {apart / 1e6:g} s", each, "ns", "one window", one))
         drawn.append((apart / 1e6, one, many, each))
     names = ("one window", "360 windows, by panes", "360 windows, a lane each")
-    series = {name: [(row[0], row[1 + place]) for row in reversed(drawn)] for place, name in enumerate(names)}
+    series = {name: [(row[0], row[1 + index]) for row in reversed(drawn)] for index, name in enumerate(names)}
     plot = Lines("Nanoseconds an event", "seconds between two events of a key", series)
     what = f"`{TRIP}`, `COUNT(*)`, within an hour; {events:,} events of {keys} keys"
     return Result(rows, what, method(rounds), plots={"kernel-sliding": plot})

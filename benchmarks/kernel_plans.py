@@ -149,7 +149,7 @@ def around_a_part(number: int, events: int, lengths: Sequence[int]) -> Iterator[
     ends = [(before, after) for after in AFTER for before in BEFORE][:number]
     around = dict.fromkeys((*BEFORE, *AFTER), 0.2 / 65)
     for length in lengths:
-        part = [f"K{place}" for place in range(length)]
+        part = [f"K{index}" for index in range(length)]
         mix = around | dict.fromkeys(part, 0.8 / length)
         queries = [query(f"q{i}", f"{b} ({' '.join(part)})+ {a}") for i, (b, a) in enumerate(ends)]
         yield f"a Kleene part of {length} types", queries, Stream(events, 10, MINUTE // 10, mix)

@@ -22,7 +22,7 @@ def run(bench: Bench) -> Result:
     part = number // 10
     bench.rides(Rides(*bench.pick((200_000, 2_000), (20_000, 200), (2_000, 20))))
     with Views(bench, list(queries.pool("rides", number))) as views:
-        again = [1000 * seconds(partial(views.create_one, place)) for place in range(number)]
+        again = [1000 * seconds(partial(views.create_one, index)) for index in range(number)]
         computing = seconds(views.compute)
         [row] = bench.spark.sql("EXPLAIN SHARING JSON").collect()
         planning = sum(pool["optimization_ms"] for pool in json.loads(row.plan)["pools"]) / 1000

@@ -88,8 +88,8 @@ class Bars:
         height = _TOP + step * len(self.bars) + 12
         longest = max(float(length) for _, length in self.bars) or 1.0
         parts = _begin(height, self.title)
-        for place, (label, length) in enumerate(self.bars):
-            y = _TOP + step * place
+        for position, (label, length) in enumerate(self.bars):
+            y = _TOP + step * position
             width = max(1.0, (_WIDTH - left - 80) * float(length) / longest)
             color = COLORS[0] if label in self.ours else "#9ca3af"
             parts.append(
@@ -113,11 +113,11 @@ def _log(value: float, low: float, high: float) -> float:
     return log(value / low) / log(high / low) if high > low else 0.5
 
 
-def _apart(places: dict[str, float]) -> dict[str, float]:
+def _apart(positions: dict[str, float]) -> dict[str, float]:
     """Heights of labels, moved down where they would be on top of each other."""
     moved: dict[str, float] = {}
     last = float("-inf")
-    for name, y in sorted(places.items(), key=lambda item: item[1]):
+    for name, y in sorted(positions.items(), key=lambda item: item[1]):
         last = max(y, last + 14)
         moved[name] = last
     return moved

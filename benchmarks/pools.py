@@ -47,15 +47,15 @@ def against_each(bench: Bench) -> Result:
     alone: dict[int, pa.Table] = {}
 
     def one_after_another() -> None:
-        alone.update({place: bench.spark.sql(texts[place]).toArrow() for place in asked})
+        alone.update({index: bench.spark.sql(texts[index]).toArrow() for index in asked})
 
     each = seconds(one_after_another) * number / len(asked)
     with Views(bench, texts) as views:
         times = bench.times({"pool": views.compute})
         reading = seconds(lambda: views.read(asked)) * number / len(asked)
-        for place in asked:
-            found = bench.spark.table(views.names[place]).toArrow()
-            check_same(texts[place], alone[place], found, KEYS)
+        for index in asked:
+            found = bench.spark.table(views.names[index]).toArrow()
+            check_same(texts[index], alone[index], found, KEYS)
     one_by_one = f"{number} queries one by one"
     if len(asked) < number:
         one_by_one += f" ({len(asked)} of them, times {number / len(asked):.3g})"
@@ -113,12 +113,12 @@ class Views:
 
     def create(self) -> None:
         """Create the views, again if there are some."""
-        for place in range(len(self.names)):
-            self.create_one(place)
+        for index in range(len(self.names)):
+            self.create_one(index)
 
-    def create_one(self, place: int) -> None:
+    def create_one(self, index: int) -> None:
         """Create one of the views, again if it is there."""
-        self._spark.sql(f"CREATE OR REPLACE TEMP VIEW {self.names[place]} AS {self._texts[place]}")
+        self._spark.sql(f"CREATE OR REPLACE TEMP VIEW {self.names[index]} AS {self._texts[index]}")
 
     def __exit__(self, *_: object) -> None:
         for name in self.names:
@@ -132,16 +132,16 @@ class Views:
         self._spark.sql("REFRESH SHARING")
         discard(self._spark.table(self.names[0]))
 
-    def read(self, places: Iterable[int]) -> None:
+    def read(self, indexes: Iterable[int]) -> None:
         """Read the results of some views."""
         from benchmarks.spark import discard
 
-        discard(*(self._spark.table(self.names[place]) for place in places))
+        discard(*(self._spark.table(self.names[index]) for index in indexes))
 
-    def collect(self, places: Iterable[int]) -> None:
+    def collect(self, indexes: Iterable[int]) -> None:
         """Have the rows of some views, each by a statement, as people and dashboards ask for them."""
-        for place in places:
-            self._spark.sql(f"SELECT * FROM {self.names[place]}").collect()
+        for index in indexes:
+            self._spark.sql(f"SELECT * FROM {self.names[index]}").collect()
 
     def collect_one(self, number: int) -> None:
         """Have a row of no relation, so many times: what any statement takes."""

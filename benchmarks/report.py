@@ -163,7 +163,7 @@ def shown(value: object) -> str:
 
 def aligned(cells: Sequence[tuple[str, ...]]) -> str:
     """A table for a terminal."""
-    widths = [max(len(row[place]) for row in cells) for place in range(len(cells[0]))]
+    widths = [max(len(row[index]) for row in cells) for index in range(len(cells[0]))]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells)
     return "\n".join(lines)
 

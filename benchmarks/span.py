@@ -63,8 +63,8 @@ def check(stream: Stream, events: int) -> None:
         .column("exact_0")
         .to_pylist()
     )
-    moment, bits = (np.asarray(rows.column(place)) for place in (2, 3))
-    first, last = (moment[bits & (1 << place) != 0] for place, _ in enumerate(plan.classes))
+    moment, bits = (np.asarray(rows.column(index)) for index in (2, 3))
+    first, last = (moment[bits & (1 << index) != 0] for index, _ in enumerate(plan.classes))
     expected = int((np.searchsorted(first, last) - np.searchsorted(first, last - length + 1)).sum())
     if found != [expected]:
         raise ResultsDifferError(f"pairs in a span of {events:,} events: {found}, and there are {expected}")

@@ -31,12 +31,12 @@ def mixed(queries: int, random: Random) -> list[str]:
     patterns = []
     for number, (before, after) in enumerate(_ends(queries, random)):
         if number % 6:
-            place = random.randrange(len(chain) - 3)
-            patterns.append(" ".join((before, "S", *chain[place : place + 3], after)))
+            index = random.randrange(len(chain) - 3)
+            patterns.append(" ".join((before, "S", *chain[index : index + 3], after)))
         else:
-            place = random.randrange(len(chain) - 11)
-            inner = chain[place : place + 8]
-            patterns.append(f"(S ({' '.join(inner)})+ {chain[place + 8]})+ {chain[place + 9]} {after}")
+            index = random.randrange(len(chain) - 11)
+            inner = chain[index : index + 8]
+            patterns.append(f"(S ({' '.join(inner)})+ {chain[index + 8]})+ {chain[index + 9]} {after}")
     return patterns
 
 
@@ -44,7 +44,7 @@ def kleene(queries: int, length: int, layers: int, random: Random) -> list[str]:
     """Nested Kleene parts with so many types innermost; five queries have the same."""
     parts = []
     for number in range(max(1, queries // 5)):
-        text = f"({' '.join(f'K{number}_{place}' for place in range(length))})+"
+        text = f"({' '.join(f'K{number}_{index}' for index in range(length))})+"
         for layer in range(1, layers):
             text = f"(B{number}_{layer} {text} A{number}_{layer})+"
         parts.append(text)

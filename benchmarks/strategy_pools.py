@@ -21,7 +21,7 @@ SECTION = 4
 SECTIONS = 5
 """How many such sections there are."""
 
-LONG = [f"K{place}" for place in range(8)]
+LONG = [f"K{index}" for index in range(8)]
 """Types of a long Kleene part."""
 
 APPROXIMATE = Aggregate(Function.APPROX_COUNT)
@@ -46,7 +46,7 @@ class Case:
 def sequences(queries: int, length: int, events: int) -> Case:
     """Sequences of distinct types: a section that one query in five has too, between types of their own."""
     random = Random(queries)
-    sections = [[f"I{SECTION * number + place}" for place in range(SECTION)] for number in range(SECTIONS)]
+    sections = [[f"I{SECTION * number + index}" for index in range(SECTION)] for number in range(SECTIONS)]
     others = [f"I{number}" for number in range(SECTION * SECTIONS, ITEMS)]
     pool = []
     for number in range(queries):

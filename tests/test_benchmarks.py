@@ -156,9 +156,9 @@ def test_plots() -> None:
 def test_streams() -> None:
     """Have the share of types and the bursts that they should, and come sorted by key and time."""
     pool = compiled([query("q", "A B", window=Window(MINUTE, MINUTE))])
-    place = [str(event) for event in pool.classes].index("A")
+    position = [str(event) for event in pool.classes].index("A")
     rows = Stream(20_000, 10, mix={"A": 3.0, "B": 1.0}, burst=5.0).rows(pool).to_pandas()
-    is_a = rows["c3"] == 1 << place
+    is_a = rows["c3"] == 1 << position
     assert is_a.mean() == pytest.approx(0.75, abs=0.05)
     stays = (is_a == is_a.shift()) & (rows["c1"] == rows["c1"].shift())
     assert stays.mean() == pytest.approx(1 - 0.2 * 2 * 0.75 * 0.25, abs=0.02)

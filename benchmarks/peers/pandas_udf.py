@@ -86,8 +86,8 @@ def _compiled_loop(trends: Sequence[Trend]) -> Callable[[pd.DataFrame], pd.DataF
     kinds = list(MIX)
     role = np.full((len(trends), len(kinds)), -1, np.int64)
     for number, trend in enumerate(trends):
-        for place, name in enumerate(trend.types):
-            role[number, kinds.index(name)] = place
+        for position, name in enumerate(trend.types):
+            role[number, kinds.index(name)] = position
     kleene = np.array([trend.kleene for trend in trends])
 
     def count(frame: pd.DataFrame) -> pd.DataFrame:

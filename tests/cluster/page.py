@@ -18,6 +18,6 @@ CHECKED = {
 it is checked that it names the packages that sparkext depends on, and of the last that its commands are right."""
 
 
-def block(heading: str, place: int = 0) -> str:
+def block(heading: str, index: int = 0) -> str:
     """The text of one block."""
-    return blocks(PAGE)[heading][place][1]
+    return blocks(PAGE)[heading][index][1]

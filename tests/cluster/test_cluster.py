@@ -93,9 +93,9 @@ class Site:
         shutil.copyfile(self.where / "source" / "sparkext.zip", made / "sparkext.zip")
         return made
 
-    def on_the_page(self, url: str, heading: str, place: int = 0) -> str:
+    def on_the_page(self, url: str, heading: str, index: int = 0) -> str:
         """A block of the documentation for this site and the master ``url``."""
-        text = block(heading, place)
+        text = block(heading, index)
         for there, here in (("spark://master:7077", url), ("/opt/events/bin/python", str(self.executors))):
             assert there in text
             text = text.replace(there, here)
@@ -257,8 +257,8 @@ def test_programs_of_spark_submit(site: Site, cluster: Standalone) -> None:
     """A program and the prompt, with all of sparkext from the archive on executors, as the page has them."""
     folder = site.folder("submitted")
     (folder / "trends.py").write_text(block("With spark-submit", 0))
-    for place in (1, 3):
-        command = site.on_the_page(cluster.url, "With spark-submit", place)
+    for index in (1, 3):
+        command = site.on_the_page(cluster.url, "With spark-submit", index)
         done = subprocess.run(
             ["sh", "-e", "-c", command],
             cwd=folder,

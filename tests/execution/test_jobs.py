@@ -20,7 +20,7 @@ def descriptions(spark: SparkSession, state: str | None = None) -> list[str | No
     context = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     jobs = context.statusStore().jobsList(None)
-    found = [jobs.apply(place) for place in range(jobs.size())]
+    found = [jobs.apply(index) for index in range(jobs.size())]
     return [
         job.description().get() if job.description().isDefined() else None
         for job in found

@@ -114,7 +114,7 @@ def shown(spark: SparkSession) -> str:
     frame = spark.sql("SHOW TREND QUERIES")
     assert frame.columns == ["name", "pool", "source", "pattern", "window", "measures", "state"]
     rows = [tuple(frame.columns), *(tuple(row) for row in frame.collect())]
-    widths = [max(len(str(row[place])) for row in rows) for place in range(len(frame.columns))]
+    widths = [max(len(str(row[index])) for row in rows) for index in range(len(frame.columns))]
     return "\n".join(" | ".join(str(v).ljust(w) for v, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
@@ -189,8 +189,8 @@ def test_golden_of_hamlet(sources: SparkSession, form: str, ending: str) -> None
     sources.conf.set("spark.sparkext.optimizer", "hamlet")
     sources.conf.set("spark.sparkext.statistics", '{"Oak": 10, "Park": 10, "Main": 100, "State": 5, "Elm": 300}')
     patterns = ("Oak Main+", "Park Main+ State", "Elm Main+", "Oak (Main State)+", "Oak State", "Elm State+")
-    for place, pattern in enumerate(patterns, 1):
-        sources.sql(f"CREATE TEMP VIEW q{place} AS {trends(pattern)}")
+    for index, pattern in enumerate(patterns, 1):
+        sources.sql(f"CREATE TEMP VIEW q{index} AS {trends(pattern)}")
     same_as_file(f"hamlet.{ending}", explained(sources, form) + "\n")
 
 

@@ -145,8 +145,8 @@ def test_command_with_an_error(tmp_path: Path) -> None:
     done = command(file, "--html", target)
     assert done.returncode == 1
     assert f"{file}, line 4: [TREND_PATTERN_SYNTAX]" in done.stderr
-    place = trends("A B,)").index(",)") + len(",")
-    assert f"(line 1, position {place})" in done.stderr, done.stderr
+    position = trends("A B,)").index(",)") + len(",")
+    assert f"(line 1, position {position})" in done.stderr, done.stderr
     assert not target.exists()
 
 

@@ -109,7 +109,7 @@ def test_gloria_is_exhaustive(model: str, part: int) -> None:
 def test_from_how_many_events_on_sharing_pays(queries: int, lanes: int, least: float) -> None:
     """By the formula, for queries that come to B in ways of their own, with its totals for one window after another."""
     window = None if lanes == 1 else Window(60 * lanes, 60)
-    texts = [f"T{place} B+" for place in range(queries)]
+    texts = [f"T{position} B+" for position in range(queries)]
     workload = problem(texts, dict.fromkeys((*(text[:-3] for text in texts), "B"), 10.0), [window] * queries)
     machine = workload.template
     plans = []
@@ -129,7 +129,7 @@ def test_from_how_many_events_on_sharing_pays(queries: int, lanes: int, least: f
 
 def test_labels_of_many_queries() -> None:
     """Each comes to the loop from a state of its own: not every set of these states has a label."""
-    types = [f"T{place}" for place in range(40)]
+    types = [f"T{position}" for position in range(40)]
     workload: Problem = problem([f"{one} B+" for one in types], {**dict.fromkeys(types, 2.0), "B": 100.0})
     labels = [workload.bursts.labels(loop) for mine in workload.loops for loop in mine]
     assert not workload.bursts.are_all

@@ -183,7 +183,7 @@ def test_banks_are_per_window_and_of_limited_width() -> None:
     plan = shared(*map(query, texts), query("A", window=Window(5, 5)))
     assert [(bank.window, len(bank.slots)) for bank in plan.banks] == [(0, MAX_FIELDS), (0, 2), (1, 1)]
     assert len(plan.fields) == MAX_FIELDS
-    many = [Aggregate(Function.SUM, "A", Attribute(f"c{place}", "int")) for place in range(MAX_FIELDS)]
+    many = [Aggregate(Function.SUM, "A", Attribute(f"c{index}", "int")) for index in range(MAX_FIELDS)]
     (bank,) = shared(query("A", *many)).banks
     assert len(bank.slots) > MAX_FIELDS
 
@@ -210,9 +210,9 @@ def test_kernel_plans_are_well_formed(random: Random) -> None:
                 # There may be no trend with an event that a condition, or an aggregate of ends, asks for.
                 may_be_nothing = any(q.marks or any(step.anchor for _, step in q.steps) for q in queries)
                 assert slot.cells or slot.links or may_be_nothing
-                for place in (*slot.cells, *(link.cell for link in slot.links)):
-                    assert plan.cells[place].window == bank.window
-                    assert plan.cells[place].arithmetic is plan.fields[slot.field].arithmetic
+                for index in (*slot.cells, *(link.cell for link in slot.links)):
+                    assert plan.cells[index].window == bank.window
+                    assert plan.cells[index].arithmetic is plan.fields[slot.field].arithmetic
                 for link in slot.links:
                     assert link.comparison is None
                     check_condition(plan, link.condition)
@@ -376,9 +376,9 @@ def check_comparisons(plan: KernelPlan) -> None:
 
 def check_program(plan: KernelPlan, program: Sequence[Instruction]) -> None:
     """Its instructions are known, and read what comes before them."""
-    for place, instruction in enumerate(program):
+    for index, instruction in enumerate(program):
         assert instruction.code in CODES
-        assert all(operand < place for operand in instruction.operands)
+        assert all(operand < index for operand in instruction.operands)
         assert instruction.column < len(plan.columns)
 
 

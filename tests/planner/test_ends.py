@@ -31,10 +31,10 @@ def runs(machine: Automaton, word: tuple[str, ...]) -> Iterator[tuple[int, ...]]
 
 def ends_of(word: tuple[str, ...], mark: Mark) -> int | None:
     """The place of an end in a word."""
-    places = [place for place, label in enumerate(word) if mark.variable in (None, label)]
-    if not places:
+    indexes = [index for index, label in enumerate(word) if mark.variable in (None, label)]
+    if not indexes:
         return None
-    return places[0] if mark.side is Side.FIRST else places[-1]
+    return indexes[0] if mark.side is Side.FIRST else indexes[-1]
 
 
 def check(
@@ -45,13 +45,13 @@ def check(
     assert [tuple(marked.origins[state] for state in way) for way in parts] == whole
     for way in parts:
         for mark in marks:
-            found = [place for place, state in enumerate(way) if mark in marked.marks[state]]
-            place = ends_of(word, mark)
-            assert found == ([] if place is None else [place])
-        for place, state in enumerate(way):
-            assert marked.seen[state] & seen == seen & {None, *word[: place + 1]}
+            found = [index for index, state in enumerate(way) if mark in marked.marks[state]]
+            index = ends_of(word, mark)
+            assert found == ([] if index is None else [index])
+        for index, state in enumerate(way):
+            assert marked.seen[state] & seen == seen & {None, *word[: index + 1]}
             ends = {mark: ends_of(word, mark) for mark in marks if mark.variable in seen}
-            assert marked.passed[state] == {mark for mark, end in ends.items() if end is not None and end < place}
+            assert marked.passed[state] == {mark for mark, end in ends.items() if end is not None and end < index}
 
 
 @pytest.mark.parametrize("seed", first(100, range(300)))

@@ -63,8 +63,8 @@ def test_equal_functions_are_equal_objects_however_they_came_about(a: Table, b: 
 @given(TABLES)
 def test_only_guards_that_matter_are_kept(function: Table) -> None:
     known = condition(function)
-    for place in known.guards:
-        assert any((world | {place} in function) != (world - {place} in function) for world in WORLDS)
+    for index in known.guards:
+        assert any((world | {index} in function) != (world - {index} in function) for world in WORLDS)
     others = frozenset(range(20)) - frozenset(known.guards)
     assert all(known.holds(world | others) == known.holds(world) for world in assignments(known.guards))
 

@@ -82,7 +82,7 @@ def test_reasons() -> None:
     workload = replace(workload, template=machine, events=(10.0,) * len(machine.states))
     found = OPTIMIZERS["hamlet"](workload, MODELS["paper"])
     reasons = {one.query: one.reason for one in found.not_planned or ()}
-    assert [reasons.get(place) for place in range(len(pool))] == [
+    assert [reasons.get(index) for index in range(len(pool))] == [
         *texts.values(),
         Reason.SELECTION,
         Reason.SPAN,

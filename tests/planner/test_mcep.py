@@ -52,14 +52,14 @@ def test_long_patterns() -> None:
     """Where no condition is about two events, the rarest comes first, in however long a pattern."""
     rates = (7, 3, 9, 1, 8, 2, 6, 5, 4, 10)
 
-    def price(places: int) -> float:
+    def price(positions: int) -> float:
         found = 1.0
-        for place, rate in enumerate(rates):
-            found *= rate if places >> place & 1 else 1
+        for position, rate in enumerate(rates):
+            found *= rate if positions >> position & 1 else 1
         return found
 
     order = [joined[1].bit_length() - 1 for joined in best_order(10, price, ()).joins]
-    assert [rates[place] for place in order] == list(range(2, 11))
+    assert [rates[position] for position in order] == list(range(2, 11))
     begun = best_order(10, price, (0b101,))
     assert 0b101 in begun.nodes
     assert begun.nodes[2:] == best_order(10, price, (0b101,)).nodes[2:]
@@ -162,9 +162,9 @@ def check(plan: MatchPlan) -> None:
             continue
         assert max(node.children) < number
         left, right = (plan.nodes[child].classes for child in node.children)
-        others = [place for place in range(len(node.classes)) if place not in node.indexes]
-        assert tuple(node.classes[place] for place in node.indexes) == left
-        assert tuple(node.classes[place] for place in others) == right
+        others = [position for position in range(len(node.classes)) if position not in node.indexes]
+        assert tuple(node.classes[position] for position in node.indexes) == left
+        assert tuple(node.classes[position] for position in others) == right
 
 
 @pytest.mark.parametrize("model", [*first(1, MODELS)])

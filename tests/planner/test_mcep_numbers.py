@@ -28,7 +28,7 @@ def in_order(pattern: TargetPattern, order: str) -> LocalPlan:
 
 
 def nodes(patterns: list[TargetPattern], plans: list[LocalPlan]) -> set[tuple[object, ...]]:
-    return {p.node(places) for p, plan in zip(patterns, plans, strict=True) for places in plan.nodes}
+    return {p.node(indexes) for p, plan in zip(patterns, plans, strict=True) for indexes in plan.nodes}
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def maximal(one: str, other: str) -> set[str]:
 def test_best_order_by_itself_is_not_best_together() -> None:
     """`A B C` begins with C and A by itself; with `A B D`, both begin with A and B."""
     patterns = sought("ABC", "ABD")
-    own = best_order(3, lambda places: RATES(patterns[0].node(places)), ())
+    own = best_order(3, lambda indexes: RATES(patterns[0].node(indexes)), ())
     assert own == in_order(patterns[0], "CAB")
     assert total(patterns[:1], [own], RATES) == pytest.approx(110)
     found = anneal(patterns, best_order, RATES, Budget())
@@ -96,7 +96,7 @@ def test_trees_that_share() -> None:
 
 def tree(pattern: TargetPattern, *fixed: int) -> LocalPlan:
     """The best tree of a pattern by itself."""
-    return best_tree(len(pattern.kinds), lambda places: TENS(pattern.node(places)), fixed)
+    return best_tree(len(pattern.kinds), lambda indexes: TENS(pattern.node(indexes)), fixed)
 
 
 PAIRS = ((0b0011, 0b1100), (0b0101, 0b1010), (0b0011, 0b1100))

@@ -160,7 +160,7 @@ def test_a_pattern_inside_of_another_is_in_conflict() -> None:
     events = {"A": 10, "B": 10, "C": 10, "D": 10, "E": 10}
     search = OPTIMIZERS["sharon"](problem(["A B C D E", "A B C D E"], events), PaperCosts()).sharon
     assert search is not None
-    at = {one.candidate.states: place for place, one in enumerate(search.considered)}
+    at = {one.candidate.states: index for index, one in enumerate(search.considered)}
     inner, whole = at[1, 2, 3], at[0, 1, 2, 3, 4]
     assert inner in search.considered[whole].conflicts
     assert [one.states for one in search.shared] == [(0, 1, 2, 3, 4)]

@@ -40,7 +40,7 @@ TABLE = {
 def found() -> list[Candidate]:
     """In the order of the paper; there are no others."""
     workload = problem(QUERIES, dict.fromkeys(("Oak", "Main", "State", "West", "Park", "Elm"), 1.0))
-    names = {str(place): name for place, name in enumerate(workload.template.states)}
+    names = {str(index): name for index, name in enumerate(workload.template.states)}
     by_name = {
         " ".join(str(names[str(state)]) for state in candidate.states): candidate
         for candidate in candidates(workload, chains(workload)[0])
@@ -55,11 +55,11 @@ def graph(found: list[Candidate]) -> ConflictGraph:
 
 
 def test_candidates_and_conflicts(found: list[Candidate], graph: ConflictGraph) -> None:
-    for place, (queries, _, degree, near, most) in enumerate(TABLE.values()):
-        assert [query + 1 for query in found[place].queries] == list(queries)
-        assert [other + 1 for other in members(graph.neighbours[place])] == list(near)
+    for index, (queries, _, degree, near, most) in enumerate(TABLE.values()):
+        assert [query + 1 for query in found[index].queries] == list(queries)
+        assert [other + 1 for other in members(graph.neighbours[index])] == list(near)
         assert len(near) == degree
-        assert graph.weight(graph.all & ~graph.neighbours[place]) == most
+        assert graph.weight(graph.all & ~graph.neighbours[index]) == most
     assert graph.conflicts == 10
 
 
@@ -110,7 +110,7 @@ def test_the_printed_reduction_loses_the_best_plan(graph: ConflictGraph) -> None
 
 
 def test_options_of_candidates(found: list[Candidate]) -> None:
-    ways = [{tuple(query + 1 for query in option) for option in options(found, place)} for place in range(7)]
+    ways = [{tuple(query + 1 for query in option) for option in options(found, index)} for index in range(7)]
     assert ways[0] == {(1, 2, 3, 4), (2, 3, 4), (1, 2), (1, 3)}
     assert [len(way) for way in ways] == [4, 1, 1, 1, 1, 1, 1]
 

@@ -121,10 +121,10 @@ def test_counters(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         keys.setdefault(str((row.group, row.other)), []).append(row.time)
     classes = range(len(plan.classes))
     before = [None, *rows[:-1]]
-    expected = [sum(place in row.classes for row in rows) for place in classes]
+    expected = [sum(index in row.classes for row in rows) for index in classes]
     expected += [
-        sum(place in row.classes and not follows(row, last, place) for row, last in zip(rows, before, strict=True))
-        for place in classes
+        sum(index in row.classes and not follows(row, last, index) for row, last in zip(rows, before, strict=True))
+        for index in classes
     ]
     expected += [len(keys), sum(max(times) - min(times) for times in keys.values()), 0, run.counters.interpreted, 0]
     np.testing.assert_allclose(run.counters.totals(), expected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.support.sql_cases import fails, place, stream, trends, values
+from tests.support.sql_cases import fails, position, stream, trends, values
 
 DROPS = ["sql", "catalog", "replace"]
 
@@ -26,7 +26,7 @@ def test_view_is_dropped_after_its_source(spark: SparkSession, how: str) -> None
     spark.sql("DROP VIEW e")
     error = fails(spark, "SELECT * FROM v", "TREND_SOURCE")
     assert "`e`" in str(error)
-    assert place(error) == (1, len("CREATE TEMP VIEW v AS SELECT * FROM ") + 1)
+    assert position(error) == (1, len("CREATE TEMP VIEW v AS SELECT * FROM ") + 1)
     drop(spark, how)
     assert values(spark.sql("SHOW TREND QUERIES")) == []
 

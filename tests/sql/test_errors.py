@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from sparkext.binding import streams
 from sparkext.jvm.errors import CONDITIONS
 from sparkext.parser import rewrite
-from tests.support.sql_cases import clause, fails, place, settings, stream, trends, values
+from tests.support.sql_cases import clause, fails, position, settings, stream, trends, values
 from tests.support.tiers import first, groups
 
 BARE = "SELECT * FROM e MATCH_TREND (ORDER BY t TYPE BY ty MEASURES COUNT(*) AS n PATTERN (A B)"
@@ -601,8 +601,8 @@ def wrong(spark: SparkSession, condition: str, marked: str) -> str | None:
         return str(error)
     message = str(error).split("\n== SQL")[0].strip()
     column = len(before) - (before.rfind("\n") + 1) + 1
-    if place(error) != (before.count("\n") + 1, column):
-        return f"at {place(error)}"
+    if position(error) != (before.count("\n") + 1, column):
+        return f"at {position(error)}"
     if not message.startswith(f"[{condition}] ") or len(message.splitlines()) < 2:
         return f"no class or no hint: {message}"
     if len(error.getSqlState() or "") != 5 or message.count("SQLSTATE: ") != 1:
@@ -725,15 +725,15 @@ def test_places_of_errors_with_parameters(spark: SparkSession) -> None:
     with pytest.raises(AnalysisException) as caught:
         spark.sql(statement, args={"key": "a rather long text", "key2": 1})
     if spark.version.startswith("4.0."):
-        assert place(caught.value) == (1, statement.index(":key") + 1)
+        assert position(caught.value) == (1, statement.index(":key") + 1)
         assert caught.value.getCondition() == "TREND_PARAMETER"
         return
-    assert place(caught.value) == (1, statement.index("zz") + 1)
+    assert position(caught.value) == (1, statement.index("zz") + 1)
     fails(spark, statement, "TREND_PARAMETER")
     short = trends("A B", more="DEFINE A AS A.k = ? AND A.zz > ?")
     with pytest.raises(AnalysisException) as caught:
         spark.sql(short, args=["a rather long text", 1])
-    assert place(caught.value) == (1, short.index("zz") + 1)
+    assert position(caught.value) == (1, short.index("zz") + 1)
     with pytest.raises(AnalysisException) as caught:
         spark.sql(trends("A B", more="DEFINE A AS A.k = ? AND A.v > ?"), args=["x"])
     assert caught.value.getCondition() == "TREND_PARAMETER"
@@ -744,7 +744,7 @@ def test_places_in_texts_of_wide_characters(spark: SparkSession) -> None:
     statement = trends("A", "SUM(A.zz) AS n").replace("SELECT", "SELECT /* é😀😀 */\n'😀' AS smile,")
     error = fails(spark, statement, "TREND_UNKNOWN_COLUMN")
     line = statement.split("\n")[1]
-    assert place(error) == (2, line.index("zz") + 1)
+    assert position(error) == (2, line.index("zz") + 1)
     (context,) = error.getQueryContext()
     assert context.fragment() == "zz"
 
@@ -795,7 +795,7 @@ def test_settings_are_looked_at_when_they_are_set(spark: SparkSession, statement
     error = fails(spark, statement.replace("§", ""), "TREND_UNKNOWN_SETTING")
     assert said in str(error)
     start = statement.index("§") if "cahce" not in statement else statement.index("spark.")
-    assert place(error) == (1, start + 1)
+    assert position(error) == (1, start + 1)
 
 
 def test_settings_that_there_are_can_be_set_and_shown(spark: SparkSession) -> None:
@@ -845,21 +845,21 @@ def test_streams_that_never_end_a_window(spark: SparkSession) -> None:
     for source in ("s", "(SELECT s.* FROM s JOIN e ON s.t = e.t)", "w"):
         statement = trends("A", keys="ORDER BY timestamp TYPE BY ty", source=source)
         error = fails(spark, statement, "TREND_STREAM_WINDOW")
-        assert place(error) == (1, statement.index("PATTERN") + 1)
+        assert position(error) == (1, statement.index("PATTERN") + 1)
         assert error.getSqlState() == "42000"
     for source in ("s", "(SELECT s.* FROM s JOIN e ON s.t = e.t)"):
         statement = trends("A", more=minute, keys="ORDER BY timestamp TYPE BY ty", source=source)
         error = fails(spark, statement, "TREND_STREAM_WATERMARK")
-        assert place(error) == (1, statement.index(source) + 1)
+        assert position(error) == (1, statement.index(source) + 1)
         assert "withWatermark('ts', '10 seconds')" in str(error)
     statement = trends("A", more=f"{minute} SPAN INTERVAL 1 HOUR", keys="ORDER BY timestamp TYPE BY ty", source="w")
     error = fails(spark, statement, "TREND_SPAN_COMBINED")
-    assert place(error) == (1, statement.index("INTERVAL 1 HOUR") + 1)
+    assert position(error) == (1, statement.index("INTERVAL 1 HOUR") + 1)
     day = "WITHIN INTERVAL 1 DAY"
     for by, within in (("t", "WITHIN 3"), ("timestamp + INTERVAL 1 DAY", minute), ("DATE(timestamp)", day)):
         statement = trends("A", more=within, keys=f"ORDER BY {by} TYPE BY ty", source="w")
         error = fails(spark, statement, "TREND_STREAM_TIME")
-        assert place(error) == (1, statement.index(f"{by} TYPE") + 1)
+        assert position(error) == (1, statement.index(f"{by} TYPE") + 1)
         assert "The column is `timestamp`." in str(error)
     keys = "ORDER BY timestamp TYPE BY ty"
     fails(spark, "WITH c AS (SELECT * FROM s) " + trends("A", keys=keys, source="c"), "TREND_STREAM_WINDOW")
@@ -872,7 +872,7 @@ def test_streams_need_a_state_store_and_protobuf(spark: SparkSession, monkeypatc
     rates.withWatermark("t", "1 second").createOrReplaceTempView("w")
     statement = trends("A", more="WITHIN INTERVAL 1 MINUTE", keys="ORDER BY t TYPE BY ty", source="w")
     error = fails(spark, statement, "TREND_STREAM_REQUIREMENT")
-    assert place(error) == (1, statement.index("w") + 1)
+    assert position(error) == (1, statement.index("w") + 1)
     if spark.version.startswith("4.0."):
         assert "needs PySpark 4.1 or later" in str(error)
         return

@@ -132,10 +132,10 @@ def test_a_table_of_another_database(spark: SparkSession, caplog: pytest.LogCapt
     assert read(spark) == [[("x", 3)], [("x", 7)]]
 
 
-def quoted(place: int) -> str:
+def quoted(position: int) -> str:
     """A warning that the page shows."""
     found: list[tuple[str, str]] = blocks(ROOT / "docs" / "troubleshooting.md")["Results are not up to date"]
-    return found[place][1].strip()
+    return found[position][1].strip()
 
 
 def test_a_directory_that_is_gone(spark: SparkSession, events: Path) -> None:

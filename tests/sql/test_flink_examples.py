@@ -21,7 +21,7 @@ DAY = datetime(2011, 4, 1, 10)
 
 def ticker(spark: SparkSession, prices: tuple[int, ...], step: timedelta = timedelta(seconds=1)) -> None:
     """Make a view of prices of one stock, a step apart, from 10:00 on."""
-    rows = (f"'ACME', TIMESTAMP'{DAY + place * step}', {price}" for place, price in enumerate(prices))
+    rows = (f"'ACME', TIMESTAMP'{DAY + index * step}', {price}" for index, price in enumerate(prices))
     relation(spark, "ticker", "symbol, rowtime, price", rows)
 
 

@@ -76,10 +76,10 @@ def test_extremes_are_of_events_in_trends(spark: SparkSession) -> None:
 
 def test_extremes_have_the_type_of_their_attribute(spark: SparkSession) -> None:
     """From the least value of each type to its greatest."""
-    names = [f"c{place}" for place in range(len(EXTREMES))]
+    names = [f"c{index}" for index in range(len(EXTREMES))]
     rows = [
-        f"1, {place + 1}, 'A', " + ", ".join(f"CAST({texts[place]} AS {kind})" for kind, texts in EXTREMES.items())
-        for place in (2, 0, 1)
+        f"1, {index + 1}, 'A', " + ", ".join(f"CAST({texts[index]} AS {kind})" for kind, texts in EXTREMES.items())
+        for index in (2, 0, 1)
     ]
     relation(spark, "e", f"k, t, ty, {', '.join(names)}", rows)
     measures = ", ".join(f"MIN(A.{name}) AS lo_{name}, MAX(A.{name}) AS hi_{name}" for name in names)
@@ -177,7 +177,7 @@ def test_attributes_are_expressions(spark: SparkSession) -> None:
         "AVG(A.v * NULL)": None,
         "MAX(CAST(NULL AS INT) + A.t)": None,
     }
-    measures = ", ".join(f"{text} AS m{place}" for place, text in enumerate(by_hand))
+    measures = ", ".join(f"{text} AS m{index}" for index, text in enumerate(by_hand))
     ((_, *found),) = values(spark.sql(trends("A+ B", measures)))
     assert dict(zip(by_hand, found, strict=True)) == by_hand
 

@@ -84,5 +84,5 @@ def _files_read(frame: DataFrame) -> int:
         elif kind == "FileSourceScanExec":
             files += node.metrics().get("numFiles").get().value()
         children = node.children()
-        todo += [children.apply(place) for place in range(children.size())]
+        todo += [children.apply(index) for index in range(children.size())]
     return files

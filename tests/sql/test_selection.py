@@ -33,8 +33,8 @@ def test_the_clause_stands_anywhere(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 x2 b3 a4 b5"})
     base = ["PARTITION BY k", "ORDER BY t", "TYPE BY ty", "MEASURES COUNT(*) AS n", "PATTERN (A B)", "WITHIN 4 SLIDE 1"]
     statements = [
-        f"SELECT * FROM e MATCH_TREND ({' '.join([*base[:place], 'contiguous', *base[place:]])})"
-        for place in range(len(base) + 1)
+        f"SELECT * FROM e MATCH_TREND ({' '.join([*base[:index], 'contiguous', *base[index:]])})"
+        for index in range(len(base) + 1)
     ]
     found = results(spark, statements, ("window_start", "n"))
     assert found == [[(2, 1), (3, 1), (4, 1)]] * len(found)

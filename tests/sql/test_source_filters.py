@@ -53,7 +53,7 @@ def part_columns(spark: SparkSession, sql: str) -> set[str]:
     found = filtered(spark.sql(sql))
     assert found is not None
     columns = found.whole._jdf.queryExecution().analyzed().output()
-    return {str(columns.apply(place).qualifier().mkString(".")) for place in range(columns.size())}
+    return {str(columns.apply(index).qualifier().mkString(".")) for index in range(columns.size())}
 
 
 def test_views_are_looked_through(events: SparkSession) -> None:
@@ -111,7 +111,7 @@ def shapes(source: str) -> list[str]:
 def test_results_are_those_of_the_filtered_relation(events: SparkSession) -> None:
     """In one pool, whatever the filters are, and whether or not there is a query over all of the relation."""
     wanted: dict[str, list[tuple[object, ...]]] = {}
-    queries = {f"q{place}_{number}": (c, q) for place, c in enumerate(PARTS) for number, q in enumerate(shapes("{}"))}
+    queries = {f"q{index}_{number}": (c, q) for index, c in enumerate(PARTS) for number, q in enumerate(shapes("{}"))}
     for name, (condition, query) in queries.items():
         events.sql(f"{ALL} WHERE {condition}").localCheckpoint().createOrReplaceTempView("kept")
         wanted[name] = sorted(values(events.sql(query.format("kept"))))

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.support.sql_cases import fails, place, relation, results, stream, trends, values
+from tests.support.sql_cases import fails, position, relation, results, stream, trends, values
 from tests.support.tiers import every, first
 
 
@@ -164,7 +164,7 @@ def test_keys_that_cannot_be_grouped_by(spark: SparkSession, section: str, key: 
     stream(spark, {"x": "a1 b2"})
     keys = f"{section} k,\n{key} AS z ORDER BY t TYPE BY ty"
     error = fails(spark, trends("A", keys=keys), "TREND_KEY_TYPE")
-    assert place(error) == (2, 1)
+    assert position(error) == (2, 1)
     assert section in str(error)
 
 

@@ -10,7 +10,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.sql_cases import KEYED, clause, fails, place, relation, results, settings, stream, trends, values
+from tests.support.sql_cases import KEYED, clause, fails, position, relation, results, settings, stream, trends, values
 from tests.support.tiers import every, first
 
 EVENTS = {"x": "a1 b2 a3 b4", "y": "a1 b2", "z": "b1"}
@@ -196,7 +196,7 @@ def test_queries_within_one_statement(events: SparkSession) -> None:
 def test_places_that_it_cannot_have(events: SparkSession, statement: str, condition: str) -> None:
     """Among them correlated references, out of the relation and out of the clause."""
     before, after = statement.split("§")
-    assert place(fails(events, before + after, condition)) == (1, len(before) + 1)
+    assert position(fails(events, before + after, condition)) == (1, len(before) + 1)
 
 
 def test_scripts(events: SparkSession) -> None:
@@ -542,7 +542,7 @@ def test_places_after_the_clause_are_the_users(events: SparkSession, lines: str)
     assert context.fragment() == "zz"
     line = statement[: statement.index("zz")].count("\n") + 1
     column = statement.index("zz") - (statement.rfind("\n", 0, statement.index("zz")) + 1)
-    assert place(caught.value) == (line, column + 1)
+    assert position(caught.value) == (line, column + 1)
 
 
 def test_syntax_errors_after_the_clause(events: SparkSession) -> None:

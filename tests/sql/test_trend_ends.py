@@ -11,7 +11,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
 import sparkext
-from tests.support.sql_cases import KEYED, place, relation, results, settings, stream, trends, values
+from tests.support.sql_cases import KEYED, position, relation, results, settings, stream, trends, values
 
 ABAB = {"x": "a1 b2 a3 b4"}
 
@@ -317,4 +317,4 @@ def test_patterns_that_become_too_large(spark: SparkSession) -> None:
         AnalysisException, match=r"TREND_PATTERN_TOO_LARGE.*1000 states, taken apart by the ends"
     ) as caught:
         spark.sql(statement)
-    assert place(caught.value) == (1, statement.index("PATTERN") + 1)
+    assert position(caught.value) == (1, statement.index("PATTERN") + 1)

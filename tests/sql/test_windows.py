@@ -9,7 +9,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from tests.support.sql_cases import fails, place, relation, results, settings, stream, trends, values
+from tests.support.sql_cases import fails, position, relation, results, settings, stream, trends, values
 
 MOMENTS = [
     "1969-12-31 23:41:07.000001",
@@ -382,7 +382,7 @@ def test_refused_windows(spark: SparkSession, time: str) -> None:
         error = fails(spark, statement, "TREND_WINDOW_INVALID")
         wrong = text.partition(" SLIDE ")[2] or text
         assert words in str(error.getMessage()).split("\n== SQL")[0], text
-        assert place(error) == (1, statement.rindex(wrong) + 1), text
+        assert position(error) == (1, statement.rindex(wrong) + 1), text
 
 
 def test_windows_may_be_parameters(spark: SparkSession) -> None:

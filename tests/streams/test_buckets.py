@@ -53,7 +53,7 @@ def problems(drawn: Workload, seed: int) -> list[str]:
         if late != len(rows) - len(kept):
             found.append(f"seed {seed}: {late} events are late, and should be {len(rows) - len(kept)}")
         for one, result in zip(some, plan.results, strict=True):
-            expected = enumerate_results(one, [events[place] for place in kept], MEANINGS)
+            expected = enumerate_results(one, [events[index] for index in kept], MEANINGS)
             problem = difference(expected, query_results(one, result, partials))
             if problem is not None:
                 found.append(f"seed {seed}, {one.pattern}: {problem}")

@@ -115,10 +115,10 @@ def heads(term: Term) -> Iterator[tuple[str, Forbidden, Term]]:
                 yield from heads((part, *rest))
             return
         case Shuffle(parts):
-            for place, part in enumerate(parts):
+            for index, part in enumerate(parts):
                 for name, forbidden, tail in heads((part,)):
                     left = Sequence((*tail, *_NOTHING))
-                    yield name, forbidden, (Shuffle((*parts[:place], left, *parts[place + 1 :])), *rest)
+                    yield name, forbidden, (Shuffle((*parts[:index], left, *parts[index + 1 :])), *rest)
         case Repeat():
             yield from _rounds(first, rest)
     for before in empties(first):
@@ -236,14 +236,14 @@ class Matcher:
             last = events[word[-1][0]] if word else None
             time = None if last is None else last.time
             if word and any(not happens(forbidden, time, None) for forbidden in left.ends):
-                yield tuple((events[place], name) for place, name in word)
+                yield tuple((events[index], name) for index, name in word)
             after = left.after()
             ways: list[tuple[int, str, Remaining]] = []
-            for place in range(word[-1][0] + 1 if word else 0, len(events) if after else 0):
-                event = events[place]
+            for index in range(word[-1][0] + 1 if word else 0, len(events) if after else 0):
+                event = events[index]
                 if event.time == time:
                     continue
-                for name in labels[place]:
+                for name in labels[index]:
                     if name in steps:
                         holds, anchor = steps[name]
                         earlier = [events[p].values for p, label in word if anchor in (None, label)]
@@ -251,17 +251,17 @@ class Matcher:
                             continue
                     rests = [r for forbidden, r in after.get(name, ()) if not happens(forbidden, time, event.time)]
                     if rests:
-                        ways.append((place, name, left.among(rests)))
-            for place, name, rest in ways:
+                        ways.append((index, name, left.among(rests)))
+            for index, name, rest in ways:
                 # Nothing is left out before the first event: what lies between is between two events of a trend.
-                between = range(word[-1][0] + 1 if word else place, place)
-                left_out = [p for p in between if time != events[p].time != events[place].time]
+                between = range(word[-1][0] + 1 if word else index, index)
+                left_out = [p for p in between if time != events[p].time != events[index].time]
                 match selection:
                     case Selection.NEXT if any(p == way for p in left_out for way, _, _ in ways):
                         continue
                     case Selection.CONTIGUOUS if any(self._rows in events[p].classes for p in left_out):
                         continue
-                stack.append(((*word, (place, name)), rest))
+                stack.append(((*word, (index, name)), rest))
 
 
 def windows_of(events: Row[Event], window: Window | None) -> dict[int, tuple[int, int]]:
@@ -277,8 +277,8 @@ def windows_of(events: Row[Event], window: Window | None) -> dict[int, tuple[int
         # k·slide <= time, and time < k·slide + within.
         for k in range((event.time - window.within) // window.slide + 1, event.time // window.slide + 1):
             inside = [
-                place
-                for place, other in enumerate(events)
+                index
+                for index, other in enumerate(events)
                 if other.time is not None and k * window.slide <= other.time < k * window.slide + window.within
             ]
             found.setdefault(k, (inside[0], inside[-1] + 1))
@@ -314,13 +314,13 @@ def enumerate_results(query: Query, events: Iterable[Event], adjacent: Mapping[s
                     times[pair] = times.get(pair, 0) + number
                 ended.setdefault((group, window), Counter()).update(ends)
     return {
-        place: [
-            _of_ends(aggregate, [(dict(zip(marks, ends, strict=True)), n) for ends, n in ended[place].items()])
+        key: [
+            _of_ends(aggregate, [(dict(zip(marks, ends, strict=True)), n) for ends, n in ended[key].items()])
             if aggregate.ends
-            else _aggregate(aggregate, count, [(by_id[event], name, n) for (event, name), n in held[place].items()])
+            else _aggregate(aggregate, count, [(by_id[event], name, n) for (event, name), n in held[key].items()])
             for aggregate in query.aggregates
         ]
-        for place, count in counts.items()
+        for key, count in counts.items()
     }
 
 

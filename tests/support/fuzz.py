@@ -149,7 +149,7 @@ class Literals:
         """How many there are."""
         return self.count
 
-    def apply(self, _place: int) -> Literals:
+    def apply(self, _index: int) -> Literals:
         """One value, or pair."""
         return self
 
@@ -251,21 +251,21 @@ def _check_tokens(sql: str, tokens: Sequence[Token]) -> None:
 
 def _check_replacement(sql: str, result: str, spans: Sequence[ClauseSpan]) -> None:
     """Only clauses are replaced, by a query and blanks that keep the line and column of what follows."""
-    at = place = 0
+    at = position = 0
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         if span.end <= at:
             continue  # inside of another
-        assert result.startswith(sql[at : span.start], place)
-        place += span.start - at
+        assert result.startswith(sql[at : span.start], position)
+        position += span.start - at
         lines = sql[span.start : span.end].split("\n")
-        instead = result[place:].split("\n")[: len(lines)]
+        instead = result[position:].split("\n")[: len(lines)]
         instead[-1] = instead[-1][: len(lines[-1])]
         assert re.fullmatch(rf"\s*\(SELECT\s+\* FROM\s+{FUNCTION}\(\d+\)\)\s*", "\n".join(instead))
         assert len(instead) == len(lines)
         assert [*map(len, instead)] == [*map(len, lines)] or all(len(line) < len("\n".join(instead)) for line in lines)
-        place += len("\n".join(instead))
+        position += len("\n".join(instead))
         at = span.end
-    assert result[place:] == sql[at:]
+    assert result[position:] == sql[at:]
 
 
 def _check_parameters(sql: str, filled: str, context: Literals | None) -> str:
@@ -444,8 +444,8 @@ def problem(sql: str) -> str | None:
     try:
         check(sql)
     except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__} in {place.name}: {str(error)[:100]}"
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__} in {where.name}: {str(error)[:100]}"
     return None
 
 

@@ -157,7 +157,7 @@ def kernel_rows(plan: KernelPlan, events: Iterable[Event], keep_unmatched: bool 
     """Events that have a time and are of some class, as the kernel sees them."""
     rows: list[KernelRow] = []
     for event in events:
-        classes = frozenset(place for place, known in enumerate(plan.classes) if known in event.classes)
+        classes = frozenset(index for index, known in enumerate(plan.classes) if known in event.classes)
         if event.time is not None and (classes or keep_unmatched):
             values = tuple(event.values[column.attribute.text] for column in plan.columns)
             rows.append(KernelRow(event.group, event.partition, event.time, classes, values))
@@ -166,7 +166,7 @@ def kernel_rows(plan: KernelPlan, events: Iterable[Event], keep_unmatched: bool 
 
 def sorted_rows(rows: Iterable[KernelRow]) -> list[KernelRow]:
     """Rows by keys and time, as Spark hands them to the kernel."""
-    return sorted(rows, key=_place)
+    return sorted(rows, key=_order)
 
 
 def _nulls_first(key: Key) -> list[tuple[bool, Any]]:
@@ -198,10 +198,10 @@ def source_batch(plan: KernelPlan, rows: Sequence[KernelRow]) -> pa.RecordBatch:
     arrays.append(pa.array([row.time for row in rows], pa.int64()))
     for word in range(class_words(len(plan.classes))):
         some = range(word * CLASSES_PER_WORD, (word + 1) * CLASSES_PER_WORD)
-        bits = [sum(1 << place - some.start for place in row.classes if place in some) for row in rows]
+        bits = [sum(1 << index - some.start for index in row.classes if index in some) for row in rows]
         arrays.append(pa.array(bits, pa.int64()))
     arrays += [_attribute(column, [row.values[i] for row in rows]) for i, column in enumerate(plan.columns)]
-    return pa.RecordBatch.from_arrays(arrays, [f"c{place}" for place in range(len(arrays))])
+    return pa.RecordBatch.from_arrays(arrays, [f"c{index}" for index in range(len(arrays))])
 
 
 def _keys(values: list[object]) -> AnyArray:
@@ -267,8 +267,8 @@ def stretched_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Rand
     if not rows:
         return {}
     layout = Layout(len(rows[0].group), len(rows[0].other))
-    places = [at for at in range(1, len(rows)) if _place(rows[at - 1]) != _place(rows[at])]
-    cuts = sorted(random.sample(places, random.randint(0, min(4, len(places)))))
+    indexes = [at for at in range(1, len(rows)) if _order(rows[at - 1]) != _order(rows[at])]
+    cuts = sorted(random.sample(indexes, random.randint(0, min(4, len(indexes)))))
     source = source_batch(plan, rows)
     found: list[pa.RecordBatch] = []
     for begin, end in pairwise([0, *cuts, len(rows)]):
@@ -278,7 +278,7 @@ def stretched_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Rand
     return combined(plan, layout, [row for batch in merged(plan, layout)(iter(found)) for row in batch.to_pylist()])
 
 
-def _place(row: KernelRow) -> tuple[Any, ...]:
+def _order(row: KernelRow) -> tuple[Any, ...]:
     return _nulls_first(row.group), _nulls_first(row.other), row.time
 
 
@@ -408,8 +408,8 @@ def query_results(query: Query, result: QueryResult, partials: Partials) -> Resu
         if bank != result.bank or not fields[result.presence]:
             continue
         found[group, window] = [
-            _value(aggregate, [fields[place] for place in places])
-            for aggregate, places in zip(query.aggregates, result.values, strict=True)
+            _value(aggregate, [fields[index] for index in indexes])
+            for aggregate, indexes in zip(query.aggregates, result.values, strict=True)
         ]
     return found
 
@@ -437,10 +437,10 @@ def difference(expected: Results, found: Results) -> str | None:
     """What differs between two results; None when nothing does."""
     if expected.keys() != found.keys():
         return f"rows {sorted(map(str, expected.keys() ^ found.keys()))} are on one side only"
-    for place, values in expected.items():
-        for number, (one, other) in enumerate(zip(values, found[place], strict=True)):
+    for key, values in expected.items():
+        for number, (one, other) in enumerate(zip(values, found[key], strict=True)):
             if not same(one, other):
-                return f"{place}, aggregate {number}: expected {one!r}, found {other!r}"
+                return f"{key}, aggregate {number}: expected {one!r}, found {other!r}"
     return None
 
 

@@ -181,8 +181,8 @@ class _Linker:
     def linked(self, number: int, classes: int) -> Cell:
         """The cell with its sources and links."""
         random, cell = self._random, self._cells[number]
-        alike = [place for place in range(len(self._cells)) if self._kind(place) == self._kind(number)]
-        whole = [place for place in alike if _is_whole(self._cells[place])]
+        alike = [position for position in range(len(self._cells)) if self._kind(position) == self._kind(number)]
+        whole = [position for position in alike if _is_whole(self._cells[position])]
         links = [self._link(random.choice(alike)) for _ in range(random.choice((0, 1, 1, 2, 3)))]
         narrow = cell.start and random.random() < 0.2
         guarded = cell.start and random.random() < 0.3
@@ -200,10 +200,10 @@ class _Linker:
             start_condition=random_condition(random, self._guards) if guarded else ALWAYS,
         )
 
-    def _kind(self, place: int) -> tuple[object, ...]:
+    def _kind(self, position: int) -> tuple[object, ...]:
         """Cells of one kind can come before each other; counts, which are the first cells, add up counts."""
-        cell = self._cells[place]
-        return cell.arithmetic, cell.window, self._families.get(place), place < self._counts
+        cell = self._cells[position]
+        return cell.arithmetic, cell.window, self._families.get(position), position < self._counts
 
     def _link(self, source: int) -> Link:
         random = self._random
@@ -369,7 +369,7 @@ class _Programmer:
 
     def _any(self, kind: str) -> int:
         """A register of a kind."""
-        return self._random.choice([place for place, known in enumerate(self._kinds) if known == kind])
+        return self._random.choice([position for position, known in enumerate(self._kinds) if known == kind])
 
     def _add(
         self, kind: str, code: str, *operands: int, column: int = -1, value: tuple[int | float, bool] = (0, False)
@@ -401,20 +401,20 @@ def _add_component(
 
     ``families`` says of which column the cells for extremes are, also of those that only pass it on.
     """
-    place = random.randrange(len(columns) + 1)
+    position = random.randrange(len(columns) + 1)
     contributes = random.random() < 0.7
-    if place == len(columns):
+    if position == len(columns):
         cells.append(Cell(Arithmetic.EXACT, *state, False, (), exact if contributes else None, None, False))
         return
-    encoding = columns[place].encoding
-    column = place if contributes else None
+    encoding = columns[position].encoding
+    column = position if contributes else None
     if encoding in (Encoding.PRESENT, Encoding.IDENTITY):
         cells.append(Cell(Arithmetic.EXACT, *state, False, (), exact if contributes else None, column, False))
     elif encoding is Encoding.NUMBER:
         count = exact + 1 if contributes else None
         cells.append(Cell(Arithmetic.NUMBER, *state, False, (), count, column, random.random() < 0.7))
     else:
-        families[len(cells)] = place
+        families[len(cells)] = position
         count = exact + random.randint(0, 1) if contributes else None
         cells.append(Cell(Arithmetic.EXTREME, *state, False, (), count, column, True))
 
@@ -439,7 +439,7 @@ def _banks(
             held = Field(arithmetic)
             if family is not None:
                 held = Field(arithmetic, columns[family].encoding, columns[family].attribute.type)
-            free = [place for place, field in enumerate(fields) if field == held and place not in used]
+            free = [position for position, field in enumerate(fields) if field == held and position not in used]
             if not free:
                 fields.append(held)
                 free = [len(fields) - 1]

@@ -198,9 +198,9 @@ class _Twin:
                     elif cell.window == window and cell.event in row.classes:
                         now[number] = self._event(number, row, past, now)
                         fresh.append((number, row, now[number]))
-                for place, total in forms.items():
-                    kept = past.forms.get(place, _nothing(cells[place[0]].arithmetic))
-                    past.forms[place] = self._add(place[0], [kept, total])
+                for position, total in forms.items():
+                    kept = past.forms.get(position, _nothing(cells[position[0]].arithmetic))
+                    past.forms[position] = self._add(position[0], [kept, total])
             # Events of one time are not before each other: what has happened changes when all are done.
             for region in self._plan.regions:
                 mine = [e for e in region.evaluations if cells[e.cell].window == window]
@@ -382,16 +382,18 @@ class _Twin:
     def _encoding(self, number: int) -> Encoding | None:
         """Whether the least or the greatest is wanted of a cell: one that its values come from knows."""
         todo, seen = [number], {number}
-        made = {place: e for region in self._plan.regions for e in region.evaluations for place in (e.cell, e.view)}
+        made = {
+            position: e for region in self._plan.regions for e in region.evaluations for position in (e.cell, e.view)
+        }
         while todo:
-            place = todo.pop()
-            cell = self._plan.cells[place]
+            position = todo.pop()
+            cell = self._plan.cells[position]
             if cell.column is not None:
                 encoding = self._plan.columns[cell.column].encoding
                 return Encoding.GREATEST if encoding is Encoding.GREATEST_DIFFERENCE else encoding
             sources = {*cell.sources, *(link.cell for link in cell.links)}
-            if place in made:
-                factors = {factor for product in made[place].products for factor in (product.form, product.base)}
+            if position in made:
+                factors = {factor for product in made[position].products for factor in (product.form, product.base)}
                 sources |= {f for f in factors if f is not None and self._plan.cells[f].arithmetic is cell.arithmetic}
             todo += sources - seen
             seen |= sources

@@ -65,29 +65,29 @@ def _ordered(more: str) -> str:
 
 
 def _directory(*by: str) -> Kind:
-    def write(spark: SparkSession, name: str, place: Path) -> None:
-        spark.table(name).write.mode("append").partitionBy(*by).parquet(f"{place}/files")
+    def write(spark: SparkSession, name: str, folder: Path) -> None:
+        spark.table(name).write.mode("append").partitionBy(*by).parquet(f"{folder}/files")
 
-    def make(spark: SparkSession, place: Path) -> None:
-        write(spark, "events", place)
+    def make(spark: SparkSession, folder: Path) -> None:
+        write(spark, "events", folder)
 
-    def add(spark: SparkSession, place: Path) -> None:
-        write(spark, "added", place)
+    def add(spark: SparkSession, folder: Path) -> None:
+        write(spark, "added", folder)
 
-    return Kind(make, "parquet.`{place}/files`", add)
+    return Kind(make, "parquet.`{folder}/files`", add)
 
 
-def _external(spark: SparkSession, place: Path) -> None:
+def _external(spark: SparkSession, folder: Path) -> None:
     """A table over partitioned directories that something else has written."""
-    spark.table("events").write.partitionBy("d").parquet(f"{place}/files")
-    spark.sql(f"CREATE TABLE rel ({COLUMNS}) USING parquet PARTITIONED BY (d) LOCATION '{place}/files'")
+    spark.table("events").write.partitionBy("d").parquet(f"{folder}/files")
+    spark.sql(f"CREATE TABLE rel ({COLUMNS}) USING parquet PARTITIONED BY (d) LOCATION '{folder}/files'")
     spark.sql("MSCK REPAIR TABLE rel")
 
 
-def _elsewhere(spark: SparkSession, place: Path) -> None:
+def _elsewhere(spark: SparkSession, folder: Path) -> None:
     """A partition that is not below the table."""
-    spark.table("added").drop("d").write.parquet(f"{place}/elsewhere")
-    spark.sql(f"ALTER TABLE rel ADD PARTITION (d = '2026-01-03') LOCATION '{place}/elsewhere'")
+    spark.table("added").drop("d").write.parquet(f"{folder}/elsewhere")
+    spark.sql(f"ALTER TABLE rel ADD PARTITION (d = '2026-01-03') LOCATION '{folder}/elsewhere'")
 
 
 def _over_table(*statements: str, source: str) -> Kind:
@@ -107,20 +107,20 @@ def _larger_frame(spark: SparkSession, _: Path) -> None:
     spark.createDataFrame([*EVENTS, ADDED], COLUMNS).createOrReplaceTempView("rel")
 
 
-def _jdbc(place: Path) -> dict[str, str]:
+def _jdbc(folder: Path) -> dict[str, str]:
     return {
-        "url": f"jdbc:derby:{place}/derby;create=true",
+        "url": f"jdbc:derby:{folder}/derby;create=true",
         "dbtable": "rel",
         "driver": "org.apache.derby.jdbc.EmbeddedDriver",
     }
 
 
 def _write_jdbc(name: str) -> Callable[[SparkSession, Path], None]:
-    def write(spark: SparkSession, place: Path) -> None:
+    def write(spark: SparkSession, folder: Path) -> None:
         # Derby compares no CLOBs, which Spark makes of strings by itself.
         types = {"createTableColumnTypes": "k VARCHAR(8), d VARCHAR(16)"}
-        spark.table(name).write.format("jdbc").options(**_jdbc(place), **types).mode("append").save()
-        spark.read.format("jdbc").options(**_jdbc(place)).load().createOrReplaceTempView("rel")
+        spark.table(name).write.format("jdbc").options(**_jdbc(folder), **types).mode("append").save()
+        spark.read.format("jdbc").options(**_jdbc(folder)).load().createOrReplaceTempView("rel")
 
     return write
 
@@ -155,15 +155,15 @@ class EventsReader(DataSourceReader):
                 yield tuple(json.loads(line))
 
 
-def _python_source(spark: SparkSession, place: Path) -> None:
+def _python_source(spark: SparkSession, folder: Path) -> None:
     spark.dataSource.register(EventsSource)
-    (place / "events.json").write_text("".join(json.dumps(event) + "\n" for event in EVENTS))
-    frame = spark.read.format("trend_test_events").option("file", f"{place}/events.json").load()
+    (folder / "events.json").write_text("".join(json.dumps(event) + "\n" for event in EVENTS))
+    frame = spark.read.format("trend_test_events").option("file", f"{folder}/events.json").load()
     frame.createOrReplaceTempView("rel")
 
 
-def _write_python_source(_: SparkSession, place: Path) -> None:
-    with open(place / "events.json", "a") as lines:
+def _write_python_source(_: SparkSession, folder: Path) -> None:
+    with open(folder / "events.json", "a") as lines:
         lines.write(json.dumps(ADDED) + "\n")
 
 
@@ -215,7 +215,7 @@ HIVE_KINDS: Mapping[str, Kind] = {
 }
 
 
-def check(spark: SparkSession, kind: Kind, place: Path) -> None:
+def check(spark: SparkSession, kind: Kind, folder: Path) -> None:
     """A query, views, and the views read again after an event was added: each has the rows of the events.
 
     Raises:
@@ -223,8 +223,8 @@ def check(spark: SparkSession, kind: Kind, place: Path) -> None:
     """
     spark.createDataFrame(EVENTS, COLUMNS).createOrReplaceTempView("events")
     spark.createDataFrame([ADDED], COLUMNS).createOrReplaceTempView("added")
-    kind.make(spark, place)
-    source = kind.source.format(place=place)
+    kind.make(spark, folder)
+    source = kind.source.format(folder=folder)
     _compare(spark, {pattern: f"SELECT * FROM {source} {CLAUSE.format(pattern)}" for pattern in BEFORE}, BEFORE)
     reads = {pattern: f"SELECT * FROM view_{number}" for number, pattern in enumerate(BEFORE)}
     for number, pattern in enumerate(BEFORE):
@@ -232,7 +232,7 @@ def check(spark: SparkSession, kind: Kind, place: Path) -> None:
     _compare(spark, reads, BEFORE)
     states = {row.state for row in spark.sql("SHOW TREND QUERIES").collect()}
     assert states == {"computed" if kind.is_followed else "planned"}, states
-    kind.add(spark, place)
+    kind.add(spark, folder)
     _compare(spark, reads, AFTER)
     _compare(spark, {pattern: f"SELECT * FROM {source} {CLAUSE.format(pattern)}" for pattern in AFTER}, AFTER)
 

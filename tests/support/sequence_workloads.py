@@ -18,8 +18,8 @@ def random_sequences(random: Random, most: int = 8) -> tuple[Problem, str]:
     for _ in range(random.randint(2, most)):
         chosen = list(random.choice(base) if random.random() < 0.7 else _sequence(random, types))
         if random.random() < 0.6:
-            place = random.randrange(len(chosen))
-            chosen[place : place + random.randint(0, 2)] = random.choices(types, k=random.randint(0, 2)) or ["A"]
+            index = random.randrange(len(chosen))
+            chosen[index : index + random.randint(0, 2)] = random.choices(types, k=random.randint(0, 2)) or ["A"]
         patterns.append(" ".join(chosen))
     events = {name: float(random.choice((1, 2, 3, 5, 10, 12, 30, 100))) for name in types}
     windows = [random.choice((None, Window(60, 60), Window(60, 5), Window(60, 1))) for _ in patterns]

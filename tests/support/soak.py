@@ -48,14 +48,14 @@ def problems(drawn: Workload, seed: int) -> list[str]:
 def smallest(drawn: Workload, seed: int) -> Workload:
     """A part of a workload with problems that has problems still, but no row or query too many."""
     for field in ("queries", "rows"):
-        place = 0
-        while place < len(getattr(drawn, field)):
+        position = 0
+        while position < len(getattr(drawn, field)):
             items = getattr(drawn, field)
-            less = replace(drawn, **{field: items[:place] + items[place + 1 :]})
+            less = replace(drawn, **{field: items[:position] + items[position + 1 :]})
             if problems(less, seed):
                 drawn = less
             else:
-                place += 1
+                position += 1
     return drawn
 
 

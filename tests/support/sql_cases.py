@@ -84,7 +84,7 @@ def fails(spark: SparkSession, statement: str, condition: str) -> AnalysisExcept
     return caught.value
 
 
-def place(error: AnalysisException) -> tuple[int, int]:
+def position(error: AnalysisException) -> tuple[int, int]:
     """Line and column, both from 1, that the error of one of sparkext's conditions names."""
     found = re.search(r"== SQL(?: of \w+ \S+)? \(line (\d+), position (\d+)\) ==", str(error))
     assert found is not None, str(error)

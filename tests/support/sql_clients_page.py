@@ -19,9 +19,9 @@ CHECKED = {
 """Languages of the blocks below each heading that some test checks."""
 
 
-def block(heading: str, place: int) -> str:
+def block(heading: str, index: int) -> str:
     """The text of one block."""
-    return blocks(PAGE)[heading][place][1]
+    return blocks(PAGE)[heading][index][1]
 
 
 def shell(where: Path) -> dict[str, str]:

@@ -78,28 +78,28 @@ def pool_rows(spark: SparkSession, drawn: Workload, prefix: str, order: random.R
     spark.conf.set("spark.sparkext.costModel", order.choice(("measured", "paper")))
     spark.conf.set("spark.sparkext.chunks", order.choice(("auto", "on", "off")))
     names = register(spark, drawn, prefix)
-    places = list(range(len(names)))
-    order.shuffle(places)
+    indexes = list(range(len(names)))
+    order.shuffle(indexes)
     if order.random() < 0.25:
-        found = {place: [tuple(row) for row in spark.table(names[place]).collect()] for place in places}
+        found = {index: [tuple(row) for row in spark.table(names[index]).collect()] for index in indexes}
     else:
-        found = _all_at_once(spark, {place: names[place] for place in places})
+        found = _all_at_once(spark, {index: names[index] for index in indexes})
     for name in [*names, f"{prefix}_rows"]:
         spark.catalog.dropTempView(name)
-    return [found[place] for place in range(len(names))]
+    return [found[index] for index in range(len(names))]
 
 
 def _all_at_once(spark: SparkSession, names: dict[int, str]) -> dict[int, list[tuple[Any, ...]]]:
     """The rows of several views by one statement, in which all values are strings."""
-    schemas = {place: spark.table(name).schema for place, name in names.items()}
+    schemas = {index: spark.table(name).schema for index, name in names.items()}
     parts = []
-    for place, name in names.items():
-        values = ", ".join(f"CAST({column.name} AS STRING)" for column in schemas[place].fields)
-        parts.append(f"SELECT {place} AS place, array({values}) AS texts FROM {name}")
-    found: dict[int, list[tuple[Any, ...]]] = {place: [] for place in names}
-    for place, texts in spark.sql(" UNION ALL ".join(parts)).collect():
-        columns = schemas[place].fields
-        found[place].append(tuple(_parsed(text, c.dataType) for text, c in zip(texts, columns, strict=True)))
+    for index, name in names.items():
+        values = ", ".join(f"CAST({column.name} AS STRING)" for column in schemas[index].fields)
+        parts.append(f"SELECT {index} AS number, array({values}) AS texts FROM {name}")
+    found: dict[int, list[tuple[Any, ...]]] = {index: [] for index in names}
+    for index, texts in spark.sql(" UNION ALL ".join(parts)).collect():
+        columns = schemas[index].fields
+        found[index].append(tuple(_parsed(text, c.dataType) for text, c in zip(texts, columns, strict=True)))
     return found
 
 
@@ -140,9 +140,9 @@ def as_results(drawn: Workload, query: Query, rows: Sequence[tuple[Any, ...]]) -
             window, remainder = divmod(start, query.window.slide)
             assert remainder == 0
             assert end == start + query.window.within
-        place = (group, 0 if window is None else window)
-        assert place not in results
-        results[place] = [_value(query, i, value) for i, value in enumerate(rest)]
+        key = (group, 0 if window is None else window)
+        assert key not in results
+        results[key] = [_value(query, i, value) for i, value in enumerate(rest)]
     return results
 
 
@@ -156,10 +156,8 @@ def mismatches(spark: SparkSession, seed: int) -> list[str]:
     problems: list[str] = []
     for query, rows in zip(drawn.queries, pool_rows(spark, drawn, f"w{seed}", chance), strict=True):
         expected = {
-            place: [
-                _in_microseconds(aggregate, value) for aggregate, value in zip(query.aggregates, found, strict=True)
-            ]
-            for place, found in enumerate_results(query, events, MEANINGS).items()
+            key: [_in_microseconds(aggregate, value) for aggregate, value in zip(query.aggregates, found, strict=True)]
+            for key, found in enumerate_results(query, events, MEANINGS).items()
         }
         problem = difference(expected, as_results(drawn, query, rows))
         if problem is not None:
@@ -175,15 +173,15 @@ def _in_microseconds(aggregate: Aggregate, value: Any) -> Any:
     return math.floor(abs(value) + 0.5) * (1 if value > 0 else -1)
 
 
-def _value(query: Query, place: int, value: Any) -> Any:
+def _value(query: Query, index: int, value: Any) -> Any:
     """A value as the enumerator gives it: counts as int, moments with their time zone, differences as fractions."""
-    if query.aggregates[place].is_extreme_difference and isinstance(value, Decimal):
+    if query.aggregates[index].is_extreme_difference and isinstance(value, Decimal):
         return Fraction(value)
     if isinstance(value, datetime):
         return value.astimezone(timezone.utc)
     if isinstance(value, timedelta):
         return value // timedelta(microseconds=1)
-    return int(value) if query.aggregates[place].function is Function.COUNT and value is not None else value
+    return int(value) if query.aggregates[index].function is Function.COUNT and value is not None else value
 
 
 def main() -> int:

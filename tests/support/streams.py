@@ -58,14 +58,14 @@ def arrivals(times: Sequence[int], random: Random) -> list[Arrival]:
     span = max(times) - min(times) + 1 if times else 1
     disorder = random.choice((0, 1, 3, span))
     delay = random.choice((0, disorder // 2, disorder))
-    order = sorted(range(len(times)), key=lambda place: times[place] + random.uniform(0, disorder))
+    order = sorted(range(len(times)), key=lambda index: times[index] + random.uniform(0, disorder))
     found: list[Arrival] = []
     watermark, latest, at = NEVER, NEVER, 0
     while at < len(order):
         rows = order[at : at + random.choice((0, 1, 2, 5, len(order)))]
         found.append(Arrival(rows, watermark))
         at += len(rows)
-        latest = max([latest, *(times[place] for place in rows)])
+        latest = max([latest, *(times[index] for index in rows)])
         watermark = max(watermark, latest - delay)
     return [*found, Arrival([], watermark), Arrival([], END), Arrival([], END)]
 
@@ -75,7 +75,7 @@ def in_time(times: Sequence[int], micro_batches: Sequence[Arrival]) -> list[int]
     found: list[int] = []
     before = NEVER
     for one in micro_batches:
-        found += [place for place in one.rows if times[place] >= before]
+        found += [index for index in one.rows if times[index] >= before]
         before = one.watermark
     return sorted(found)
 
@@ -97,7 +97,7 @@ def streamed(
     late = 0
     for one in micro_batches:
         for number, store in enumerate(stores):
-            mine = [place for place in one.rows if hashes[place] % of.buckets == number]
+            mine = [index for index in one.rows if hashes[index] % of.buckets == number]
             cut = random.randint(0, len(mine))
             parts = [part for part in (mine[:cut], mine[cut:]) if part]
             packs = [as_bytes(with_hash.take(pa.array(part, pa.int64()))) for part in parts]

@@ -30,12 +30,12 @@ def first(number: int, cases: Iterable[Any], interpreted: int | None = None) -> 
         interpreted: How many are not while kernels are interpreted, if that is another number.
     """
     short = interpreted if IS_INTERPRETED and interpreted is not None else number
-    return [case if place < short else _long(case) for place, case in enumerate(cases)]
+    return [case if index < short else _long(case) for index, case in enumerate(cases)]
 
 
 def every(step: int, cases: Iterable[Any]) -> list[Any]:
     """Cases for ``parametrize``, of which all are long but one of ``step``."""
-    return [_long(case) if place % step else case for place, case in enumerate(cases)]
+    return [_long(case) if index % step else case for index, case in enumerate(cases)]
 
 
 def groups(size: int, cases: Sequence[str]) -> list[Any]:

@@ -168,7 +168,7 @@ class Workload:
         clauses.append("ORDER BY ts")
         if any(event_class.type_by is not None for _, event_class in query.classes):
             clauses.append("TYPE BY kind")
-        measures = (f"{measure(aggregate)} AS m{place}" for place, aggregate in enumerate(query.aggregates))
+        measures = (f"{measure(aggregate)} AS m{index}" for index, aggregate in enumerate(query.aggregates))
         clauses.append("MEASURES " + ", ".join(measures))
         clauses.append(f"PATTERN ({query.pattern})")
         conditions = {name: [f"({ec.condition})"] for name, ec in query.classes if ec.condition is not None}
@@ -434,13 +434,13 @@ def _varied(random: Random, pattern: Pattern) -> Pattern:
         case Repeat(operand):
             return random.choice((operand, Repeat(operand, *_bounds(random))))
         case Alternation(parts) | Shuffle(parts):
-            place = random.randrange(len(parts))
-            return type(pattern)((*parts[:place], _varied(random, parts[place]), *parts[place + 1 :]))
+            index = random.randrange(len(parts))
+            return type(pattern)((*parts[:index], _varied(random, parts[index]), *parts[index + 1 :]))
         case Sequence(nodes):
-            place = random.randrange(len(nodes))
-            node = nodes[place]
+            index = random.randrange(len(nodes))
+            node = nodes[index]
             changed = Not(_varied(random, node.operand)) if isinstance(node, Not) else _varied(random, node)
-            return Sequence((*nodes[:place], changed, *nodes[place + 1 :]))
+            return Sequence((*nodes[:index], changed, *nodes[index + 1 :]))
 
 
 def _classes(random: Random, types: tuple[str, ...]) -> dict[str, EventClass]:

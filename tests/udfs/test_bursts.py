@@ -78,7 +78,7 @@ def all_bursts(machine: Template) -> SharingPlan:
 
 def pool(name: str, windows: tuple[Window | None, ...]) -> list[Query]:
     texts = POOLS[name]
-    return [query(t, *all_of("B"), window=windows[place % len(windows)]) for place, t in enumerate(texts)]
+    return [query(t, *all_of("B"), window=windows[index % len(windows)]) for index, t in enumerate(texts)]
 
 
 @pytest.mark.parametrize("windows", WINDOWS, ids=str)
@@ -178,7 +178,7 @@ def test_an_edge_that_one_query_lacks() -> None:
     step = Step("v <> PREV(v)", Apply(Operation.NOT, (same,), ValueKind.FLAG), None)
     asked = [query("A B+"), replace(query("C B+"), steps=(("B", step),))]
     meanings: dict[str, Adjacent] = {step.text: lambda here, prev: prev is not None and here["v"] != prev["v"]}
-    events = [event(kind, place, v=place) for place, kind in enumerate("AACBBBBAACCCB")]
+    events = [event(kind, index, v=index) for index, kind in enumerate("AACBBBBAACCCB")]
     events[5] = event("B", 5, v=4)
     totals = [
         [sum(values[0] for values in results.values()) for results in both(asked, events[:until], meanings)]

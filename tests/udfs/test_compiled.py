@@ -136,9 +136,9 @@ def test_taken_out_of_an_archive(archive: Path) -> None:
     elsewhere.parent.mkdir()
     shutil.copyfile(archive, elsewhere)
     found = []
-    for place in (archive, elsewhere):
-        planner, numbers, sources, cache = said(place, archive.parent)
-        assert planner == str(place / "sparkext" / "planner" / "__init__.py")
+    for folder in (archive, elsewhere):
+        planner, numbers, sources, cache = said(folder, archive.parent)
+        assert planner == str(folder / "sparkext" / "planner" / "__init__.py")
         found.append((numbers, sources, cache))
         Path(numbers).unlink()
     assert found[0] == found[1]

@@ -128,8 +128,8 @@ def test_machines_take_turns_within_one_key(seed: int) -> None:
         pieces = [source.slice(at, 30) for at in range(0, len(rows), 30)]
         found.append(combined(plan, layout, [row for batch in run.results(iter(pieces)) for row in batch.to_pylist()]))
         assert (0 < run.counters.by_fallback < len(rows)) is (fallback is not None)
-    for one, place in zip(queries, plan.results, strict=True):
-        first, second = (query_results(one, place, partial) for partial in found)
+    for one, result in zip(queries, plan.results, strict=True):
+        first, second = (query_results(one, result, partial) for partial in found)
         assert first == second
 
 
@@ -160,8 +160,8 @@ def test_a_long_stream_has_the_same_results(seed: int) -> None:
         found.append(combined(plan, layout, output))
         assert (run.counters.by_fallback > 0) is (fallback is not None)
         assert run.counters.totals()[-OF_PASS] == run.counters.by_fallback
-    for one, place in zip(queries, plan.results, strict=True):
-        first, second = (query_results(one, place, partial) for partial in found)
+    for one, result in zip(queries, plan.results, strict=True):
+        first, second = (query_results(one, result, partial) for partial in found)
         assert first == second
 
 

@@ -59,16 +59,16 @@ def mismatch(plan: KernelPlan, expected: TwinResults, found: Partials) -> str | 
     """What differs between the twin and the kernel; None when nothing does."""
     summed = [number for number, field in enumerate(plan.fields) if field.arithmetic is not Arithmetic.EXTREME]
     # Counts say whether there is a trend. Sums alone, which only drawn plans have, may cancel.
-    rows = {place for place, totals in found.items() if place in expected or any(totals[field] for field in summed)}
+    rows = {key for key, totals in found.items() if key in expected or any(totals[field] for field in summed)}
     if expected.keys() != rows:
         return f"rows {sorted(map(str, expected.keys() ^ rows))} are on one side only"
-    for place, fields in expected.items():
+    for key, fields in expected.items():
         for number, total in fields.items():
-            field, other = plan.fields[number], found[place][number]
+            field, other = plan.fields[number], found[key][number]
             # Counts of more than 38 digits are told apart from others, and not from each other.
             right = min(total, COUNT_LIMIT) if field.arithmetic is Arithmetic.EXACT else total
             if not agree(field, right, other):
-                return f"{place}, field {number} {field}: expected {right!r}, found {other!r}"
+                return f"{key}, field {number} {field}: expected {right!r}, found {other!r}"
     return None
 
 
@@ -135,7 +135,7 @@ def kleene(window: Window | None, times: int = 1) -> KernelPlan:
         windows=(window,),
         cells=cells,
         fields=fields,
-        banks=(Bank(0, tuple(Slot(place, (place,)) for place in range(6))),),
+        banks=(Bank(0, tuple(Slot(cell, (cell,)) for cell in range(6))),),
         results=(),
     )
 

@@ -56,18 +56,18 @@ def by_definition(moments: Moments, classes: list[set[int]], within: int | None)
 
 
 def build(
-    random: Random, places: tuple[int, ...], moments: Moments, classes: list[set[int]], within: int | None
+    random: Random, indexes: tuple[int, ...], moments: Moments, classes: list[set[int]], within: int | None
 ) -> PartialMatches:
     """The partial matches at some places, by a random tree; children may reach further."""
-    if len(places) == 1:
-        return [np.array(sorted(classes[places[0]]), np.int64)]
-    left = tuple(sorted(random.sample(range(len(places)), random.randint(1, len(places) - 1))))
-    right = tuple(place for place in range(len(places)) if place not in left)
+    if len(indexes) == 1:
+        return [np.array(sorted(classes[indexes[0]]), np.int64)]
+    left = tuple(sorted(random.sample(range(len(indexes)), random.randint(1, len(indexes) - 1))))
+    right = tuple(index for index in range(len(indexes)) if index not in left)
     further = random.choice((within, None))
-    halves = [build(random, tuple(places[n] for n in half), moments, classes, further) for half in (left, right)]
-    step = MatchStep(tuple(range(len(places))), (0, 1), left)
+    halves = [build(random, tuple(indexes[n] for n in half), moments, classes, further) for half in (left, right)]
+    step = MatchStep(tuple(range(len(indexes))), (0, 1), left)
     blocks = list(joined(step, halves[0], halves[1], moments, within)) if all(len(h[0]) for h in halves) else []
-    return [np.concatenate([np.zeros(0, np.int64), *(b[n] for b in blocks)]) for n in range(len(places))]
+    return [np.concatenate([np.zeros(0, np.int64), *(b[n] for b in blocks)]) for n in range(len(indexes))]
 
 
 def test_joins(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,11 +76,11 @@ def test_joins(monkeypatch: pytest.MonkeyPatch) -> None:
         random = Random(seed)
         monkeypatch.setattr("sparkext.udfs.matches.joins.BLOCK", random.choice((1, 3, 1000)))
         moments = drawn(random, far=False)
-        places = tuple(range(random.randint(2, 4)))
+        indexes = tuple(range(random.randint(2, 4)))
         rows = range(len(moments.keys))
-        classes = [{row for row in rows if random.random() < 0.6} for _ in places]
+        classes = [{row for row in rows if random.random() < 0.6} for _ in indexes]
         within = random.choice((None, 2, 5))
-        found = build(random, places, moments, classes, within)
+        found = build(random, indexes, moments, classes, within)
         tuples = list(zip(*(part.tolist() for part in found), strict=True))
         assert len(set(tuples)) == len(tuples), seed
         assert set(tuples) == by_definition(moments, classes, within), seed

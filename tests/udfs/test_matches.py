@@ -98,9 +98,9 @@ def flagged(most: int, windows: tuple[Window | None, Window | None]) -> tuple[li
     counts: list[int | None] = [None, None]
     for row in rows:
         if row["bank"] in banks:
-            place = banks.index(row["bank"])
-            counts[place] = (counts[place] or 0) + row[f"exact_{plan.results[place].presence}"]
-    return [place for place, bank in enumerate(banks) if too_many(bank) in [row["bank"] for row in rows]], counts
+            position = banks.index(row["bank"])
+            counts[position] = (counts[position] or 0) + row[f"exact_{plan.results[position].presence}"]
+    return [position for position, bank in enumerate(banks) if too_many(bank) in [row["bank"] for row in rows]], counts
 
 
 def test_too_many_matches() -> None:

@@ -90,12 +90,12 @@ def by_interval(ranked: RankedEvents) -> set[tuple[int, int]]:
     for one, asked in enumerate(ranked.table):
         first = ranked.intervals[asked[ASKED] : asked[ASKED_OTHERS]]
         second = ranked.intervals[asked[ASKED_OTHERS] : asked[ASKED_END]]
-        for other, place in enumerate(ranked.table[:, LEAF]):
-            if place < 0:
+        for other, leaf in enumerate(ranked.table[:, LEAF]):
+            if leaf < 0:
                 continue
-            there = sum(begin <= place < end for begin, end in first)
+            there = sum(begin <= leaf < end for begin, end in first)
             if layout.levels:
-                there *= sum(begin <= layout.order[0, place] < end for begin, end in second)
+                there *= sum(begin <= layout.order[0, leaf] < end for begin, end in second)
             assert there <= 1
             if there:
                 found.append((one, other))

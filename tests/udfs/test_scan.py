@@ -91,15 +91,15 @@ def matches(
     found = np.full(len(rows), -1, np.int64)
     code = assemble(plan).code
     count = find_matches(code, batch, row, np.arange(len(rows)), 0, len(rows), found, registers_for(code, SCAN_CHUNK))
-    return [int(place) for place in found[:count]]
+    return [int(index) for index in found[:count]]
 
 
 def truth(code: str, operands: Sequence[Any]) -> Any:
     """What an instruction gives; flags are 0 and 1 in a column."""
     logical = code.split("_")[0] in ("and", "or", "not") or (code.startswith("choose"))
     held = [
-        bool(o) if o is not None and logical and (place == 0 or code[0] != "c") else o
-        for place, o in enumerate(operands)
+        bool(o) if o is not None and logical and (index == 0 or code[0] != "c") else o
+        for index, o in enumerate(operands)
     ]
     result = applied(code, held)
     return int(result) if isinstance(result, bool) else result
@@ -117,7 +117,7 @@ def test_operations(code: str) -> None:
     if code.startswith("choose"):
         kinds[0] = "whole"
     columns = [*(COLUMNS[kind] for kind in kinds), COLUMNS[held]]
-    program = [Instruction(f"prev_{kind}", column=place) for place, kind in enumerate((*kinds, held))]
+    program = [Instruction(f"prev_{kind}", column=index) for index, kind in enumerate((*kinds, held))]
     last = len(program)
     program.append(Instruction(code, tuple(range(last - 1))))
     program.append(Instruction(f"same_{held}", (last, last - 1)))
@@ -125,8 +125,8 @@ def test_operations(code: str) -> None:
     found = set(matches(columns, program, rows, 0))
     assert [
         (some, result)
-        for place, (some, result) in enumerate(zip(operands, expected, strict=True))
-        if place not in found
+        for index, (some, result) in enumerate(zip(operands, expected, strict=True))
+        if index not in found
     ] == []
 
 
@@ -244,7 +244,7 @@ def test_many_events_are_looked_at_in_chunks(size: int) -> None:
         Instruction("less_whole", (0, 1)),
     ]
     found = matches([WHOLE], program, rows, size)
-    assert found == [place for place, (value,) in enumerate(rows) if value < rows[size][0]]
+    assert found == [index for index, (value,) in enumerate(rows) if value < rows[size][0]]
 
 
 @pytest.mark.parametrize("seed", range(60))

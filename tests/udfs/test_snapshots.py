@@ -78,11 +78,11 @@ def event(queries: Sequence[Query], kind: str, time: int, v: int | None = None, 
 def timed(queries: Sequence[Query], kinds: str) -> list[Event]:
     """One of `STREAMS`."""
     time, events, together = 0, [], False
-    for place, kind in enumerate(kinds):
+    for position, kind in enumerate(kinds):
         if kind in "()":
             together = kind == "("
         else:
-            events.append(event(queries, kind, time, (None, 3, -1, 2)[place % 4]))
+            events.append(event(queries, kind, time, (None, 3, -1, 2)[position % 4]))
         time += not together
     return events
 
@@ -204,7 +204,7 @@ def compare(pool: Sequence[Query], events: Sequence[Event], planner: Planner) ->
     for number, one in enumerate(pool):
         found, expected = (query_results(one, plan.results[number], partial) for plan, partial in partials)
         assert found.keys() == expected.keys()
-        assert all(_agree(a, b) for place in found for a, b in zip(found[place], expected[place], strict=True))
+        assert all(_agree(a, b) for key in found for a, b in zip(found[key], expected[key], strict=True))
     return partials[0][1]
 
 

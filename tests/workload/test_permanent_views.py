@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 import sparkext
 from tests.sql.test_statements import QUERIES
-from tests.support.sql_cases import clause, fails, place, settings, trends, values
+from tests.support.sql_cases import clause, fails, position, settings, trends, values
 from tests.support.tiers import every, first
 
 DATABASES = ("made", "elsewhere")
@@ -313,7 +313,7 @@ def test_functions_are_called_with_their_schema(events: SparkSession, other: Spa
     wrong = f"CREATE VIEW v AS {trends('A B', more='DEFINE A AS §later(A.t) > 2')}"
     before, after = wrong.split("§")
     error = fails(events, before + after, "TREND_PERMANENT_VIEW")
-    assert place(error) == (1, len(before) + 1)
+    assert position(error) == (1, len(before) + 1)
     assert "Write spark_catalog.made.later." in str(error) or "Write made.later." in str(error)
     events.sql(f"CREATE VIEW v AS {trends('A B', more='DEFINE A AS made.later(A.t) > 2')}")
     events.sql(f"CREATE VIEW w AS {trends('A B', source='(SELECT k, later(t) AS t, ty FROM e)')}")

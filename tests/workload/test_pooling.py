@@ -57,7 +57,7 @@ def rows_read(spark: SparkSession) -> int:
     context.listenerBus().waitUntilEmpty()
     doubles = spark.sparkContext._gateway.new_array(spark.sparkContext._jvm.double, 0)  # type: ignore[union-attr]
     stages = context.statusStore().stageList(None, False, False, doubles, None)
-    read = [stages.apply(place) for place in range(stages.size())]
+    read = [stages.apply(index) for index in range(stages.size())]
     return sum(stage.inputRecords() for stage in read if stage.shuffleWriteRecords())
 
 
