@@ -34,7 +34,7 @@ from sparkext.planner.patterns.pattern import variables
 from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
-from sparkext.planner.sharing.template import Template, template
+from sparkext.planner.sharing.template import Template, template_of
 from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.workers.matches import MatchRun
 from sparkext.udfs.workers.run import PoolRun
@@ -147,23 +147,23 @@ def compiled(queries: Sequence[Query], panes: bool = True) -> KernelPlan:
         queries: The pool.
         panes: Whether windows may be computed by panes, or each by itself.
     """
-    machine = template(queries)
-    return compile_plan(machine, share_equal_prefixes(machine), PANES_FROM if panes else float("inf"))
+    template = template_of(queries)
+    return compile_plan(template, share_equal_prefixes(template), PANES_FROM if panes else float("inf"))
 
 
-def problem(machine: Template, stream: Stream) -> Problem:
+def problem(template: Template, stream: Stream) -> Problem:
     """What there is to optimize, with the events counted as a run counts them."""
-    classes = list(dict.fromkeys(state.event for state in machine.states))
-    plan = compile_plan(machine, share_equal_prefixes(machine))
+    classes = list(dict.fromkeys(state.event for state in template.states))
+    plan = compile_plan(template, share_equal_prefixes(template))
     run = PoolRun(plan, Layout(1, 1), form=KernelForm(0))
     for _ in run.results(iter(_batches(stream.rows(plan)))):
         pass
     seen = counted(plan.classes, run.counters.totals())
     assert seen is not None
-    expected = expectations(classes, longest_window(machine.queries), {}, [seen])
-    found = [expected[state.event] for state in machine.states]
+    expected = expectations(classes, longest_window(template.queries), {}, [seen])
+    found = [expected[state.event] for state in template.states]
     runs = tuple(one.events if one.runs is None else one.runs for one in found)
-    return Problem(machine, tuple(one.events for one in found), runs=runs)
+    return Problem(template, tuple(one.events for one in found), runs=runs)
 
 
 def nanoseconds(cases: Mapping[str, tuple[KernelPlan, Stream]], rounds: int) -> dict[str, float]:

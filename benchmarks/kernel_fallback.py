@@ -17,7 +17,7 @@ from sparkext.planner.gloria.gloria import gloria
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.patterns.query import Query, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 
 
 def run(bench: Bench) -> Result:
@@ -25,11 +25,11 @@ def run(bench: Bench) -> Result:
     events, rounds = bench.pick(500_000, 50_000, 2_000), bench.pick(3, 1, 1)
     rows, table = [], []
     for what, queries, stream in workloads(events, bench.pick(1000, 25, 5)):
-        machine = template(queries)
-        asked = problem(machine, stream)
-        lanes = compile_plan(machine, share_equal_prefixes(machine))
+        template = template_of(queries)
+        asked = problem(template, stream)
+        lanes = compile_plan(template, share_equal_prefixes(template))
         for name, model in (("planner", MeasuredCosts()), ("all shared", SharingIsFree())):
-            both = compile_plan(machine, gloria(Problem(machine, asked.events), model).plan, fallback=True)
+            both = compile_plan(template, gloria(Problem(template, asked.events), model).plan, fallback=True)
             if not both.regions:
                 continue
             plans = {"with fallback": both, "without": replace(both, fallback=None), "no forms": lanes}

@@ -37,7 +37,7 @@ from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS, cost_model
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Window
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 
 PLANNER, DEFAULTS, NONE, ALL, GREEDY = "planner", "default constants", "none", "all shared", "greedy"
 BEFORE = [f"B{number}" for number in range(40)]
@@ -96,21 +96,21 @@ def plans(queries: Sequence[Query], stream: Stream, constants: Constants, names:
     Raises:
         ResultsDifferError: Two plans have different results.
     """
-    machine = template(queries)
-    asked, measured = problem(machine, stream), cost_model("measured", constants)
+    template = template_of(queries)
+    asked, measured = problem(template, stream), cost_model("measured", constants)
     ways = {
         PLANNER: lambda: OPTIMIZERS["gloria"](asked, measured),
-        DEFAULTS: lambda: OPTIMIZERS["gloria"](Problem(machine, asked.events), cost_model("measured")),
+        DEFAULTS: lambda: OPTIMIZERS["gloria"](Problem(template, asked.events), cost_model("measured")),
         NONE: lambda: OPTIMIZERS["none"](asked, measured),
-        ALL: lambda: OPTIMIZERS["gloria"](Problem(machine, asked.events), SharingIsFree()),
-        GREEDY: lambda: OPTIMIZERS["greedy"](Problem(machine, asked.events), measured),
+        ALL: lambda: OPTIMIZERS["gloria"](Problem(template, asked.events), SharingIsFree()),
+        GREEDY: lambda: OPTIMIZERS["greedy"](Problem(template, asked.events), measured),
     }
     made, seconds = {}, {}
     for name in names:
         begin = time.process_time()
         found = ways[name]().plan
         seconds[name] = time.process_time() - begin
-        made[name] = compile_plan(machine, found)
+        made[name] = compile_plan(template, found)
     check_plans(made, stream)
     return Plans(made, seconds)
 

@@ -29,7 +29,7 @@ from sparkext.planner.gloria.node_pruning import prune_nodes
 from sparkext.planner.gloria.path_search import search_paths
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import MODELS, OPTIMIZERS, cost_model, optimize
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 
 SIZES = (20, 50, 100, 200, 500, 1000)
 LENGTHS = (2, 4, 6, 8, 10)
@@ -39,9 +39,9 @@ KLEENE_QUERIES = 50
 
 def problem(patterns: Sequence[str], seed: int = 1) -> Problem:
     """With numbers of events drawn for the states, from 1 to 100."""
-    machine = template([query(f"q{number}", text, window=None) for number, text in enumerate(patterns)])
+    template = template_of([query(f"q{number}", text, window=None) for number, text in enumerate(patterns)])
     random = Random(seed)
-    return Problem(machine, tuple(random.uniform(1, 100) for _ in machine.states))
+    return Problem(template, tuple(random.uniform(1, 100) for _ in template.states))
 
 
 def planned(workload: Problem, model: str, optimizer: str, repetitions: int, memory: bool = False) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from sparkext.planner.gloria.gloria import PlanResult
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS, cost_model
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 
 BEGINNINGS = "equal beginnings"
 """Name of the plan that shares what is equal anyway, which every strategy but ``none`` has for nothing."""
@@ -53,8 +53,8 @@ class Planned:
 
 def planned(case: Case, model: CostModel, names: Sequence[str]) -> dict[str, Planned]:
     """The plan of each strategy, found in the budget that users have."""
-    machine = template(case.queries)
-    seen = problem(machine, case.stream)
+    template = template_of(case.queries)
+    seen = problem(template, case.stream)
     constants = model.constants if isinstance(model, MeasuredCosts) else Constants()
     made = {}
     for name in names:
@@ -64,7 +64,7 @@ def planned(case: Case, model: CostModel, names: Sequence[str]) -> dict[str, Pla
         seconds = time.process_time() - begin
         matches = None if found.mcep is None else found.mcep.plan
         is_known = matches is None or bool(matches.roots)
-        kernel = compile_plan(machine, found.plan, matches=matches) if is_known else None
+        kernel = compile_plan(template, found.plan, matches=matches) if is_known else None
         if kernel is not None and found.hamlet is not None:
             kernel = with_choices(kernel, constants)
         made[name] = Planned(kernel, found.cost, seconds)

@@ -34,7 +34,7 @@ from benchmarks.same import ResultsDifferError, check_same
 from benchmarks.suite import BENCHMARKS, measure
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Window
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.sql.test_docs import PLAIN
 from tests.support.sql_cases import settings
 
@@ -113,11 +113,11 @@ def test_plans_that_differ() -> None:
 
 def test_all_shared() -> None:
     """Shares a Kleene part that three queries go round, where nothing would be."""
-    machine = template([query(f"q{i}", f"{first} (Pickup Travel)+ Delivery") for i, first in enumerate("XYZ")])
+    template = template_of([query(f"q{i}", f"{first} (Pickup Travel)+ Delivery") for i, first in enumerate("XYZ")])
     stream = Stream(1_000, 5, mix=dict.fromkeys(("X", "Y", "Z", "Pickup", "Travel", "Delivery"), 1.0))
-    plan = OPTIMIZERS["gloria"](problem(machine, stream), SharingIsFree()).plan
+    plan = OPTIMIZERS["gloria"](problem(template, stream), SharingIsFree()).plan
     round_it = [
-        t for t in plan.transitions if {str(machine.states[s]) for s in (t.source, t.target)} == {"Pickup", "Travel"}
+        t for t in plan.transitions if {str(template.states[s]) for s in (t.source, t.target)} == {"Pickup", "Travel"}
     ]
     assert round_it
     assert all([qset.queries for qset in transition.qsets] == [(0, 1, 2)] for transition in round_it)

@@ -37,12 +37,12 @@ class AnchoredAutomaton:
     """An automaton, taken apart.
 
     Attributes:
-        machine: The automaton.
+        automaton: The automaton.
         opens: Per state, the variable that is open there; None when none is.
         missing: States whose condition names a variable of which there has been no event.
     """
 
-    machine: Automaton
+    automaton: Automaton
     opens: tuple[str | None, ...]
     missing: frozenset[int]
 
@@ -51,11 +51,11 @@ _State = tuple[int, bool, frozenset[str]]
 """A state of the automaton that is taken apart, whether an anchor is missing, and what is open."""
 
 
-def take_apart(machine: Automaton, anchors: Mapping[str, str], starting: Set[str]) -> AnchoredAutomaton:
+def take_apart(automaton: Automaton, anchors: Mapping[str, str], starting: Set[str]) -> AnchoredAutomaton:
     """An automaton whose states know what is open.
 
     Args:
-        machine: An unambiguous automaton without guards.
+        automaton: An unambiguous automaton without guards.
         anchors: Per variable whose condition names another, that other.
         starting: Those of these variables whose condition can be true without an event of the other.
 
@@ -63,12 +63,12 @@ def take_apart(machine: Automaton, anchors: Mapping[str, str], starting: Set[str
         TooWideError: More than `MAX_WIDTH` variables are open at a state.
         AutomatonTooLargeError: There would be more than `MAX_STATES` states.
     """
-    need = needs(machine, anchors)
+    need = needs(automaton, anchors)
     index: dict[_State, int] = {}
     order: list[_State] = []
 
     def entered(state: int, before: frozenset[str]) -> _State:
-        label = machine.labels[state]
+        label = automaton.labels[state]
         missing = label in anchors and anchors[label] not in before
         return state, missing, (before | {label}) & need[state]
 
@@ -82,28 +82,30 @@ def take_apart(machine: Automaton, anchors: Mapping[str, str], starting: Set[str
             order.append(entry)
         return index[entry]
 
-    starts = {number(entered(state, frozenset())): condition for state, condition in machine.starts.items()}
+    starts = {number(entered(state, frozenset())): condition for state, condition in automaton.starts.items()}
     follows: list[dict[int, Condition]] = []
     while len(follows) < len(order):
         state, _, before = order[len(follows)]
-        after = ((entered(target, before), condition) for target, condition in machine.follows[state].items())
+        after = ((entered(target, before), condition) for target, condition in automaton.follows[state].items())
         follows.append(
             {
                 number(entry): condition
                 for entry, condition in after
-                if not entry[1] or machine.labels[entry[0]] in starting
+                if not entry[1] or automaton.labels[entry[0]] in starting
             }
         )
     ends = {
-        entry_number: machine.ends[state] for entry_number, (state, _, _) in enumerate(order) if state in machine.ends
+        entry_number: automaton.ends[state]
+        for entry_number, (state, _, _) in enumerate(order)
+        if state in automaton.ends
     }
     # Measures may be of variables that no trend has an event of; each has a state by itself.
-    found = {machine.labels[state] for state, _, _ in order}
-    never = {label: state for state, label in enumerate(machine.labels) if label not in found}
+    found = {automaton.labels[state] for state, _, _ in order}
+    never = {label: state for state, label in enumerate(automaton.labels) if label not in found}
     order += ((state, True, frozenset()) for state in never.values())
     return AnchoredAutomaton(
-        machine=Automaton(
-            labels=tuple(machine.labels[state] for state, _, _ in order),
+        automaton=Automaton(
+            labels=tuple(automaton.labels[state] for state, _, _ in order),
             starts=starts,
             ends=ends,
             follows=(*follows, *({} for _ in never)),
@@ -113,28 +115,28 @@ def take_apart(machine: Automaton, anchors: Mapping[str, str], starting: Set[str
     )
 
 
-def occurs_before(machine: Automaton, earlier: str, later: str) -> bool:
+def occurs_before(automaton: Automaton, earlier: str, later: str) -> bool:
     """Whether an event of one variable can come before one of another in a trend."""
-    origins = (state for state, label in enumerate(machine.labels) if label == earlier)
-    onwards = (target for state in origins for target in machine.follows[state])
-    return any(machine.labels[state] == later for state in closure(onwards, machine.follows.__getitem__))
+    origins = (state for state, label in enumerate(automaton.labels) if label == earlier)
+    onwards = (target for state in origins for target in automaton.follows[state])
+    return any(automaton.labels[state] == later for state in closure(onwards, automaton.follows.__getitem__))
 
 
-def needs(machine: Automaton, anchors: Mapping[str, str]) -> list[frozenset[str]]:
+def needs(automaton: Automaton, anchors: Mapping[str, str]) -> list[frozenset[str]]:
     """Per state, the variables that the conditions of later events name, before another event of each.
 
     Args:
-        machine: An automaton.
+        automaton: An automaton.
         anchors: Per variable whose condition names another, that other.
     """
-    need: list[frozenset[str]] = [frozenset()] * len(machine.labels)
+    need: list[frozenset[str]] = [frozenset()] * len(automaton.labels)
     changed = True
     while changed:
         changed = False
         for state in reversed(range(len(need))):
             wanted = need[state]
-            for target in machine.follows[state]:
-                label = machine.labels[target]
+            for target in automaton.follows[state]:
+                label = automaton.labels[target]
                 wanted |= need[target] - {label}
                 if label in anchors:
                     wanted |= {anchors[label]}

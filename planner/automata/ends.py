@@ -25,7 +25,7 @@ class MarkedAutomaton:
     """An automaton, taken apart.
 
     Attributes:
-        machine: The automaton.
+        automaton: The automaton.
         origins: Per state, the one that it is a part of.
         marks: Per state, which ends of a trend an event there is, of those that were asked for.
         seen: Per state, the variables that have occurred, of those that were asked for.
@@ -33,7 +33,7 @@ class MarkedAutomaton:
         onwards: Per state, one part of each state that may come next, whatever comes later.
     """
 
-    machine: Automaton
+    automaton: Automaton
     origins: tuple[int, ...]
     marks: tuple[frozenset[Mark], ...]
     seen: tuple[Occurring, ...]
@@ -45,53 +45,53 @@ _Part = tuple[int, Occurring, Occurring, frozenset[Mark]]
 """A state of the automaton that is taken apart, what has occurred, what will, and which ends an event there is."""
 
 
-def mark_ends(machine: Automaton, marks: Set[Mark], seen: Set[str | None]) -> MarkedAutomaton:
+def mark_ends(automaton: Automaton, marks: Set[Mark], seen: Set[str | None]) -> MarkedAutomaton:
     """An automaton whose states know the ends of a trend.
 
     Args:
-        machine: An unambiguous automaton.
+        automaton: An unambiguous automaton.
         marks: Which ends.
         seen: Variables of which each state is to know whether they have occurred.
 
     Raises:
         AutomatonTooLargeError: There would be more than `MAX_STATES` states.
     """
-    return _Parts(machine, marks, seen).marked()
+    return _Parts(automaton, marks, seen).marked()
 
 
 class _Parts:
     """The parts of an automaton's states, numbered as they are found."""
 
-    def __init__(self, machine: Automaton, marks: Set[Mark], seen: Set[str | None]) -> None:
-        self._machine = machine
+    def __init__(self, automaton: Automaton, marks: Set[Mark], seen: Set[str | None]) -> None:
+        self._automaton = automaton
         self._marks = marks
         self._seen = frozenset(seen)
         self._forward = frozenset(mark.variable for mark in marks if mark.side is Side.FIRST) | self._seen
         self._backward = frozenset(mark.variable for mark in marks if mark.side is Side.LAST)
-        self._before = machine.predecessors()
-        self._later = self._reached(machine.follows, self._before)
+        self._before = automaton.predecessors()
+        self._later = self._reached(automaton.follows, self._before)
         self._futures = self._all_futures()
         self._index: dict[_Part, int] = {}
         self._order: list[_Part] = []
 
     def marked(self) -> MarkedAutomaton:
         """All parts, in order of discovery from the starts."""
-        machine = self._machine
+        automaton = self._automaton
         starts: dict[int, Condition] = {}
-        for state, condition in machine.starts.items():
+        for state, condition in automaton.starts.items():
             for future in self._sorted(state):
                 starts[self._number(self._entered(state, frozenset(), future))] = condition
         follows: list[dict[int, Condition]] = []
         while len(follows) < len(self._order):
             follows.append(dict(self._steps(self._order[len(follows)])))
         ends = {
-            number: machine.ends[state]
+            number: automaton.ends[state]
             for number, (state, _, future, _) in enumerate(self._order)
-            if not future and state in machine.ends
+            if not future and state in automaton.ends
         }
         # Measures may be of variables that no trend has an event of; each has a state by itself.
-        found = {machine.labels[state] for state, _, _, _ in self._order}
-        never = {label: state for state, label in enumerate(machine.labels) if label not in found}
+        found = {automaton.labels[state] for state, _, _, _ in self._order}
+        never = {label: state for state, label in enumerate(automaton.labels) if label not in found}
         for label, state in never.items():
             marks = frozenset(mark for mark in self._marks if mark.variable in (None, label))
             self._order.append((state, frozenset(), frozenset(), marks))
@@ -100,19 +100,19 @@ class _Parts:
         for number, (state, _, _, _) in enumerate(self._order):
             part_of.setdefault(state, number)
         return MarkedAutomaton(
-            machine=Automaton(
-                labels=tuple(machine.labels[state] for state, _, _, _ in self._order),
+            automaton=Automaton(
+                labels=tuple(automaton.labels[state] for state, _, _, _ in self._order),
                 starts=starts,
                 ends=ends,
                 follows=tuple(follows),
-                guards=machine.guards,
+                guards=automaton.guards,
             ),
             origins=tuple(state for state, _, _, _ in self._order),
             marks=tuple(marks for _, _, _, marks in self._order),
             seen=tuple(past & self._seen for _, past, _, _ in self._order),
             passed=tuple(map(self._passed, self._order)),
             onwards=tuple(
-                {part_of[target]: way for target, way in machine.follows[state].items() if target in part_of}
+                {part_of[target]: way for target, way in automaton.follows[state].items() if target in part_of}
                 for state, _, _, _ in self._order
             ),
         )
@@ -135,7 +135,7 @@ class _Parts:
     def _steps(self, part: _Part) -> Iterator[tuple[int, Condition]]:
         """The parts that may come after one, each with the condition of the step."""
         state, past, future, _ = part
-        for target, condition in self._machine.follows[state].items():
+        for target, condition in self._automaton.follows[state].items():
             for after in self._sorted(target):
                 if self._seen_from(state, target, after) == future:
                     yield self._number(self._entered(target, past, after)), condition
@@ -150,7 +150,7 @@ class _Parts:
 
     def _here(self, state: int) -> Occurring:
         """What an event at a state is an event of."""
-        return frozenset((None, self._machine.labels[state]))
+        return frozenset((None, self._automaton.labels[state]))
 
     def _sorted(self, state: int) -> list[Occurring]:
         """What may occur after a state, in an order that is the same in every process, the most first.
@@ -161,7 +161,7 @@ class _Parts:
 
     def _reached(self, near: Sequence[Iterable[int]], back: Sequence[Iterable[int]]) -> list[Occurring]:
         """Per state, what occurs at the states that ``near`` leads to, at once or later; ``back`` is the other way."""
-        found: list[Occurring] = [frozenset()] * len(self._machine.labels)
+        found: list[Occurring] = [frozenset()] * len(self._automaton.labels)
         todo = set(range(len(found)))
         while todo:
             state = todo.pop()
@@ -176,10 +176,10 @@ class _Parts:
 
         Before the first event of a variable it does not matter whether there will be one.
         """
-        machine = self._machine
-        past = self._reached(self._before, machine.follows)
+        automaton = self._automaton
+        past = self._reached(self._before, automaton.follows)
         self._past = [(past[state] | self._here(state)) & self._backward for state in range(len(past))]
-        futures: list[set[Occurring]] = [{frozenset()} if s in machine.ends else set() for s in range(len(past))]
+        futures: list[set[Occurring]] = [{frozenset()} if s in automaton.ends else set() for s in range(len(past))]
         todo = set(range(len(futures)))
         while todo:
             target = todo.pop()

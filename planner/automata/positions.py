@@ -107,10 +107,10 @@ class _Builder:
         return _Part(part.first, part.last, ALWAYS)
 
     def _shuffle(self, operands: tuple[Pattern, ...]) -> _Part:
-        machines = [merge_equal_futures(determinise(positions(operand))) for operand in operands]
-        whole, empty = machines[0], _is_optional(operands[0])
-        for machine, operand in zip(machines[1:], operands[1:], strict=True):
-            whole = merge_equal_futures(determinise(shuffle(whole, machine, empty, _is_optional(operand))))
+        automata = [merge_equal_futures(determinise(positions(operand))) for operand in operands]
+        whole, empty = automata[0], _is_optional(operands[0])
+        for automaton, operand in zip(automata[1:], operands[1:], strict=True):
+            whole = merge_equal_futures(determinise(shuffle(whole, automaton, empty, _is_optional(operand))))
             empty = empty and _is_optional(operand)
         states = [self._state(label) for label in whole.labels]
         for state, after in enumerate(whole.follows):

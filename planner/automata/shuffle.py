@@ -60,10 +60,10 @@ def shuffle(one: Automaton, other: Automaton, one_empty: bool, other_empty: bool
 
 
 def _label(one: Automaton, other: Automaton, pair: _Pair) -> str:
-    machine, state = (one, pair.one) if pair.one_moved else (other, pair.other)
+    automaton, state = (one, pair.one) if pair.one_moved else (other, pair.other)
     assert state is not None
-    return machine.labels[state]
+    return automaton.labels[state]
 
 
-def _ends(machine: Automaton, state: int | None, empty: bool) -> bool:
-    return empty if state is None else state in machine.ends
+def _ends(automaton: Automaton, state: int | None, empty: bool) -> bool:
+    return empty if state is None else state in automaton.ends

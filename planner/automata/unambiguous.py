@@ -23,7 +23,7 @@ PASSES: tuple[Callable[[Automaton], Automaton], ...] = (determinise, merge_equal
 
 
 @lru_cache(maxsize=4096)
-def automaton(pattern: Pattern, contiguous: bool = False) -> Automaton:
+def automaton_of(pattern: Pattern, contiguous: bool = False) -> Automaton:
     """The unambiguous automaton of ``pattern``, its states in order of discovery from the starts.
 
     Args:
@@ -40,4 +40,4 @@ def automaton(pattern: Pattern, contiguous: bool = False) -> Automaton:
         result = rewrite(result)
     if sum(map(len, result.follows)) > MAX_TRANSITIONS:
         raise AutomatonTooLargeError(f"{MAX_TRANSITIONS:,} transitions")
-    return replace(result, guards=tuple(automaton(negated) for negated in negations(pattern)))
+    return replace(result, guards=tuple(automaton_of(negated) for negated in negations(pattern)))

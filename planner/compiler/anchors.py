@@ -13,8 +13,8 @@ def anchor_classes(template: Template, query: int, component: Component) -> tupl
 
     A variable has one class, and another where its condition names a variable of which there has been no event.
     """
-    machine = template.automata[query]
-    found: list[dict[EventClass, None]] = [{} for _ in machine.labels]
+    automaton = template.automata[query]
+    found: list[dict[EventClass, None]] = [{} for _ in automaton.labels]
     if not template.is_anchored(query):
         return tuple(map(tuple, found))
     todo = list(range(len(found)))
@@ -24,7 +24,7 @@ def anchor_classes(template: Template, query: int, component: Component) -> tupl
             continue
         here = {event_at(template, query, state, component): None}
         coming = found[state] if template.is_open(query, state) else here
-        for target in machine.follows[state]:
+        for target in automaton.follows[state]:
             if template.is_open(query, target) and coming.keys() - found[target].keys():
                 found[target] |= coming
                 todo.append(target)

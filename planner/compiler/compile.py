@@ -135,7 +135,7 @@ def _compiled(
         for node in nodes_of(template, shared, number, anchors[number, component.between], component)
     ]
     index = {node: number for number, node in enumerate(nodes)}
-    predecessors = [machine.predecessors() for machine in template.automata]
+    predecessors = [automaton.predecessors() for automaton in template.automata]
     before = [
         sources_of(template, predecessors[n.query][n.state], shared, n, anchors[n.query, n.component.between], index)
         for n in nodes
@@ -298,13 +298,13 @@ class _Compiler:
     ) -> Cell:
         """What events add to the cell of a node."""
         component = node.component
-        machine, window = self._template.automata[node.query], self._window_of[node.query]
+        automaton, window = self._template.automata[node.query], self._window_of[node.query]
         at = self._template, node.query, node.state, component
         is_origin, held = contributes(*at), column_at(*at)
         column = self._column(held) if is_origin and held is not None else None
         added = addend_at(*at)
         state = self._template.states[self._template.states_of[node.query][node.state]]
-        starts = component.is_count and node.state in machine.starts
+        starts = component.is_count and node.state in automaton.starts
         start_event = None
         if starts and state.step is not None:
             start = state.step.start
@@ -327,7 +327,7 @@ class _Compiler:
             window=window,
             start=starts,
             start_event=start_event,
-            start_condition=machine.starts[node.state] if starts else ALWAYS,
+            start_condition=automaton.starts[node.state] if starts else ALWAYS,
             sources=(*units, *whole),
             links=links,
             count=cell_of[counts(node)] if is_origin else None,

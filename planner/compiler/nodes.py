@@ -50,15 +50,15 @@ def nodes_of(
         anchors: As `sparkext.planner.compiler.anchors.anchor_classes` has them, for the component.
         component: Which one.
     """
-    machine, forms = template.automata[query], shared.forms[query]
-    states = range(len(machine.labels))
+    automaton, forms = template.automata[query], shared.forms[query]
+    states = range(len(automaton.labels))
     origins = {s for s in states if component.is_count or contributes(template, query, s, component)}
-    totals = closure(origins, machine.follows.__getitem__)
+    totals = closure(origins, automaton.follows.__getitem__)
     if template.queries[query].selection is not Selection.ANY:
         for state in totals:
-            if machine.follows[state]:
+            if automaton.follows[state]:
                 yield Node(query, state, component, TotalKind.LIVE)
-            if state in machine.ends:
+            if state in automaton.ends:
                 yield Node(query, state, component)
         return
     for state in totals:
@@ -100,7 +100,7 @@ def sources_of(
         anchors: As for `nodes_of`.
         index: Numbers of all nodes.
     """
-    machine = template.automata[node.query]
+    automaton = template.automata[node.query]
     held = TotalKind.TOTAL if template.queries[node.query].selection is Selection.ANY else TotalKind.LIVE
     if node.held is TotalKind.FORM:
         states, held = shared.forms[node.query][node.state].sources, TotalKind.FORM
@@ -108,7 +108,7 @@ def sources_of(
         before = [(state, index.get(one)) for state in states for one in _apart(template, node, state, held, anchors)]
     else:
         before = [(state, index.get(Node(node.query, state, node.component, held))) for state in states]
-    return tuple((machine.follows[state][node.state], source) for state, source in before if source is not None)
+    return tuple((automaton.follows[state][node.state], source) for state, source in before if source is not None)
 
 
 def _apart(template: Template, node: Node, state: int, held: TotalKind, anchors: AnchorClasses) -> Iterator[Node]:

@@ -112,9 +112,9 @@ def _is_linear(template: Template, number: int) -> bool:
     """
     if template.queries[number].selection is not Selection.ANY or template.queries[number].has_extreme_differences:
         return False
-    machine = template.automata[number]
-    conditions = [*machine.starts.values(), *machine.ends.values()]
-    conditions += [condition for after in machine.follows for condition in after.values()]
+    automaton = template.automata[number]
+    conditions = [*automaton.starts.values(), *automaton.ends.values()]
+    conditions += [condition for after in automaton.follows for condition in after.values()]
     return all(condition == ALWAYS for condition in conditions) and all(
         template.states[state].step is None for state in template.states_of[number]
     )

@@ -253,8 +253,8 @@ class _Kernel:
         step = problem.template.states[link.target].step
         if step is None:
             return 0.0
-        machine: Automaton = problem.template.automata[query]
-        condition = machine.follows[self._at[query][link.source]][self._at[query][link.target]]
+        automaton: Automaton = problem.template.automata[query]
+        condition = automaton.follows[self._at[query][link.source]][self._at[query][link.target]]
         before = problem.events[link.source]
         is_open = problem.template.is_open(query, self._at[query][link.source])
         found = accesses(step.condition, is_open or condition != ALWAYS)

@@ -27,8 +27,8 @@ def repeats(problem: Problem) -> tuple[dict[int, dict[int, Loop]], tuple[NotPlan
 def _reason(problem: Problem, query: int) -> Reason:
     """Why a query has no loop of a single state that it may share."""
     template = problem.template
-    machine, template_states = template.automata[query], template.states_of[query]
-    own = {state for state, after in enumerate(machine.follows) if state in after}
+    automaton, template_states = template.automata[query], template.states_of[query]
+    own = {state for state, after in enumerate(automaton.follows) if state in after}
     cycles = {template_state: len(states) for states in problem.cycles[query] for template_state in states}
     around = [
         state for state, template_state in enumerate(template_states) if state in own or cycles[template_state] > 1
@@ -41,12 +41,12 @@ def _reason(problem: Problem, query: int) -> Reason:
     single = [state for state in around if cycles[template_states[state]] == 1]
     if not single:
         return Reason.COMPLEX_KLEENE
-    steps = [condition for state in single for condition in machine.follows[state].values()]
-    steps += [after[state] for state in single for after in machine.follows if state in after]
-    steps += [ways[state] for state in single for ways in (machine.starts, machine.ends) if state in ways]
+    steps = [condition for state in single for condition in automaton.follows[state].values()]
+    steps += [after[state] for state in single for after in automaton.follows if state in after]
+    steps += [ways[state] for state in single for ways in (automaton.starts, automaton.ends) if state in ways]
     if any(condition != ALWAYS for condition in steps):
         return Reason.NOT
-    near = {other for state in single for other in (state, *machine.follows[state])}
+    near = {other for state in single for other in (state, *automaton.follows[state])}
     if any(template.states[template_states[state]].step is not None for state in near):
         return Reason.PREV
     return Reason.NOTHING_IN_COMMON

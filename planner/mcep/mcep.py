@@ -23,7 +23,7 @@ from sparkext.planner.mcep.words import words
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.not_planned import NotPlanned, Reason
 from sparkext.planner.sharing.prefixes import share_nothing
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 
 LONGEST_TREE = 5
 """Most events of a pattern for which trees are looked at; the time for one grows as 3 to the power of them."""
@@ -158,7 +158,7 @@ def _cost_of(problem: Problem, model: CostModel, queries: list[int]) -> float:
     """Cost of some queries alone."""
     if not queries:
         return 0.0
-    machine = template([problem.template.queries[query] for query in queries])
+    template = template_of([problem.template.queries[query] for query in queries])
     events = dict(zip(problem.template.states, problem.events, strict=True))
-    alone = Problem(machine, tuple(events[state] for state in machine.states), problem.budget)
-    return plan_cost(alone, model, share_nothing(machine))
+    alone = Problem(template, tuple(events[state] for state in template.states), problem.budget)
+    return plan_cost(alone, model, share_nothing(template))

@@ -38,14 +38,14 @@ def words(problem: Problem, query: int) -> tuple[Word, ...] | Reason:
     reason = first_reason(template, query, OUTSIDE)
     if reason is not None:
         return reason
-    machine = template.automata[query]
-    paths: list[tuple[int, ...]] = [(state,) for state in machine.starts]
+    automaton = template.automata[query]
+    paths: list[tuple[int, ...]] = [(state,) for state in automaton.starts]
     found: set[tuple[str, ...]] = set()
     while paths:
         path = paths.pop()
-        if path[-1] in machine.ends:
-            found.add(tuple(machine.labels[state] for state in path))
-        paths += [(*path, state) for state in machine.follows[path[-1]]]
+        if path[-1] in automaton.ends:
+            found.add(tuple(automaton.labels[state] for state in path))
+        paths += [(*path, state) for state in automaton.follows[path[-1]]]
         if len(path) > MAX_EVENTS or len(found) > MAX_WORDS:
             return Reason.INFINITE
     known = dict(template.queries[query].classes)

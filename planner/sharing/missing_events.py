@@ -8,42 +8,42 @@ from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.template import Template
 
 
-def missing_events(machine: Template, events: Mapping[EventClass, int]) -> list[EventClass]:
+def missing_events(template: Template, events: Mapping[EventClass, int]) -> list[EventClass]:
     """Classes of which a pass has found no event, and for want of which alone some query has no trend.
 
     Classes with a condition are none of these, since it may be true of no event for once; nor are those of queries of
     which the pass has found no event at all.
 
     Args:
-        machine: Template of the queries of the pass.
+        template: Template of the queries of the pass.
         events: How many the pass has found of each class.
     """
     found: dict[EventClass, None] = {}
-    for query in range(len(machine.queries)):
-        classes = dict.fromkeys(machine.states[state].event for state in machine.states_of[query])
+    for query in range(len(template.queries)):
+        classes = dict.fromkeys(template.states[state].event for state in template.states_of[query])
         missing = [one for one in classes if one.condition is None and events.get(one) == 0]
         there = {one for one in classes if events.get(one) != 0}
-        if not any(events.get(one) for one in classes) or _may_have_trends(machine, query, there):
+        if not any(events.get(one) for one in classes) or _may_have_trends(template, query, there):
             continue
         would_be = there | set(missing)
-        if _may_have_trends(machine, query, would_be):
-            needed = [one for one in missing if not _may_have_trends(machine, query, would_be - {one})]
+        if _may_have_trends(template, query, would_be):
+            needed = [one for one in missing if not _may_have_trends(template, query, would_be - {one})]
             found |= dict.fromkeys(needed or missing)
     return list(found)
 
 
-def _may_have_trends(machine: Template, query: int, there: Set[EventClass]) -> bool:
+def _may_have_trends(template: Template, query: int, there: Set[EventClass]) -> bool:
     """Whether a query may have a trend of events of some classes."""
-    mine = {state for state in machine.states_of[query] if machine.states[state].event in there}
+    mine = {state for state in template.states_of[query] if template.states[state].event in there}
     follows: dict[int, list[int]] = {}
-    for one in machine.transitions:
+    for one in template.transitions:
         if query in one.queries:
             follows.setdefault(one.source, []).append(one.target)
-    todo = [state for state in mine if query in machine.starts[state]]
+    todo = [state for state in mine if query in template.starts[state]]
     reached = set(todo)
     while todo:
         state = todo.pop()
-        if query in machine.ends[state]:
+        if query in template.ends[state]:
             return True
         new = [target for target in follows.get(state, ()) if target in mine and target not in reached]
         reached.update(new)

@@ -26,18 +26,18 @@ def equal_prefixes(template: Template, plan: SharingPlan | None = None) -> tuple
     entered = entered_in(plan) | _of_parts(template, plan)
     keys: list[object] = []
     before: list[tuple[tuple[object, int], ...]] = []
-    for number, machine in enumerate(template.automata):
+    for number, automaton in enumerate(template.automata):
         offset = len(keys)
         query = template.queries[number]
-        for state, sources in enumerate(machine.predecessors()):
+        for state, sources in enumerate(automaton.predecessors()):
             template_state = template.states_of[number][state]
             event, step = template.states[template_state].event, template.states[template_state].step
             taken_out = _taken_out(template, number, state)
-            is_open, start = template.is_open(number, state), machine.starts.get(state)
+            is_open, start = template.is_open(number, state), automaton.starts.get(state)
             keys.append((event, step, is_open, start, query.held_for, taken_out, entered.get((number, template_state))))
-            before.append(tuple((machine.follows[source][state], offset + source) for source in sources))
+            before.append(tuple((automaton.follows[source][state], offset + source) for source in sources))
     blocks = iter(refine(keys, before))
-    return tuple(tuple(next(blocks) for _ in machine.labels) for machine in template.automata)
+    return tuple(tuple(next(blocks) for _ in automaton.labels) for automaton in template.automata)
 
 
 def _of_parts(template: Template, plan: SharingPlan | None) -> dict[tuple[int, int], tuple[object, ...]]:

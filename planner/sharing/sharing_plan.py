@@ -90,13 +90,13 @@ class Steps:
 
     def passes_on(self, query: int, state: int) -> bool:
         """Whether a state of the template may pass on what a query brings there."""
-        machine, here = self._template.automata[query], self._at[query][state]
+        automaton, here = self._template.automata[query], self._at[query][state]
         return (
             self._grows[query]
             and self._template.states[state].step is None
-            and machine.starts.get(here, ALWAYS) == ALWAYS
-            and machine.ends.get(here, ALWAYS) == ALWAYS
-            and all(self.is_plain(query, state, self._template.states_of[query][t]) for t in machine.follows[here])
+            and automaton.starts.get(here, ALWAYS) == ALWAYS
+            and automaton.ends.get(here, ALWAYS) == ALWAYS
+            and all(self.is_plain(query, state, self._template.states_of[query][t]) for t in automaton.follows[here])
         )
 
     def starts(self, query: int, state: int) -> bool:

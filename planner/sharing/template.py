@@ -14,7 +14,7 @@ from sparkext.planner.automata.anchors import AnchoredAutomaton, needs, take_apa
 from sparkext.planner.automata.automaton import Automaton
 from sparkext.planner.automata.ends import MarkedAutomaton, mark_ends
 from sparkext.planner.automata.guards import Condition, of
-from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.patterns.pattern import Not, negations
 from sparkext.planner.patterns.query import EventClass, Query, Selection, Step
 
@@ -103,7 +103,7 @@ class Template:
         return self.automata[query].follows[state] if marked is None else marked.onwards[state]
 
 
-def template(queries: Sequence[Query]) -> Template:
+def template_of(queries: Sequence[Query]) -> Template:
     """The template of a pool.
 
     Raises:
@@ -114,20 +114,21 @@ def template(queries: Sequence[Query]) -> Template:
     guards: dict[tuple[GuardState, ...], tuple[int, str]] = {}
     anchored = (
         _anchored(
-            _with_pool_guards(automaton(query.pattern, query.selection is Selection.CONTIGUOUS), query, guards), query
+            _with_pool_guards(automaton_of(query.pattern, query.selection is Selection.CONTIGUOUS), query, guards),
+            query,
         )
         for query in queries
     )
     both = [_with_ends(one, query) for one, query in zip(anchored, queries, strict=True)]
     found = tuple(one for one, _ in both)
-    automata = tuple(one.machine for one in found)
+    automata = tuple(one.automaton for one in found)
     index: dict[State, int] = {}
     template_states: list[tuple[int, ...]] = []
     for query, one in zip(queries, found, strict=True):
         classes, steps = dict(query.classes), dict(query.steps)
         uses: dict[tuple[EventClass, Step | None], int] = {}
         row: list[int] = []
-        for state, label in enumerate(one.machine.labels):
+        for state, label in enumerate(one.automaton.labels):
             what = classes[label], steps.get(label)
             if state in one.missing and what[1] is not None and what[1].start is not None:
                 what = what[1].start, None
@@ -138,13 +139,13 @@ def template(queries: Sequence[Query]) -> Template:
     starts: list[list[int]] = [[] for _ in index]
     ends: list[list[int]] = [[] for _ in index]
     links: dict[tuple[int, int], list[int]] = {}
-    for number, (machine, mine) in enumerate(zip(automata, template_states, strict=True)):
+    for number, (automaton, mine) in enumerate(zip(automata, template_states, strict=True)):
         for state, template_state in enumerate(mine):
-            if state in machine.starts:
+            if state in automaton.starts:
                 starts[template_state].append(number)
-            if state in machine.ends:
+            if state in automaton.ends:
                 ends[template_state].append(number)
-            for after in machine.follows[state]:
+            for after in automaton.follows[state]:
                 links.setdefault((template_state, mine[after]), []).append(number)
     return Template(
         queries=tuple(queries),
@@ -161,13 +162,13 @@ def template(queries: Sequence[Query]) -> Template:
     )
 
 
-def _anchored(machine: Automaton, query: Query) -> AnchoredAutomaton:
+def _anchored(automaton: Automaton, query: Query) -> AnchoredAutomaton:
     """The automaton of a query, taken apart by the anchors of its conditions."""
     anchors = _anchors(query)
     if not anchors:
-        return AnchoredAutomaton(machine, (None,) * len(machine.labels), frozenset())
+        return AnchoredAutomaton(automaton, (None,) * len(automaton.labels), frozenset())
     starting = {name for name, step in query.steps if name in anchors and step.start is not None}
-    return take_apart(machine, anchors, starting)
+    return take_apart(automaton, anchors, starting)
 
 
 def _anchors(query: Query) -> dict[str, str]:
@@ -180,21 +181,21 @@ def _with_ends(anchored: AnchoredAutomaton, query: Query) -> tuple[AnchoredAutom
     if not query.marks:
         return anchored, None
     seen = {end.mark.variable for ends in query.differences for end in ends}
-    marked = mark_ends(anchored.machine, query.marks, seen)
+    marked = mark_ends(anchored.automaton, query.marks, seen)
     # From a part of a state, not all that its conditions are about may still come.
-    asked = needs(marked.machine, _anchors(query))
+    asked = needs(marked.automaton, _anchors(query))
     opens = tuple(
         variable if variable in wanted else None
         for variable, wanted in zip((anchored.opens[state] for state in marked.origins), asked, strict=True)
     )
     missing = frozenset(state for state, origin in enumerate(marked.origins) if origin in anchored.missing)
-    return AnchoredAutomaton(marked.machine, opens, missing), marked
+    return AnchoredAutomaton(marked.automaton, opens, missing), marked
 
 
 def _with_pool_guards(
-    machine: Automaton, query: Query, guards: dict[tuple[GuardState, ...], tuple[int, str]]
+    automaton: Automaton, query: Query, guards: dict[tuple[GuardState, ...], tuple[int, str]]
 ) -> Automaton:
-    """``machine`` with the numbers that its guards have in ``guards``, to which new ones are added."""
+    """``automaton`` with the numbers that its guards have in ``guards``, to which new ones are added."""
     classes = dict(query.classes)
     numbers = [
         guards.setdefault(
@@ -204,7 +205,7 @@ def _with_pool_guards(
             ),
             (len(guards), str(Not(negated))),
         )[0]
-        for forbidden, negated in zip(machine.guards, negations(query.pattern), strict=True)
+        for forbidden, negated in zip(automaton.guards, negations(query.pattern), strict=True)
     ]
 
     def renumbered(condition: Condition) -> Condition:
@@ -219,5 +220,5 @@ def _with_pool_guards(
         return {state: renumbered(condition) for state, condition in states.items()}
 
     return replace(
-        machine, starts=row(machine.starts), ends=row(machine.ends), follows=tuple(map(row, machine.follows))
+        automaton, starts=row(automaton.starts), ends=row(automaton.ends), follows=tuple(map(row, automaton.follows))
     )

@@ -15,17 +15,17 @@ def chain(problem: Problem, query: int) -> tuple[int, ...] | Reason:
     reason = first_reason(template, query, OUTSIDE)
     if reason is not None:
         return reason
-    machine, template_states = template.automata[query], template.states_of[query]
+    automaton, template_states = template.automata[query], template.states_of[query]
     if len(problem.cycles[query]) < len(template_states) or any(
-        state in after for state, after in enumerate(machine.follows)
+        state in after for state, after in enumerate(automaton.follows)
     ):
         return Reason.KLEENE
-    if len(machine.starts) > 1 or len(machine.ends) > 1 or any(len(after) > 1 for after in machine.follows):
+    if len(automaton.starts) > 1 or len(automaton.ends) > 1 or any(len(after) > 1 for after in automaton.follows):
         return Reason.BRANCHES
-    (state,) = machine.starts
+    (state,) = automaton.starts
     found = [template_states[state]]
-    while machine.follows[state]:
-        (state,) = machine.follows[state]
+    while automaton.follows[state]:
+        (state,) = automaton.follows[state]
         found.append(template_states[state])
     return tuple(found)
 

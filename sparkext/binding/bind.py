@@ -26,7 +26,7 @@ from sparkext.binding.type_text import type_text
 from sparkext.jvm.relation_filter import FilteredRelation
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.automata.guards import TooManyGuardsError
-from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import negated_variables, positive_variables, variables
@@ -212,7 +212,7 @@ class _Binder:
 
     def _check_automaton(self) -> None:
         try:
-            automaton(self._clause.pattern, self._clause.selection is Selection.CONTIGUOUS)
+            automaton_of(self._clause.pattern, self._clause.selection is Selection.CONTIGUOUS)
         except (AutomatonTooLargeError, TooManyGuardsError) as error:
             raise PlanningError("TREND_PATTERN_TOO_LARGE", *self._clause.pattern_at, limit=str(error)) from None
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 
 from sparkext.planner.automata.anchors import TooWideError, occurs_before, take_apart
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
-from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.pattern import negated_variables, negations
 from sparkext.planner.patterns.query import Selection
@@ -37,12 +37,12 @@ def check_earlier_events(clause: Clause, adjacent: Set[str], earlier: Mapping[st
         also = _combined(clause, adjacent)
         if also is not None:
             raise _refusal("TREND_EARLIER_COMBINED", variable, named, also=also)
-        machine = automaton(clause.pattern)
-        if not occurs_before(machine, named.name, variable):
+        automaton = automaton_of(clause.pattern)
+        if not occurs_before(automaton, named.name, variable):
             raise _refusal("TREND_EARLIER_NEVER", variable, named)
         anchors[variable] = named.name
         try:
-            take_apart(machine, anchors, anchors.keys())
+            take_apart(automaton, anchors, anchors.keys())
         except TooWideError as error:
             shown = " and ".join(error.variables)
             raise PlanningError("TREND_CONDITION_TOO_WIDE", named.start, named.end, variables=shown) from None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sparkext.binding.prev_conditions import BoundStep
 from sparkext.planner.automata.guards import ALWAYS
-from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.query import Selection
 from sparkext.sql.clause import Clause
@@ -24,15 +24,15 @@ def check_span(clause: Clause, steps: Mapping[str, BoundStep]) -> None:
     """
     if clause.span is None:
         return
-    machine = automaton(clause.pattern, clause.selection is Selection.CONTIGUOUS)
-    if any(condition != ALWAYS for condition in (*machine.starts.values(), *machine.ends.values())):
+    automaton = automaton_of(clause.pattern, clause.selection is Selection.CONTIGUOUS)
+    if any(condition != ALWAYS for condition in (*automaton.starts.values(), *automaton.ends.values())):
         raise PlanningError("TREND_SPAN_NOT_AT_END", clause.span.start, clause.span.end)
     also = None if clause.selection is Selection.ANY else clause.selection.value
     if any(step.anchor is None for step in steps.values()):
         also = "PREV"
     elif steps:
         also = "a condition on an earlier event"
-    if any(condition != ALWAYS for after in machine.follows for condition in after.values()):
+    if any(condition != ALWAYS for after in automaton.follows for condition in after.values()):
         also = "NOT"
     if also is not None:
         raise PlanningError("TREND_SPAN_COMBINED", clause.span.start, clause.span.end, also=also)

@@ -17,7 +17,7 @@ from sparkext.planner.compiler.differences import difference_type as held_as
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, End, EventClass, Mark, Query, Selection
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from sparkext.sql.aggregate_calls import AggregateCall
 from sparkext.sql.quoting import alone
 
@@ -113,7 +113,7 @@ def check_ends(query: Query, calls: Iterable[tuple[AggregateCall, Aggregate]], p
             if aggregate.is_difference and any(end.may_be_null for end in aggregate.ends):
                 raise PlanningError("TREND_END_COMBINED", call.start, call.end, function=call.function.value)
     try:
-        template([query])
+        template_of([query])
     except AutomatonTooLargeError:
         limit = f"{MAX_STATES} states, taken apart by the ends of trends,"
         raise PlanningError("TREND_PATTERN_TOO_LARGE", *pattern_at, limit=limit) from None

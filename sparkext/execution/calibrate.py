@@ -29,7 +29,7 @@ from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step, Window
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.kernels.compiled import SOURCES
 from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.workers.run import PoolRun
@@ -91,18 +91,18 @@ def measure(events: int = 200_000) -> Constants:
 
 def alone(queries: int, lanes: int) -> KernelPlan:
     """A plan of so many queries ``A B`` by themselves, with a lane for each of so many open windows."""
-    machine = template([_query("A B", lanes)] * queries)
-    return compile_plan(machine, share_nothing(machine), inf)
+    template = template_of([_query("A B", lanes)] * queries)
+    return compile_plan(template, share_nothing(template), inf)
 
 
 def in_forms(queries: int, lanes: int) -> KernelPlan:
     """A plan of queries ``A B`` that all take snapshots at A, with a lane for each of so many open windows."""
     longer = (_query("A B", lanes, _WITHIN + number * lanes) for number in range(queries))
-    machine = template(list(longer))
-    (transition,) = machine.transitions
+    template = template_of(list(longer))
+    (transition,) = template.transitions
     qset = QSet(tuple(range(queries)), transition.source)
     plan = SharingPlan("calibration", (TransitionPlan(transition.source, transition.target, (qset,)),))
-    return compile_plan(machine, plan, inf)
+    return compile_plan(template, plan, inf)
 
 
 def _rising(operation: Operation) -> KernelPlan:
@@ -120,8 +120,8 @@ def _rising(operation: Operation) -> KernelPlan:
         )
         equal = Apply(operation, (total, PrevAttribute(value, ValueKind.WHOLE)), ValueKind.FLAG)
         compared = Apply(Operation.NOT, (equal,), ValueKind.FLAG)
-    machine = template([replace(_query("A+", 1), steps=(("A", Step("calibration", compared, _class("A"))),))])
-    return compile_plan(machine, share_nothing(machine))
+    template = template_of([replace(_query("A+", 1), steps=(("A", Step("calibration", compared, _class("A"))),))])
+    return compile_plan(template, share_nothing(template))
 
 
 def _query(text: str, lanes: int, within: int = _WITHIN) -> Query:

@@ -31,11 +31,11 @@ class _Shared:
 
 def burst_lines(one: PassReport) -> Iterator[str]:
     """A line for each loop that is shared by bursts."""
-    found, machine = _shared(one), one.run.template
+    found, template = _shared(one), one.run.template
     if found:
         yield "  Bursts"
     for shared in found:
-        loop = ", ".join(str(machine.states[state]) for state in shared.states)
+        loop = ", ".join(str(template.states[state]) for state in shared.states)
         said = "all are shared"
         if shared.least is None:
             said = "none is shared"
@@ -44,7 +44,7 @@ def burst_lines(one: PassReport) -> Iterator[str]:
         if shared.seen is not None and shared.seen[0]:
             bursts, part, events = shared.seen
             said += f"; {part:,} of {count(bursts, 'burst', 'bursts')} shared, with {count(events, 'event', 'events')}"
-        yield f"    {loop}: {qset_text(machine, shared.qset)}, {said}"
+        yield f"    {loop}: {qset_text(template, shared.qset)}, {said}"
 
 
 def burst_json(one: PassReport) -> dict[str, Any]:

@@ -63,21 +63,21 @@ class PassReport:
 
     def guarded(self, transition: TransitionPlan, qset: QSet) -> str | None:
         """What must not happen for a Q-set to take a transition; None when it always may."""
-        machine, query = self.run.template, qset.queries[0]
-        states = machine.states_of[query]
+        template, query = self.run.template, qset.queries[0]
+        states = template.states_of[query]
         source, target = states.index(transition.source), states.index(transition.target)
-        condition = machine.automata[query].follows[source][target]
-        return None if condition == ALWAYS else condition.text(machine.guard_names)
+        condition = template.automata[query].follows[source][target]
+        return None if condition == ALWAYS else condition.text(template.guard_names)
 
     def comparisons(self) -> list[tuple[str, str]]:
         """The conditions on adjacent events of the shown queries, with what finds the events before."""
-        machine = self.run.template
+        template = self.run.template
         found: dict[tuple[str, str], None] = {}
         for query in self.shown:
-            states, selection = machine.states_of[query], machine.queries[query].selection
-            for after in machine.automata[query].follows:
+            states, selection = template.states_of[query], template.queries[query].selection
+            for after in template.automata[query].follows:
                 for target, condition in after.items():
-                    step = machine.states[states[target]].step
+                    step = template.states[states[target]].step
                     if step is not None and step.anchor is None:
                         structures = accesses(step.condition, condition != ALWAYS)
                         found[step.text, _SCANNED.get(selection) or _found_by(structures)] = None
@@ -85,14 +85,14 @@ class PassReport:
 
     def looking_back(self) -> list[tuple[str, str]]:
         """The conditions on the latest event of a variable of the shown queries, with what finds these events."""
-        machine = self.run.template
+        template = self.run.template
         found: dict[tuple[str, str], None] = {}
         for query in self.shown:
-            for source, after in enumerate(machine.automata[query].follows):
+            for source, after in enumerate(template.automata[query].follows):
                 for target in after:
-                    step = machine.states[machine.states_of[query][target]].step
+                    step = template.states[template.states_of[query][target]].step
                     if step is not None and step.anchor is not None:
-                        how = _looked_up_by(step.condition, machine.is_open(query, source))
+                        how = _looked_up_by(step.condition, template.is_open(query, source))
                         found[step.text, f"looks back at {step.anchor}, by {how}"] = None
         return list(found)
 

@@ -118,22 +118,22 @@ def _statistics(one: PassReport) -> Iterator[str]:
 
 
 def _template(one: PassReport) -> Iterator[str]:
-    machine: Template = one.run.template
-    width = max((len(str(machine.states[state])) for state in one.states()), default=0)
+    template: Template = one.run.template
+    width = max((len(str(template.states[state])) for state in one.states()), default=0)
     yield "  Template"
     for state in one.states():
         marks = [
             f"{label} {numbers(mine)}"
-            for label, queries in (("starts", machine.starts[state]), ("ends", machine.ends[state]))
+            for label, queries in (("starts", template.starts[state]), ("ends", template.ends[state]))
             if (mine := [query for query in queries if query in one.shown])
         ]
-        yield f"    {machine.states[state]!s:<{width}}  {', '.join(marks)}".rstrip()
+        yield f"    {template.states[state]!s:<{width}}  {', '.join(marks)}".rstrip()
     yield "  Transitions (queries in one parenthesis share; ^ says where snapshots are taken)"
     for transition in one.transitions():
         sets = ", ".join(
             qset_text(one.run.template, qset) + _guarded(one, transition, qset) for qset in transition.qsets
         )
-        yield f"    {machine.states[transition.source]} -> {machine.states[transition.target]}: {sets}"
+        yield f"    {template.states[transition.source]} -> {template.states[transition.target]}: {sets}"
     yield from burst_lines(one)
     comparisons = one.comparisons()
     if comparisons:

@@ -36,7 +36,7 @@ from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OptimizerResult, cost_model, optimize
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.missing_events import missing_events
-from sparkext.planner.sharing.template import Template, template
+from sparkext.planner.sharing.template import Template, template_of
 from sparkext.settings import Confs
 from sparkext.workload.cancellation import of_this_thread
 from sparkext.workload.run import KEPT, PlanSettings, Run
@@ -278,15 +278,15 @@ class Pool:
     ) -> Run:
         distinct = list({query.computation: query for query in reversed(queries)}.values())[::-1]
         say_planning(self._spark, len(distinct))
-        machine = template([query.query for query in distinct])
-        expected = self._expected(distinct, machine, wanted)
-        optimized = self._optimize(machine, expected, wanted)
+        template = template_of([query.query for query in distinct])
+        expected = self._expected(distinct, template, wanted)
+        optimized = self._optimize(template, expected, wanted)
         matches = None if optimized.found.mcep is None else optimized.found.mcep.plan
-        tasks, cut, stretched = self._cutting(len(distinct), machine, wanted)
+        tasks, cut, stretched = self._cutting(len(distinct), template, wanted)
         if matches is not None and matches.roots:
             cut = stretched = False  # all events of a key are in one task
         plan = compile_plan(
-            machine,
+            template,
             optimized.found.plan,
             fallback=True,
             stretched=stretched,
@@ -301,7 +301,7 @@ class Pool:
             len(distinct),
             wanted.optimizer,
             1000 * optimized.seconds,
-            len(machine.states),
+            len(template.states),
             len(plan.cells),
         )
         counted = TaskCounters(self._spark, plan.classes, len(plan.regions))
@@ -319,14 +319,14 @@ class Pool:
             division = Division(tasks, cut, cuts, is_small)
             results = run_pool(self._source, distinct, plan, division, counted.report, called)
             if (parts := number_of_parts(distinct[0], plan, division)) is not None:
-                counted.when_all_heard(parts, lambda seen: say_missing(name, missing_events(machine, seen.events)))
+                counted.when_all_heard(parts, lambda seen: say_missing(name, missing_events(template, seen.events)))
             if keep:
                 storage.keep(results, name, KEPT)
         indexes = {query.computation: index for index, query in enumerate(distinct)}
         made = name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, indexes
         return Run(*made, self._files, again)
 
-    def _cutting(self, queries: int, machine: Template, wanted: PlanSettings) -> tuple[int, bool, bool]:
+    def _cutting(self, queries: int, template: Template, wanted: PlanSettings) -> tuple[int, bool, bool]:
         """How many tasks a run has, whether keys are cut in time, and whether into stretches, if without windows."""
         if is_stream(self._source):
             return 1, False, False
@@ -336,46 +336,46 @@ class Pool:
         may_fill_cores = any(seen.largest * cores > 1 for seen in self._sampled[-1:]) or not any(self._shape)
         cut = forced or (wanted.chunks == "auto" and cores > 1 and may_fill_cores)
         is_worth_it = forced or size_in_bytes(self._source) >= STRETCHED_BYTES
-        return tasks, cut, cut and is_worth_it and may_be_stretched(machine)
+        return tasks, cut, cut and is_worth_it and may_be_stretched(template)
 
     def _optimize(
-        self, machine: Template, expected: dict[EventClass, ExpectedEvents], wanted: PlanSettings
+        self, template: Template, expected: dict[EventClass, ExpectedEvents], wanted: PlanSettings
     ) -> OptimizerResult:
-        of_states = [expected[state.event] for state in machine.states]
+        of_states = [expected[state.event] for state in template.states]
         events = tuple(found.events for found in of_states)
         most_matches = None if is_stream(self._source) else wanted.most_matches
         budget = Budget(wanted.budget, of_this_thread())
         # What is not known of its order is believed to be mixed, as runs of a single event are.
         runs = tuple(found.events if found.runs is None else found.runs for found in of_states)
-        problem = Problem(machine, events, budget, most_matches=most_matches, runs=runs)
+        problem = Problem(template, events, budget, most_matches=most_matches, runs=runs)
         try:
             return optimize(problem, cost_model(wanted.cost_model, constants()), wanted.optimizer)
         except WorkloadTooLargeError:
             raise PlanningError("TREND_WORKLOAD_TOO_LARGE", 0, 0, optimizer=wanted.optimizer) from None
 
     def _expected(
-        self, queries: Sequence[BoundQuery], machine: Template, wanted: PlanSettings
+        self, queries: Sequence[BoundQuery], template: Template, wanted: PlanSettings
     ) -> dict[EventClass, ExpectedEvents]:
         """Statistics of the classes of a pool; a sample is taken if there is something to decide by it."""
-        classes = list(dict.fromkeys(state.event for state in machine.states))
+        classes = list(dict.fromkeys(state.event for state in template.states))
         within = longest_window(query.query for query in queries)
         given = dict(wanted.statistics)
         seen = [*reversed(self._counted), *reversed(self._sampled)]
         expected = expectations(classes, within, given, seen)
         unknown = [event for event, found in expected.items() if found.origin == "assumed"]
-        if unknown and self._is_sampled(queries, machine):
+        if unknown and self._is_sampled(queries, template):
             found = sample(self._source, queries, classes, wanted.sample_rows)
             if found is not None:
                 self._sampled.append(found)
                 self._previewed = None
-                return self._expected(queries, machine, replace(wanted, sample_rows=0))
+                return self._expected(queries, template, replace(wanted, sample_rows=0))
         return expected
 
-    def _is_sampled(self, queries: Sequence[BoundQuery], machine: Template) -> bool:
+    def _is_sampled(self, queries: Sequence[BoundQuery], template: Template) -> bool:
         """Whether a look at the source pays, and is possible."""
         if is_stream(self._source):
             return False
-        return _has_choice(queries, machine) or size_in_bytes(self._source) >= LARGE_BYTES
+        return _has_choice(queries, template) or size_in_bytes(self._source) >= LARGE_BYTES
 
     def _note_counts(self, run: Run) -> None:
         """Remember what the tasks of a run have counted."""
@@ -410,10 +410,10 @@ def _go_together(one: BoundQuery, other: BoundQuery) -> bool:
     return one.computation != other.computation or one.meaning.is_same(other.meaning)
 
 
-def _has_choice(queries: Sequence[BoundQuery], machine: Template) -> bool:
+def _has_choice(queries: Sequence[BoundQuery], template: Template) -> bool:
     """Whether there is something that may or may not be shared."""
     live = max((query.query.window.live for query in queries if query.query.window is not None), default=1)
-    return live >= MANY_LANES or any(len(transition.queries) > 1 for transition in machine.transitions)
+    return live >= MANY_LANES or any(len(transition.queries) > 1 for transition in template.transitions)
 
 
 def _key_texts(query: BoundQuery) -> tuple[tuple[str, ...], ...]:

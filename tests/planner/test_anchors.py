@@ -6,13 +6,13 @@ import pytest
 
 from sparkext.planner.automata.anchors import TooWideError, occurs_before, take_apart
 from sparkext.planner.automata.automaton import Automaton
-from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.automata.unambiguous import automaton_of
 from tests.support.pools import query
 
 
-def machine_of(text: str) -> Automaton:
+def built(text: str) -> Automaton:
     """The automaton of a pattern."""
-    return automaton(query(text).pattern)
+    return automaton_of(query(text).pattern)
 
 
 @pytest.mark.parametrize(
@@ -33,21 +33,21 @@ def machine_of(text: str) -> Automaton:
     ],
 )
 def test_what_is_open(text: str, anchors: dict[str, str], shown: str) -> None:
-    found = take_apart(machine_of(text), anchors, anchors.keys())
+    found = take_apart(built(text), anchors, anchors.keys())
     assert [
         f"{label}{'' if variable is None else f':{variable}'}{'*' if state in found.missing else ''}"
-        for state, (label, variable) in enumerate(zip(found.machine.labels, found.opens, strict=True))
+        for state, (label, variable) in enumerate(zip(found.automaton.labels, found.opens, strict=True))
     ] == shown.split()
 
 
 def test_steps_that_nothing_makes_true_are_left_out() -> None:
-    found = take_apart(machine_of("A? B C"), {"C": "A"}, set())
-    assert found.machine.labels == ("A", "B", "B", "C")
-    assert [sorted(after) for after in found.machine.follows] == [[2], [], [3], []]
+    found = take_apart(built("A? B C"), {"C": "A"}, set())
+    assert found.automaton.labels == ("A", "B", "B", "C")
+    assert [sorted(after) for after in found.automaton.follows] == [[2], [], [3], []]
     # No trend has a C, which measures may name all the same.
-    found = take_apart(machine_of("B C | A"), {"C": "A"}, set())
-    assert sorted(found.machine.labels) == ["A", "B", "C"]
-    assert [found.machine.labels[state] for state in found.machine.ends] == ["A"]
+    found = take_apart(built("B C | A"), {"C": "A"}, set())
+    assert sorted(found.automaton.labels) == ["A", "B", "C"]
+    assert [found.automaton.labels[state] for state in found.automaton.ends] == ["A"]
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_steps_that_nothing_makes_true_are_left_out() -> None:
 )
 def test_two_at_once_are_too_many(text: str, anchors: dict[str, str], variables: tuple[str, ...]) -> None:
     with pytest.raises(TooWideError) as error:
-        take_apart(machine_of(text), anchors, anchors.keys())
+        take_apart(built(text), anchors, anchors.keys())
     assert error.value.variables == variables
 
 
 def test_what_can_come_before() -> None:
-    machine = machine_of("A (B | C) D+")
-    pairs = [(a, b) for a in "ABCD" for b in "ABCD" if occurs_before(machine, a, b)]
+    automaton = built("A (B | C) D+")
+    pairs = [(a, b) for a in "ABCD" for b in "ABCD" if occurs_before(automaton, a, b)]
     assert pairs == [("A", "B"), ("A", "C"), ("A", "D"), ("B", "D"), ("C", "D"), ("D", "D")]

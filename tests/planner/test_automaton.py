@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sparkext.planner.automata.automaton import MAX_STATES, Automaton, AutomatonTooLargeError
 from sparkext.planner.automata.determinise import determinise
 from sparkext.planner.automata.merging import merge_equal_futures
-from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.patterns.pattern import Alternation, Pattern, Repeat, Variable, negations
 from tests.support.automata import LETTERS, all_words, language, matches, parse, patterns, random_gaps, runs, some_words
 from tests.support.enumerator import Remaining, accepts, whole
@@ -24,25 +24,25 @@ LONGEST = 5
 @settings(max_examples=60, deadline=None)
 def test_each_word_of_the_language_is_accepted_by_one_run(pattern: Pattern) -> None:
     """The enumerator, which the other tests here rely on, is held against the same words."""
-    machine, expected = automaton(pattern), language(pattern, LONGEST - 1)
+    automaton, expected = automaton_of(pattern), language(pattern, LONGEST - 1)
     for word in all_words(LONGEST - 1):
-        assert runs(machine, word) == (word in expected), word
+        assert runs(automaton, word) == (word in expected), word
         assert accepts(pattern, word) == (word in expected), word
 
 
 @given(patterns(4))
 @settings(max_examples=60, deadline=None)
 def test_each_word_of_the_pattern_is_accepted_by_one_run(pattern: Pattern) -> None:
-    machine = automaton(pattern)
+    automaton = automaton_of(pattern)
 
     def check(word: str, left: Remaining) -> None:
-        assert not word or runs(machine, word) == bool(left.ends), word
+        assert not word or runs(automaton, word) == bool(left.ends), word
         after = left.after()
         for name in LETTERS if len(word) < LONGEST else ():
             if name in after:
                 check(word + name, left.among(rest for _, rest in after[name]))
             else:
-                assert runs(machine, word + name) == 0, word + name
+                assert runs(automaton, word + name) == 0, word + name
 
     check("", whole(pattern))
 
@@ -50,20 +50,20 @@ def test_each_word_of_the_pattern_is_accepted_by_one_run(pattern: Pattern) -> No
 @given(patterns(4, negate=True), st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None)
 def test_each_word_is_accepted_by_one_run_whatever_is_intact(pattern: Pattern, random: Random) -> None:
-    machine = automaton(pattern)
+    automaton = automaton_of(pattern)
     for word in some_words(random):
         gaps = random_gaps(random, pattern, word)
-        assert runs(machine, word, gaps) == matches(pattern, word, gaps), (word, gaps)
+        assert runs(automaton, word, gaps) == matches(pattern, word, gaps), (word, gaps)
 
 
 @given(patterns(4, negate=True))
 @settings(max_examples=50, deadline=None)
 def test_guards_are_the_automata_of_what_is_negated(pattern: Pattern) -> None:
-    machine = automaton(pattern)
-    assert machine.guards == tuple(map(automaton, negations(pattern)))
-    for conditions in (machine.starts, machine.ends, *machine.follows):
-        assert {guard for known in conditions.values() for guard in known.guards} <= set(range(len(machine.guards)))
-    assert not any(forbidden.guards for forbidden in machine.guards)
+    automaton = automaton_of(pattern)
+    assert automaton.guards == tuple(map(automaton_of, negations(pattern)))
+    for conditions in (automaton.starts, automaton.ends, *automaton.follows):
+        assert {guard for known in conditions.values() for guard in known.guards} <= set(range(len(automaton.guards)))
+    assert not any(forbidden.guards for forbidden in automaton.guards)
 
 
 @given(patterns(4))
@@ -71,28 +71,30 @@ def test_guards_are_the_automata_of_what_is_negated(pattern: Pattern) -> None:
 def test_no_two_states_have_the_same_variable_and_future(pattern: Pattern) -> None:
     """As few states as an automaton split by variables can have: futures differ, by words up to the length
     that tells any two states apart."""
-    machine = automaton(pattern)
+    automaton = automaton_of(pattern)
 
     def future(state: int, length: int, known: dict[tuple[int, int], object]) -> object:
         key = (state, length)
         if key not in known:
-            after = machine.follows[state] if length else ()
-            futures = frozenset((machine.labels[s], future(s, length - 1, known)) for s in after)
-            known[key] = state in machine.ends, futures
+            after = automaton.follows[state] if length else ()
+            futures = frozenset((automaton.labels[s], future(s, length - 1, known)) for s in after)
+            known[key] = state in automaton.ends, futures
         return known[key]
 
-    size = len(machine.labels)
+    size = len(automaton.labels)
     known: dict[tuple[int, int], object] = {}
     if size <= 12:
-        assert len({(machine.labels[s], future(s, size, known)) for s in range(size)}) == size
+        assert len({(automaton.labels[s], future(s, size, known)) for s in range(size)}) == size
 
 
 @given(patterns(4, negate=True))
 @settings(max_examples=60, deadline=None)
 def test_states_are_reached_and_useful(pattern: Pattern) -> None:
-    machine = automaton(pattern)
-    assert closure(machine.starts, [list(after) for after in machine.follows]) == set(range(len(machine.labels)))
-    assert closure(machine.ends, [list(before) for before in machine.predecessors()]) == set(range(len(machine.labels)))
+    automaton = automaton_of(pattern)
+    assert closure(automaton.starts, [list(after) for after in automaton.follows]) == set(range(len(automaton.labels)))
+    assert closure(automaton.ends, [list(before) for before in automaton.predecessors()]) == set(
+        range(len(automaton.labels))
+    )
 
 
 def closure(starts: object, after: list[list[int]]) -> set[int]:
@@ -109,10 +111,10 @@ def closure(starts: object, after: list[list[int]]) -> set[int]:
 @given(patterns(4, negate=True))
 @settings(max_examples=60, deadline=None)
 def test_passes_change_nothing_when_run_again(pattern: Pattern) -> None:
-    machine = automaton(pattern)
-    without = Automaton(machine.labels, machine.starts, machine.ends, machine.follows)
+    automaton = automaton_of(pattern)
+    without = Automaton(automaton.labels, automaton.starts, automaton.ends, automaton.follows)
     assert merge_equal_futures(without) == without
-    assert len(determinise(without).labels) == len(machine.labels)
+    assert len(determinise(without).labels) == len(automaton.labels)
 
 
 @pytest.mark.parametrize(
@@ -133,29 +135,29 @@ def test_passes_change_nothing_when_run_again(pattern: Pattern) -> None:
     ],
 )
 def test_number_of_states(text: str, states: int) -> None:
-    assert len(automaton(parse(text)).labels) == states
+    assert len(automaton_of(parse(text)).labels) == states
 
 
 def test_equal_patterns_have_equal_automata() -> None:
     a, b = Variable("A"), Variable("B")
-    assert automaton(Repeat(Alternation((a, b)), 1, None)) == automaton(
+    assert automaton_of(Repeat(Alternation((a, b)), 1, None)) == automaton_of(
         Repeat(Repeat(Alternation((a, b, a)), 0, None), 1, None)
     )
-    assert automaton(parse("A{2,3}")) == automaton(parse("A A A?"))
-    assert automaton(parse("A & B")) == automaton(parse("A B | B A"))
+    assert automaton_of(parse("A{2,3}")) == automaton_of(parse("A A A?"))
+    assert automaton_of(parse("A & B")) == automaton_of(parse("A B | B A"))
 
 
 def test_size_is_limited() -> None:
     """``(A | B)* A (A | B)^n`` needs 2^n states to be deterministic."""
     with pytest.raises(AutomatonTooLargeError):
-        automaton(parse("(A | B)* A (A | B){12}"))
+        automaton_of(parse("(A | B)* A (A | B){12}"))
     with pytest.raises(AutomatonTooLargeError):
-        automaton(parse(f"A{{{MAX_STATES}}} B"))
+        automaton_of(parse(f"A{{{MAX_STATES}}} B"))
     with pytest.raises(AutomatonTooLargeError):
-        automaton(parse(f"A NOT (B C{{{MAX_STATES}}}) D"))
-    assert len(automaton(parse(f"A{{{MAX_STATES // 4}}}")).labels) == MAX_STATES // 4
+        automaton_of(parse(f"A NOT (B C{{{MAX_STATES}}}) D"))
+    assert len(automaton_of(parse(f"A{{{MAX_STATES // 4}}}")).labels) == MAX_STATES // 4
 
 
 def test_predecessors() -> None:
-    assert automaton(parse("(A B)+")).predecessors() == ((1,), (0,))
-    assert automaton(parse("A B? NOT N A")).predecessors() == ((), (0, 2), (0,))
+    assert automaton_of(parse("(A B)+")).predecessors() == ((1,), (0,))
+    assert automaton_of(parse("A B? NOT N A")).predecessors() == ((), (0, 2), (0,))

@@ -111,12 +111,12 @@ def test_from_how_many_events_on_sharing_pays(queries: int, lanes: int, least: f
     window = None if lanes == 1 else Window(60 * lanes, 60)
     texts = [f"T{position} B+" for position in range(queries)]
     workload = problem(texts, dict.fromkeys((*(text[:-3] for text in texts), "B"), 10.0), [window] * queries)
-    machine = workload.template
+    template = workload.template
     plans = []
-    for t in machine.transitions:
+    for t in template.transitions:
         alone = tuple(QSet((query,), None) for query in t.queries)
         plans.append(TransitionPlan(t.source, t.target, (QSet(t.queries, BURST),) if t.source == t.target else alone))
-    plan = compile_plan(machine, SharingPlan("by hand", tuple(plans)), panes_from=inf)
+    plan = compile_plan(template, SharingPlan("by hand", tuple(plans)), panes_from=inf)
     assert break_even(plan, 0, Constants()) == pytest.approx(least, abs=0.05)
     (region,) = with_choices(plan, Constants()).regions
     assert region.has_choice

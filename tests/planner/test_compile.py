@@ -31,7 +31,7 @@ from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Step, Window
 from sparkext.planner.sharing.prefixes import equal_prefixes, share_equal_prefixes, share_nothing
 from sparkext.planner.sharing.sharing_plan import SharingPlan
-from sparkext.planner.sharing.template import Template, template
+from sparkext.planner.sharing.template import Template, template_of
 from sparkext.udfs.comparisons.codes import CODES
 from tests.support.pools import COUNT, V, W, query
 from tests.support.prev_conditions import ADJACENT_BY_SQL
@@ -44,12 +44,12 @@ MIN_A = Aggregate(Function.MIN, "A", V)
 
 
 def shared(*queries: Query) -> KernelPlan:
-    source = template(queries)
+    source = template_of(queries)
     return compile_plan(source, share_equal_prefixes(source))
 
 
 def unshared(*queries: Query) -> KernelPlan:
-    source = template(queries)
+    source = template_of(queries)
     return compile_plan(source, share_nothing(source))
 
 
@@ -64,7 +64,7 @@ def test_aggregates_are_shown_as_they_are_written() -> None:
 
 
 def test_template_lays_queries_over_each_other() -> None:
-    found = template([query("C (A B)+ D"), query("C (A B)+"), query("A+")])
+    found = template_of([query("C (A B)+ D"), query("C (A B)+"), query("A+")])
     assert [str(state) for state in found.states] == ["C", "A", "B", "D"]
     assert found.starts == ((0, 1), (2,), (), ())
     assert found.ends == ((), (2,), (1,), (0,))
@@ -78,14 +78,14 @@ def test_template_lays_queries_over_each_other() -> None:
 
 
 def test_classes_used_several_times_have_several_states() -> None:
-    found = template([query("A B A"), query("A C", classes={"C": typed_class("A")})])
+    found = template_of([query("A B A"), query("A C", classes={"C": typed_class("A")})])
     assert [str(state) for state in found.states] == ["A", "B", "A#2"]
     assert found.states_of == ((0, 1, 2), (0, 2))
 
 
 def test_equal_prefixes_are_found_by_class_start_window_and_history() -> None:
     pool = [query("A B C"), query("A B D"), query("A+ B"), query("A B", window=Window(5, 5)), query("A? B")]
-    first, second, third, fourth, fifth = equal_prefixes(template(pool))
+    first, second, third, fourth, fifth = equal_prefixes(template_of(pool))
     assert first[:2] == second[:2]
     assert first[2] != second[2]
     assert not set(third) & {*first, *second}
@@ -95,7 +95,7 @@ def test_equal_prefixes_are_found_by_class_start_window_and_history() -> None:
 
 
 def test_sharing_plans_cover_every_transition_and_query() -> None:
-    source = template([query("A B C"), query("A B D"), query("A B C")])
+    source = template_of([query("A B C"), query("A B D"), query("A B C")])
     for plan in (share_equal_prefixes(source), share_nothing(source)):
         assert [(t.source, t.target) for t in plan.transitions] == [(t.source, t.target) for t in source.transitions]
         for choice, transition in zip(plan.transitions, source.transitions, strict=True):
@@ -107,7 +107,7 @@ def sizes(plan: SharingPlan) -> list[list[int]]:
 
 
 def test_what_equal_prefixes_share() -> None:
-    source = template([query("A B C"), query("A B D"), query("A+ B")])
+    source = template_of([query("A B C"), query("A B D"), query("A+ B")])
     assert links(source) == ["A -> A: (2,)", "A -> B: (0, 1, 2)", "B -> C: (0,)", "B -> D: (1,)"]
     assert sizes(share_equal_prefixes(source)) == [[1], [2, 1], [1], [1]]
     assert sizes(share_nothing(source)) == [[1], [1, 1, 1], [1], [1]]
@@ -197,7 +197,7 @@ def test_words_of_class_bits(classes: int, words: int) -> None:
 @settings(max_examples=EXAMPLES // 6, deadline=None)
 def test_kernel_plans_are_well_formed(random: Random) -> None:
     queries = workload(random).queries
-    source = template(queries)
+    source = template_of(queries)
     for plan in (shared(*queries), unshared(*queries), compile_plan(source, draw_plan(random, source))):
         check_regions(plan)
         check_spans(plan)
@@ -436,7 +436,7 @@ def adjacent(text: str, *variables: str, case: str = "v < PREV(v)") -> Query:
 
 
 def test_states_with_conditions_on_the_event_before() -> None:
-    found = template([adjacent("A A+", "A"), query("A+")])
+    found = template_of([adjacent("A A+", "A"), query("A+")])
     assert [str(state) for state in found.states] == ["A[v < PREV(v)]", "A[v < PREV(v)]#2", "A"]
     plan = shared(adjacent("A B+", "B"))
     first, second = plan.cells

@@ -29,21 +29,21 @@ def test_a_word_with_runs_has_one_run_left(pattern: Pattern, random: Random) -> 
 @given(patterns(4, negate=True))
 @settings(max_examples=40, deadline=None)
 def test_steps_to_states_of_one_variable_exclude_each_other(pattern: Pattern) -> None:
-    machine = determinise(positions(pattern))
-    for after in (machine.starts, *machine.follows):
+    automaton = determinise(positions(pattern))
+    for after in (automaton.starts, *automaton.follows):
         for one in after:
             for other in after:
-                if one < other and machine.labels[one] == machine.labels[other]:
+                if one < other and automaton.labels[one] == automaton.labels[other]:
                     assert both(after[one], after[other]) == NEVER
         assert NEVER not in after.values()
-    assert NEVER not in machine.ends.values()
+    assert NEVER not in automaton.ends.values()
 
 
 @given(patterns(4, negate=True))
 @settings(max_examples=40, deadline=None)
 def test_what_is_deterministic_stays_as_it_is(pattern: Pattern) -> None:
-    machine = determinise(positions(pattern))
-    assert determinise(machine) == machine
+    automaton = determinise(positions(pattern))
+    assert determinise(automaton) == automaton
 
 
 def test_subsets_depend_on_what_is_intact() -> None:
@@ -64,8 +64,8 @@ def test_subsets_depend_on_what_is_intact() -> None:
 
 
 def test_guards_that_make_no_difference_are_not_asked() -> None:
-    machine = determinise(positions(parse("A NOT N B | A B")))
-    assert shown(machine) == [
+    automaton = determinise(positions(parse("A NOT N B | A B")))
+    assert shown(automaton) == [
         "-> A0: always",
         "A0 -> B1: not (0)",
         "A0 -> B2: 0",
@@ -75,11 +75,11 @@ def test_guards_that_make_no_difference_are_not_asked() -> None:
 
 
 def test_every_assignment_leads_to_its_subset() -> None:
-    machine = determinise(positions(parse("A (NOT N B C | NOT M B A | NOT N NOT M B B)")))
+    automaton = determinise(positions(parse("A (NOT N B C | NOT M B A | NOT N NOT M B B)")))
     for intact in assignments((0, 1)):
-        assert runs(machine, "ABC", [intact] * 4) == (0 in intact)
-        assert runs(machine, "ABA", [intact] * 4) == (1 in intact)
-        assert runs(machine, "ABB", [intact] * 4) == (intact == {0, 1})
+        assert runs(automaton, "ABC", [intact] * 4) == (0 in intact)
+        assert runs(automaton, "ABA", [intact] * 4) == (1 in intact)
+        assert runs(automaton, "ABB", [intact] * 4) == (intact == {0, 1})
 
 
 def test_size_is_limited() -> None:

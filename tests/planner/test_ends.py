@@ -10,7 +10,7 @@ import pytest
 
 from sparkext.planner.automata.automaton import MAX_STATES, Automaton, AutomatonTooLargeError
 from sparkext.planner.automata.ends import MarkedAutomaton, mark_ends
-from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.patterns.pattern import positive_variables, variables
 from sparkext.planner.patterns.query import Mark, Side
 from tests.support.pools import query
@@ -21,12 +21,12 @@ FIRST_A, LAST_A = Mark(Side.FIRST, "A"), Mark(Side.LAST, "A")
 START, END = Mark(Side.FIRST, None), Mark(Side.LAST, None)
 
 
-def runs(machine: Automaton, word: tuple[str, ...]) -> Iterator[tuple[int, ...]]:
+def runs(automaton: Automaton, word: tuple[str, ...]) -> Iterator[tuple[int, ...]]:
     """All ways through an automaton that accept a word, whatever guards say."""
-    ways: list[tuple[int, ...]] = [(state,) for state in machine.starts if machine.labels[state] == word[0]]
+    ways: list[tuple[int, ...]] = [(state,) for state in automaton.starts if automaton.labels[state] == word[0]]
     for label in word[1:]:
-        ways = [(*way, s) for way in ways for s in machine.follows[way[-1]] if machine.labels[s] == label]
-    yield from (way for way in ways if way[-1] in machine.ends)
+        ways = [(*way, s) for way in ways for s in automaton.follows[way[-1]] if automaton.labels[s] == label]
+    yield from (way for way in ways if way[-1] in automaton.ends)
 
 
 def ends_of(word: tuple[str, ...], mark: Mark) -> int | None:
@@ -38,10 +38,10 @@ def ends_of(word: tuple[str, ...], mark: Mark) -> int | None:
 
 
 def check(
-    machine: Automaton, marked: MarkedAutomaton, word: tuple[str, ...], marks: frozenset[Mark], seen: set[str | None]
+    automaton: Automaton, marked: MarkedAutomaton, word: tuple[str, ...], marks: frozenset[Mark], seen: set[str | None]
 ) -> None:
     """The word has one way in either automaton or in none, and its states know what they should."""
-    whole, parts = list(runs(machine, word)), list(runs(marked.machine, word))
+    whole, parts = list(runs(automaton, word)), list(runs(marked.automaton, word))
     assert [tuple(marked.origins[state] for state in way) for way in parts] == whole
     for way in parts:
         for mark in marks:
@@ -60,18 +60,18 @@ def test_words_and_marks(seed: int) -> None:
     random = Random(seed)
     names = ("A", "B", "C")[: random.choice((1, 2, 2, 3))]
     pattern = random_pattern(random, names, random.choice((1, 2, 3)))
-    machine = automaton(pattern)
+    automaton = automaton_of(pattern)
     known = [None, *variables(pattern)]
     marks = frozenset(Mark(random.choice(list(Side)), random.choice(known)) for _ in range(random.choice((1, 2, 3))))
     seen: set[str | None] = {name for name in known if random.random() < 0.3}
     try:
-        marked = mark_ends(machine, marks, seen)
+        marked = mark_ends(automaton, marks, seen)
     except AutomatonTooLargeError:
         return
     for length in range(1, 6):
         for word in product(names, repeat=length):
-            check(machine, marked, word, marks, seen)
-    used = set(marked.machine.labels)
+            check(automaton, marked, word, marks, seen)
+    used = set(marked.automaton.labels)
     assert used == set(positive_variables(pattern))
 
 
@@ -90,23 +90,23 @@ def test_words_and_marks(seed: int) -> None:
     ],
 )
 def test_no_more_states_than_are_needed(text: str, marks: set[Mark], states: int) -> None:
-    marked = mark_ends(automaton(query(text).pattern), marks, frozenset())
-    assert len(marked.machine.labels) == states
+    marked = mark_ends(automaton_of(query(text).pattern), marks, frozenset())
+    assert len(marked.automaton.labels) == states
 
 
 def test_what_may_come_next_is_what_might_have() -> None:
     """After the last A of `A+ B` only B comes; an event of A would still have continued the trend."""
-    marked = mark_ends(automaton(query("A+ B").pattern), {LAST_A}, frozenset())
-    labels = marked.machine.labels
+    marked = mark_ends(automaton_of(query("A+ B").pattern), {LAST_A}, frozenset())
+    labels = marked.automaton.labels
     (last,) = (state for state, found in enumerate(marked.marks) if LAST_A in found)
-    assert {labels[state] for state in marked.machine.follows[last]} == {"B"}
+    assert {labels[state] for state in marked.automaton.follows[last]} == {"B"}
     assert {labels[state] for state in marked.onwards[last]} == {"A", "B"}
 
 
 def test_too_many_states() -> None:
     """What will still occur is a set of variables; there are too many of them."""
     names = [f"V{number}" for number in range(11)]
-    machine = automaton(query(f"({' | '.join(names)})+").pattern)
-    assert len(machine.labels) < MAX_STATES
+    automaton = automaton_of(query(f"({' | '.join(names)})+").pattern)
+    assert len(automaton.labels) < MAX_STATES
     with pytest.raises(AutomatonTooLargeError):
-        mark_ends(machine, {Mark(Side.LAST, name) for name in names}, frozenset())
+        mark_ends(automaton, {Mark(Side.LAST, name) for name in names}, frozenset())

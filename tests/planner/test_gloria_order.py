@@ -14,7 +14,7 @@ from sparkext.planner.gloria.canonical import canonical
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.sharing.sharing_plan import SharingPlan, snapshot_name
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.optimizer_workloads import MODELS, problem, random_problem
 
 Found = dict[tuple[str, str], set[tuple[tuple[int, ...], str]]]
@@ -41,8 +41,8 @@ def shuffled(workload: Problem, random: Random) -> tuple[Problem, list[int]]:
     order = list(range(len(queries)))
     random.shuffle(order)
     events = dict(zip(workload.template.states, workload.events, strict=True))
-    machine = template([queries[query] for query in order])
-    return Problem(machine, tuple(events[state] for state in machine.states)), order
+    template = template_of([queries[query] for query in order])
+    return Problem(template, tuple(events[state] for state in template.states)), order
 
 
 def among_equals(workload: Problem) -> list[int]:

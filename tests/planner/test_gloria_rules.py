@@ -23,7 +23,7 @@ from sparkext.planner.gloria.path_search import search_paths
 from sparkext.planner.gloria.pools import pools
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.patterns.query import EventClass
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.gloria_texts import node_text, plan_text
 from tests.support.optimizer_workloads import problem
 from tests.support.pools import query
@@ -301,8 +301,8 @@ def test_exhaustive_knows_a_better_plan() -> None:
 def test_conditions_tell_classes_apart() -> None:
     """Events of one type under different conditions are different states, and nothing is shared."""
     cheap = {"A": EventClass("kind", "A", "price < 10")}
-    machine = template([query("A B"), query("A B", classes=cheap)])
-    workload = Problem(machine, tuple(10.0 for _ in machine.states))
+    template = template_of([query("A B"), query("A B", classes=cheap)])
+    workload = Problem(template, tuple(10.0 for _ in template.states))
     assert plan_text(workload, gloria(workload, PAPER).plan) == "A[price < 10]B:(2) AB:(1)"
 
 

@@ -15,7 +15,7 @@ from sparkext.planner.patterns.query import Selection
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.not_planned import Reason
 from sparkext.planner.sharing.sharing_plan import BURST
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.gloria_texts import plan_text
 from tests.support.loop_workloads import random_loops
 from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, problem
@@ -77,9 +77,9 @@ def test_reasons() -> None:
     pool = [query(text) for text in texts]
     pool.append(replace(query("A B+"), selection=Selection.NEXT))
     pool.append(query("A B+", span=5))
-    machine = template(pool)
+    template = template_of(pool)
     workload = problem([], {})
-    workload = replace(workload, template=machine, events=(10.0,) * len(machine.states))
+    workload = replace(workload, template=template, events=(10.0,) * len(template.states))
     found = OPTIMIZERS["hamlet"](workload, MODELS["paper"])
     reasons = {one.query: one.reason for one in found.not_planned or ()}
     assert [reasons.get(index) for index in range(len(pool))] == [

@@ -19,7 +19,7 @@ from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Selection, Window
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.not_planned import Reason
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.match_plans import all_orders, random_patterns
 from tests.support.optimizer_workloads import MODELS, problem, random_problem
 from tests.support.pools import DURATION, query
@@ -106,18 +106,18 @@ EVENTS = {"A": 10, "B": 10, "C": 10, "D": 10, "N": 10}
 )
 def test_what_is_planned(asked: Query, reason: Reason | None) -> None:
     """Others go alone, at what that costs."""
-    machine = template([query("A B C"), asked])
-    events = tuple(100.0 * EVENTS[str(state.event)] / 10 for state in machine.states)
+    template = template_of([query("A B C"), asked])
+    events = tuple(100.0 * EVENTS[str(state.event)] / 10 for state in template.states)
     if reason is not Reason.TOO_MANY_MATCHES:
         events = tuple(number / 10 for number in events)
-    workload = Problem(machine, events)
+    workload = Problem(template, events)
     found = OPTIMIZERS["mcep"](workload, PaperCosts())
-    assert not list(invalid(machine, found.plan))
+    assert not list(invalid(template, found.plan))
     assert found.mcep is not None
     assert [(one.query, one.reason) for one in found.mcep.not_planned] == ([] if reason is None else [(1, reason)])
     assert found.mcep.plan.queries == ({0} if reason else {0, 1})
     if reason is not None:
-        alone = Problem(template([asked]), tuple(events[state] for state in machine.states_of[1]))
+        alone = Problem(template_of([asked]), tuple(events[state] for state in template.states_of[1]))
         none = OPTIMIZERS["none"](alone, PaperCosts())
         assert none.cost == plan_cost(alone, PaperCosts(), none.plan)
         assert found.cost == pytest.approx(none.cost + found.mcep.plan.matches)
@@ -183,9 +183,9 @@ def test_any_workload(model: str) -> None:
         built += bool(found.mcep.plan.roots)
         order = [*range(len(workload.template.queries))]
         Random(seed).shuffle(order)
-        machine = template([workload.template.queries[query] for query in order])
+        template = template_of([workload.template.queries[query] for query in order])
         events = dict(zip(workload.template.states, workload.events, strict=True))
-        other = OPTIMIZERS["mcep"](Problem(machine, tuple(events[s] for s in machine.states)), MODELS[model])
+        other = OPTIMIZERS["mcep"](Problem(template, tuple(events[s] for s in template.states)), MODELS[model])
         assert other.mcep is not None
         assert other.mcep.plan.nodes == found.mcep.plan.nodes, text
         assert other.cost == pytest.approx(found.cost), text

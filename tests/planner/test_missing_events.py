@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sparkext.planner.sharing.missing_events import missing_events
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.pools import query
 from tests.support.workloads import typed_class
 
@@ -16,7 +16,7 @@ from tests.support.workloads import typed_class
 def missing(patterns: Sequence[str], **counted: int) -> list[str]:
     """Types that are missing, as text."""
     events = {typed_class(name): number for name, number in counted.items()}
-    return [str(one) for one in missing_events(template([query(text) for text in patterns]), events)]
+    return [str(one) for one in missing_events(template_of([query(text) for text in patterns]), events)]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_query_without_any_events() -> None:
 
 def test_a_condition_may_be_true_of_no_event() -> None:
     class_of_b = replace(typed_class("B"), condition="v > 5")
-    machine = template([query("A B C", classes={"B": class_of_b})])
+    template = template_of([query("A B C", classes={"B": class_of_b})])
     events = {typed_class("A"): 1, class_of_b: 0, typed_class("C"): 0}
-    assert missing_events(machine, events) == []
-    assert missing_events(machine, events | {class_of_b: 1}) == [typed_class("C")]
+    assert missing_events(template, events) == []
+    assert missing_events(template, events | {class_of_b: 1}) == [typed_class("C")]

@@ -18,7 +18,7 @@ from sparkext.planner.patterns.pattern import Pattern, Repeat, variables
 from sparkext.planner.patterns.query import Query, Window
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.sharing_plan import SharingPlan
-from sparkext.planner.sharing.template import Template, template
+from sparkext.planner.sharing.template import Template, template_of
 from tests.support.enumerator import enumerate_results
 from tests.support.kernel_harness import difference, pool_results
 from tests.support.pools import COUNT, query
@@ -57,9 +57,9 @@ NASTY = {
 
 def planned(queries: list[Query], budget: Budget) -> OptimizerResult:
     """All that is done before a task begins; the sharing plan must be a valid one."""
-    machine = template(queries)
-    found = optimize(Problem(machine, (100.0,) * len(machine.states), budget), cost_model("measured"), "gloria")
-    compile_plan(machine, found.found.plan, fallback=True)
+    template = template_of(queries)
+    found = optimize(Problem(template, (100.0,) * len(template.states), budget), cost_model("measured"), "gloria")
+    compile_plan(template, found.found.plan, fallback=True)
     return found
 
 
@@ -97,8 +97,8 @@ def test_what_is_too_large_is_refused_at_once(text: str) -> None:
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_one_query_alone_is_not_searched(optimizer: str) -> None:
     """With few lanes, nothing pays for it; `exhaustive` looks by itself, as it takes nothing for granted."""
-    machine = template([query("A (B C)+ D")])
-    problem = Problem(machine, (10.0, 20.0, 30.0, 40.0))
+    template = template_of([query("A (B C)+ D")])
+    problem = Problem(template, (10.0, 20.0, 30.0, 40.0))
     found = optimize(problem, cost_model("measured"), optimizer).found
     assert found.graph is None
     assert all(qset.snapshot is None for t in found.plan.transitions for qset in t.qsets)
@@ -111,7 +111,7 @@ def large_pattern(random: Random) -> Pattern:
         pattern = random_pattern(random, ("A", "B", "C"), 4, negate=True)
         pattern = Repeat(pattern, *random.choice(((40, 40), (20, 60), (100, None), (0, 90))))
         try:
-            states = len(template([_typed(pattern)]).states)
+            states = len(template_of([_typed(pattern)]).states)
         except (AutomatonTooLargeError, TooManyGuardsError):
             continue
         if 200 <= states <= MAX_STATES:
@@ -140,11 +140,11 @@ def test_any_budget_gives_the_rows_of_the_enumerator(seconds: float, part: int) 
         drawn = workload(random)
         events = drawn.events()
 
-        def plan(machine: Template) -> SharingPlan:
-            problem = Problem(machine, (30.0,) * len(machine.states), Budget(seconds))
+        def plan(template: Template) -> SharingPlan:
+            problem = Problem(template, (30.0,) * len(template.states), Budget(seconds))
             name = random.choice(("gloria", "published", "greedy", "sharon", "hamlet"))  # noqa: B023
             found = optimize(problem, cost_model("paper"), name)
-            assert not list(invalid(machine, found.found.plan))
+            assert not list(invalid(template, found.found.plan))
             return found.found.plan
 
         results = pool_results(drawn.queries, events, plan, random)

@@ -12,7 +12,7 @@ from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.patterns.pattern import negations
 from sparkext.planner.patterns.query import Query, Selection
 from sparkext.planner.sharing.prefixes import share_equal_prefixes, share_nothing
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.enumerator import enumerate_results
 from tests.support.prev_conditions import MEANINGS
 from tests.support.soak import mismatches, problems
@@ -58,7 +58,7 @@ def test_pools_are_not_trivial() -> None:
     for kind in (negations_of, steps_of, is_next, is_contiguous):
         some = [found for found, query in zip(with_results, queries, strict=True) if kind(query)]
         assert sum(some) > 15, kind
-    templates = [template(w.queries) for w in drawn]
+    templates = [template_of(w.queries) for w in drawn]
     saved = [
         len(compile_plan(t, share_equal_prefixes(t)).cells) < len(compile_plan(t, share_nothing(t)).cells)
         for t in templates

@@ -16,7 +16,7 @@ from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Selection
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.not_planned import Reason
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.gloria_texts import plan_text
 from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, problem, random_problem
 from tests.support.pools import DURATION, query
@@ -131,10 +131,10 @@ EVENTS = {"A": 10, "B": 10, "C": 10, "D": 10, "N": 10}
 )
 def test_what_is_planned(asked: Query, reason: Reason | None) -> None:
     """Beside two sequences that share, whatever the third is like."""
-    machine = template([query("A B C"), asked, query("A B C D")])
-    workload = Problem(machine, tuple(float(EVENTS[str(state.event)]) for state in machine.states))
+    template = template_of([query("A B C"), asked, query("A B C D")])
+    workload = Problem(template, tuple(float(EVENTS[str(state.event)]) for state in template.states))
     found = OPTIMIZERS["sharon"](workload, PaperCosts())
-    assert not list(invalid(machine, found.plan))
+    assert not list(invalid(template, found.plan))
     assert found.sharon is not None
     assert [(one.query, one.reason) for one in found.sharon.not_planned] == ([] if reason is None else [(1, reason)])
     sharing = {q for t in found.plan.transitions for s in t.qsets if s.snapshot is not None for q in s.queries}

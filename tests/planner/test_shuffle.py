@@ -8,7 +8,7 @@ from hypothesis import given, reject, settings
 from sparkext.planner.automata.automaton import MAX_STATES, AutomatonTooLargeError
 from sparkext.planner.automata.positions import positions
 from sparkext.planner.automata.shuffle import shuffle
-from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.patterns.pattern import Pattern
 from tests.support.automata import all_words, interleavings, language, parse, patterns, runs
 
@@ -21,7 +21,7 @@ WORDS = all_words(LONGEST)
 def test_words_are_interleavings(one: Pattern, other: Pattern) -> None:
     ones, others = language(one, LONGEST), language(other, LONGEST)
     try:
-        mixed = shuffle(automaton(one), automaton(other), "" in ones, "" in others)
+        mixed = shuffle(automaton_of(one), automaton_of(other), "" in ones, "" in others)
     except AutomatonTooLargeError:
         reject()  # users are told so; what is drawn is seldom as large as that
     expected = {word for a in ones for b in others for word in interleavings(a, b)}
@@ -44,9 +44,9 @@ def test_words_are_interleavings(one: Pattern, other: Pattern) -> None:
     ],
 )
 def test_shuffles_in_patterns(text: str, words: set[str]) -> None:
-    machine = automaton(parse(text))
-    assert {word for word in WORDS if runs(machine, word)} == words
-    assert {word for word in WORDS if runs(machine, word) > 1} == set()
+    automaton = automaton_of(parse(text))
+    assert {word for word in WORDS if runs(automaton, word)} == words
+    assert {word for word in WORDS if runs(automaton, word) > 1} == set()
 
 
 def test_size_is_limited() -> None:

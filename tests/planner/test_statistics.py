@@ -18,7 +18,7 @@ from sparkext.planner.costs.statistics import ASSUMED, ExpectedEvents, ObservedS
 from sparkext.planner.optimizers import optimize
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.prefixes import share_nothing
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.workers import counters
 from sparkext.udfs.workers.run import PoolRun
 from tests.support.kernel_harness import cut, kernel_rows, sorted_rows, source_batch
@@ -109,8 +109,8 @@ def test_counters(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pass counts the events of each class, their runs, the keys, and the time from first to last event of each."""
     monkeypatch.setattr(counters, "LOOKED_AT", 1)
     drawn = workload(Random(seed))
-    machine = template(drawn.queries)
-    plan = compile_plan(machine, share_nothing(machine))
+    template = template_of(drawn.queries)
+    plan = compile_plan(template, share_nothing(template))
     rows = sorted_rows(kernel_rows(plan, drawn.events()))
     if not rows:
         return

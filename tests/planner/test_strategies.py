@@ -9,7 +9,7 @@ import pytest
 
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.loop_workloads import random_loops
 from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, in_runs, random_problem
 from tests.support.sequence_workloads import random_sequences
@@ -33,8 +33,8 @@ def _mixture(random: Random) -> Problem:
     """Sequences, loops and others in one pool, over the same types."""
     parts = [random_sequences(random, 8)[0], random_loops(random, 8)[0], random_problem(random)[0]]
     events = {state.event: n for part in parts for state, n in zip(part.template.states, part.events, strict=True)}
-    machine = template([query for part in parts for query in part.template.queries])
-    return Problem(machine, tuple(events[state.event] for state in machine.states))
+    template = template_of([query for part in parts for query in part.template.queries])
+    return Problem(template, tuple(events[state.event] for state in template.states))
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -13,7 +13,7 @@ from sparkext.planner.compiler.kernel_plan import Layout
 from sparkext.planner.compiler.panes import PANES_FROM
 from sparkext.planner.patterns.query import Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.streams import bucket as bucket_module
 from sparkext.udfs.streams.bucket import Bucket, StreamPlan
 from sparkext.udfs.streams.packs import as_bytes, from_bytes, packed
@@ -40,11 +40,11 @@ def problems(drawn: Workload, seed: int) -> list[str]:
     found: list[str] = []
     for some in dict.fromkeys((queries[:1], queries)):
         try:
-            machine = template(some)
+            template = template_of(some)
         except AutomatonTooLargeError:  # a shuffle that is refused
             continue
         panes_from = random.choice((0, PANES_FROM))
-        plan = compile_plan(machine, share_equal_prefixes(machine), panes_from, fallback=random.random() < 0.5)
+        plan = compile_plan(template, share_equal_prefixes(template), panes_from, fallback=random.random() < 0.5)
         rows = kernel_rows(plan, events, keep_unmatched=True)
         times = [row.time for row in rows]
         micro_batches = arrivals(times, random)
@@ -70,8 +70,8 @@ def test_random_pools_as_streams(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def stream_plan(window: Window, buckets: int = 1, meaning: str = "A+") -> StreamPlan:
-    machine = template([query("A+", COUNT, window=window)])
-    plan = compile_plan(machine, share_equal_prefixes(machine))
+    template = template_of([query("A+", COUNT, window=window)])
+    plan = compile_plan(template, share_equal_prefixes(template))
     return StreamPlan(plan, Layout(1, 0), buckets, {"PATTERN": meaning})
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sparkext.planner.automata.automaton import Automaton, AutomatonTooLargeError
 from sparkext.planner.automata.guards import TooManyGuardsError
-from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.patterns.pattern import Alternation, Node, Not, Pattern, Repeat, Shuffle, Variable, negations
 from sparkext.planner.patterns.pattern import Sequence as Parts
 from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
@@ -42,7 +42,7 @@ def patterns(depth: int, negate: bool = False) -> st.SearchStrategy[Pattern]:
 
 def _is_small(pattern: Pattern) -> bool:
     try:
-        return len(automaton(pattern).labels) <= 25
+        return len(automaton_of(pattern).labels) <= 25
     except (AutomatonTooLargeError, TooManyGuardsError):
         return False
 
@@ -104,11 +104,11 @@ def interleavings(one: str, other: str) -> Iterator[str]:
     yield from (other[0] + rest for rest in interleavings(one, other[1:]))
 
 
-def runs(machine: Automaton, word: str, gaps: Gaps | None = None) -> int:
+def runs(automaton: Automaton, word: str, gaps: Gaps | None = None) -> int:
     """The number of runs that accept ``word``.
 
     Args:
-        machine: The automaton.
+        automaton: The automaton.
         word: Not empty.
         gaps: What is intact; by default everything is.
     """
@@ -116,17 +116,17 @@ def runs(machine: Automaton, word: str, gaps: Gaps | None = None) -> int:
     intact = gaps or [everything] * (len(word) + 1)
     at = {
         state: 1
-        for state, condition in machine.starts.items()
-        if machine.labels[state] == word[0] and condition.holds(intact[0])
+        for state, condition in automaton.starts.items()
+        if automaton.labels[state] == word[0] and condition.holds(intact[0])
     }
     for name, now in zip(word[1:], intact[1:], strict=False):
         after: dict[int, int] = {}
         for state, number in at.items():
-            for target, condition in machine.follows[state].items():
-                if machine.labels[target] == name and condition.holds(now):
+            for target, condition in automaton.follows[state].items():
+                if automaton.labels[target] == name and condition.holds(now):
                     after[target] = after.get(target, 0) + number
         at = after
-    return sum(n for state, n in at.items() if state in machine.ends and machine.ends[state].holds(intact[-1]))
+    return sum(n for state, n in at.items() if state in automaton.ends and automaton.ends[state].holds(intact[-1]))
 
 
 def matches(pattern: Pattern, word: str, gaps: Gaps) -> bool:
@@ -149,14 +149,14 @@ def random_gaps(random: Random, pattern: Pattern, word: str) -> Gaps:
     return [frozenset(guard for guard in guards if random.random() < 0.6) for _ in range(len(word) + 1)]
 
 
-def shown(machine: Automaton) -> list[str]:
+def shown(automaton: Automaton) -> list[str]:
     """The automaton in words: a line per start, step and end, states as label and number."""
-    name = [f"{label}{state}" for state, label in enumerate(machine.labels)]
-    lines = [f"-> {name[state]}: {condition.text(NUMBERS)}" for state, condition in machine.starts.items()]
+    name = [f"{label}{state}" for state, label in enumerate(automaton.labels)]
+    lines = [f"-> {name[state]}: {condition.text(NUMBERS)}" for state, condition in automaton.starts.items()]
     lines += [
         f"{name[state]} -> {name[target]}: {condition.text(NUMBERS)}"
-        for state, after in enumerate(machine.follows)
+        for state, after in enumerate(automaton.follows)
         for target, condition in after.items()
     ]
-    lines += [f"{name[state]} ->: {condition.text(NUMBERS)}" for state, condition in machine.ends.items()]
+    lines += [f"{name[state]} ->: {condition.text(NUMBERS)}" for state, condition in automaton.ends.items()]
     return sorted(lines)

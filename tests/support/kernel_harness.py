@@ -40,7 +40,7 @@ from sparkext.planner.mcep.match_plan import MatchPlan
 from sparkext.planner.patterns.query import Aggregate, Function, Query
 from sparkext.planner.sharing.prefixes import share_equal_prefixes, share_nothing
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
-from sparkext.planner.sharing.template import Template, template
+from sparkext.planner.sharing.template import Template, template_of
 from sparkext.udfs.kernels.interpreted import CAN_INTERPRET
 from sparkext.udfs.kernels.variants import INTERPRETED, Kernel, KernelForm, Variant
 from sparkext.udfs.workers.fallback import Fallback
@@ -80,10 +80,10 @@ def pool_results(
         panes_from: From how many open windows on these are computed by panes; 0 for as often as possible.
         matches: How the matches of some queries are built, if they are.
     """
-    machine = template(queries)
+    template = template_of(queries)
     other, keep = (random is not None and random.random() < chance for chance in (0.5, 0.3))
-    stretched = other and may_be_stretched(machine) and not matches
-    plan = compile_plan(machine, planner(machine), panes_from, fallback=other, stretched=stretched, matches=matches)
+    stretched = other and may_be_stretched(template) and not matches
+    plan = compile_plan(template, planner(template), panes_from, fallback=other, stretched=stretched, matches=matches)
     if random is not None:
         plan = with_random_choices(plan, random)
     rows = sorted_rows(kernel_rows(plan, events, keep))
@@ -326,9 +326,9 @@ class Restless(Fallback):
         self._random = random
         self.wanted = random.randint(0, 1)
 
-    def took(self, machine: int, events: int, seconds: float) -> None:
+    def took(self, template: int, events: int, seconds: float) -> None:
         del seconds
-        self.events += machine * events
+        self.events += template * events
         self.wanted = self._random.randint(0, 1)
 
 

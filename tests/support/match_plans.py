@@ -33,9 +33,9 @@ def random_patterns(random: Random) -> tuple[list[TargetPattern], PartialMatches
     return [TargetPattern(pattern, random.choice((1.0, 1.0, 0.5))) for pattern in drawn], expected
 
 
-def random_match_plan(random: Random, machine: Template) -> MatchPlan:
+def random_match_plan(random: Random, template: Template) -> MatchPlan:
     """A match plan of all queries of a template that can have one, for random numbers of events."""
-    drawn = {state.event: float(random.choice((1, 3, 10, 30))) for state in machine.states}
-    found = mcep(Problem(machine, tuple(drawn[state.event] for state in machine.states)), PaperCosts()).mcep
+    drawn = {state.event: float(random.choice((1, 3, 10, 30))) for state in template.states}
+    found = mcep(Problem(template, tuple(drawn[state.event] for state in template.states)), PaperCosts()).mcep
     assert found is not None
     return found.plan

@@ -20,7 +20,7 @@ from sparkext.planner.gloria.gloria import gloria
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.patterns.query import Aggregate, Function, Window
 from sparkext.planner.sharing.invalid import invalid
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.pools import COUNT, V, query
 
 MODELS: dict[str, CostModel] = {"paper": PaperCosts(), "measured": MeasuredCosts()}
@@ -48,8 +48,8 @@ def problem(
     given = windows or [None] * len(patterns)
     asked = aggregates or [()] * len(patterns)
     drawn = zip(patterns, given, asked, strict=True)
-    machine = template([query(text, *mine, window=window) for text, window, mine in drawn])
-    return Problem(machine, tuple(float(events[str(state.event)]) for state in machine.states))
+    template = template_of([query(text, *mine, window=window) for text, window, mine in drawn])
+    return Problem(template, tuple(float(events[str(state.event)]) for state in template.states))
 
 
 def in_runs(random: Random, drawn: Problem) -> Problem:

@@ -20,7 +20,7 @@ from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import variables
 from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Window
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 
 FOLDER = Path(__file__).parents[1] / "data" / "published"
 """The files, as their authors have published them."""
@@ -43,8 +43,8 @@ def names() -> list[str]:
 
 def drawn(name: str, seed: int = 1) -> Problem:
     """A workload with numbers of events drawn for its states, from 1 to 100."""
-    machine, random = template(workload(name)), Random(seed)
-    return Problem(machine, tuple(random.uniform(1, 100) for _ in machine.states))
+    template, random = template_of(workload(name)), Random(seed)
+    return Problem(template, tuple(random.uniform(1, 100) for _ in template.states))
 
 
 def _query(block: str) -> Query:

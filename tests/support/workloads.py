@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from sparkext.planner.automata.anchors import TooWideError, occurs_before, take_apart
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.automata.guards import TooManyGuardsError
-from sparkext.planner.automata.unambiguous import automaton
+from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.compiler.contributions import both
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import (
@@ -48,7 +48,7 @@ from sparkext.planner.patterns.query import (
     Step,
     Window,
 )
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.enumerator import Event, heads, minus
 from tests.support.prev_conditions import ADJACENT, COMPUTED, STARTS, AdjacentCase, on_earlier
 
@@ -315,7 +315,7 @@ MAX_STATES = 150
 
 def _fits(pattern: Pattern) -> bool:
     try:
-        return len(automaton(pattern).labels) <= MAX_STATES
+        return len(automaton_of(pattern).labels) <= MAX_STATES
     except (AutomatonTooLargeError, TooManyGuardsError):
         return False
 
@@ -396,10 +396,10 @@ def _selecting(query: Query, selection: Selection) -> Query:
 
 def _on_earlier(random: Random, pattern: Pattern, classes: dict[str, EventClass]) -> dict[str, Step]:
     """For some variables, a condition on the latest event of another; no more of them than may be asked at once."""
-    machine, used = automaton(pattern), variables(pattern)
+    automaton, used = automaton_of(pattern), variables(pattern)
     steps: dict[str, Step] = {}
     for _ in range(random.choice((1, 1, 2))):
-        pairs = [(a, c) for a in used for c in used if a != c and c not in steps and occurs_before(machine, a, c)]
+        pairs = [(a, c) for a in used for c in used if a != c and c not in steps and occurs_before(automaton, a, c)]
         if pairs:
             anchor, name = random.choice(pairs)
             more = steps | {name: _step(random.choice(ADJACENT), classes[name], anchor)}
@@ -409,12 +409,12 @@ def _on_earlier(random: Random, pattern: Pattern, classes: dict[str, EventClass]
 
 def _may_be_asked(pattern: Pattern, steps: dict[str, Step]) -> bool:
     """Whether conditions on earlier events can be computed."""
-    machine = automaton(pattern)
+    automaton = automaton_of(pattern)
     anchors = {name: step.anchor for name, step in steps.items() if step.anchor is not None}
-    if negations(pattern) or not all(occurs_before(machine, anchor, name) for name, anchor in anchors.items()):
+    if negations(pattern) or not all(occurs_before(automaton, anchor, name) for name, anchor in anchors.items()):
         return not anchors
     with suppress(TooWideError):
-        return len(take_apart(machine, anchors, set(anchors)).machine.labels) > 0
+        return len(take_apart(automaton, anchors, set(anchors)).automaton.labels) > 0
     return False
 
 
@@ -481,7 +481,7 @@ def _with_ends(random: Random, query: Query) -> Query:
     kept = query.aggregates[: random.choice((0, 1, 4))]
     drawn = replace(query, aggregates=tuple(dict.fromkeys((*kept, *more))))
     with suppress(AutomatonTooLargeError):
-        return drawn if len(template([drawn]).states) <= 2 * MAX_STATES else query
+        return drawn if len(template_of([drawn]).states) <= 2 * MAX_STATES else query
     return query
 
 

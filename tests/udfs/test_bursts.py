@@ -17,7 +17,7 @@ from sparkext.planner.patterns.query import Query, Step, Window
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.loops import loops
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, Steps, TransitionPlan
-from sparkext.planner.sharing.template import Template, template
+from sparkext.planner.sharing.template import Template, template_of
 from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.workers.run import PoolRun
 from tests.support.by_hand import both, event
@@ -58,11 +58,11 @@ WINDOWS: tuple[tuple[Window | None, ...], ...] = (
 )
 
 
-def all_bursts(machine: Template) -> SharingPlan:
+def all_bursts(template: Template) -> SharingPlan:
     """Every loop is shared by bursts, by all that have it; else all go alone."""
-    at = [{number: loop.inside for loop in mine for number in loop.inside} for mine in loops(machine, Steps(machine))]
+    at = [{number: loop.inside for loop in mine for number in loop.inside} for mine in loops(template, Steps(template))]
     plans = []
-    for number, transition in enumerate(machine.transitions):
+    for number, transition in enumerate(template.transitions):
         together: dict[tuple[int, ...], list[int]] = {}
         alone = [q for q in transition.queries if number not in at[q]]
         for q in transition.queries:
@@ -72,7 +72,7 @@ def all_bursts(machine: Template) -> SharingPlan:
         qsets += (QSet((q,), None) for q in alone)
         plans.append(TransitionPlan(transition.source, transition.target, tuple(qsets)))
     plan = SharingPlan("by hand", tuple(plans))
-    assert not list(invalid(machine, plan))
+    assert not list(invalid(template, plan))
     return plan
 
 
@@ -86,8 +86,8 @@ def pool(name: str, windows: tuple[Window | None, ...]) -> list[Query]:
 def test_all_loops_by_bursts(name: str, windows: tuple[Window | None, ...]) -> None:
     """On the twin: without kernels, which are held against it in `tests.udfs.test_kernel`, and below."""
     queries = pool(name, windows)
-    machine = template(queries)
-    plan = compile_plan(machine, all_bursts(machine))
+    template = template_of(queries)
+    plan = compile_plan(template, all_bursts(template))
     assert plan.regions
     for seed in range(4):
         events = random_events(Random(seed), queries, 25)
@@ -128,8 +128,8 @@ def test_long_bursts_are_shared(least: int | None, cuts: tuple[int, ...], expect
     Where a batch is over before there are enough events, the next one says whether the rest of the burst is shared.
     """
     asked = [query(text, *all_of("B"), window=Window(20, 20)) for text in ("A B+", "C B+", "B+ D")]
-    machine = template(asked)
-    plan = compile_plan(machine, all_bursts(machine))
+    template = template_of(asked)
+    plan = compile_plan(template, all_bursts(template))
     (region,) = plan.regions
     plan = replace(plan, regions=(replace(region, shares_from=least),))
     events = [event(kind, time, v=time) for time, kind in (*enumerate("ADBBDBBCBA"), *enumerate("BBBB", 17))]
@@ -156,15 +156,15 @@ def test_random_loops(part: int) -> None:
             for one in drawn.template.queries
         ]
         events = random_events(random, queries, 40)
-        plan = draw_plan(random, template(queries))
+        plan = draw_plan(random, template_of(queries))
         shared += any(qset.snapshot == BURST for t in plan.transitions for qset in t.qsets)
         for asked, result in zip(queries, pool_results(queries, events, partial(_same, plan), random), strict=True):
             assert difference(enumerate_results(asked, events, MEANINGS), result) is None, (seed, text)
     assert shared > 10
 
 
-def _same(plan: SharingPlan, machine: Template) -> SharingPlan:
-    assert not list(invalid(machine, plan))
+def _same(plan: SharingPlan, template: Template) -> SharingPlan:
+    assert not list(invalid(template, plan))
     return plan
 
 

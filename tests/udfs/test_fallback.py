@@ -10,7 +10,7 @@ from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.query import Query, Window
 from sparkext.planner.sharing.prefixes import share_nothing
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.workers.counters import OF_PASS
 from sparkext.udfs.workers.fallback import FIRST, GAIN, PROBE, REST, Fallback
 from sparkext.udfs.workers.run import PoolRun
@@ -79,8 +79,8 @@ def test_the_first_batch_of_a_trial_does_not_count() -> None:
 
 def pool(texts: list[str]) -> tuple[list[Query], KernelPlan]:
     queries = [query(text, window=Window(30, 10)) for text in texts]
-    machine = template(queries)
-    return queries, compile_plan(machine, over("R")(machine), fallback=True)
+    template = template_of(queries)
+    return queries, compile_plan(template, over("R")(template), fallback=True)
 
 
 def test_both_plans_have_the_same_rows() -> None:
@@ -134,8 +134,8 @@ def test_machines_take_turns_within_one_key(seed: int) -> None:
 
 
 def test_there_is_none_without_forms() -> None:
-    machine = template([query("A B+ C")])
-    assert compile_plan(machine, share_nothing(machine), fallback=True).fallback is None
+    template = template_of([query("A B+ C")])
+    assert compile_plan(template, share_nothing(template), fallback=True).fallback is None
     _, guarded = pool([*POOL, "X NOT(Y) R (P T)+"])
     assert guarded.fallback is not None
     assert guarded.fallback.guard_states

@@ -12,7 +12,7 @@ import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.sharing.prefixes import share_nothing
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.state.machine import Machine
 from sparkext.udfs.workers.run import PoolRun
@@ -47,7 +47,9 @@ def test_random_pools_move_between_machines(seed: int, monkeypatch: pytest.Monke
 
 
 def test_arrays_of_another_plan_are_refused() -> None:
-    one, other = (template([query(text)]) for text in ("A B+", "A B+ C D"))
-    machines = [Machine(compile_plan(machine, share_nothing(machine)), None, combine=False) for machine in (one, other)]
+    one, other = (template_of([query(text)]) for text in ("A B+", "A B+ C D"))
+    machines = [
+        Machine(compile_plan(template, share_nothing(template)), None, combine=False) for template in (one, other)
+    ]
     with pytest.raises(ValueError, match="not the arrays of this plan"):
         machines[0].restore(machines[1].saved())

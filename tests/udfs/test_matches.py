@@ -11,7 +11,7 @@ from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import Layout, too_many
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Window
 from sparkext.planner.sharing.prefixes import share_nothing
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import difference, kernel_rows, pool_results, run, sorted_rows, source_batch
 from tests.support.match_plans import random_match_plan
@@ -32,7 +32,7 @@ def test_random_pools(part: int) -> None:
         random = Random(seed)
         drawn = workload(random)
         events = drawn.events()
-        matches = random_match_plan(random, template(drawn.queries))
+        matches = random_match_plan(random, template_of(drawn.queries))
         built += len(matches.queries)
         results = pool_results(drawn.queries, events, share_nothing, random, matches=matches)
         for asked, result in zip(drawn.queries, results, strict=True):
@@ -51,7 +51,7 @@ def test_random_sequences(part: int) -> None:
         random = Random(seed)
         queries = [_query(random, n) for n in range(random.randint(1, 5))]
         events = _events(random, queries)
-        matches = random_match_plan(random, template(queries))
+        matches = random_match_plan(random, template_of(queries))
         results = pool_results(queries, events, share_nothing, random, matches=matches)
         for asked, result in zip(queries, results, strict=True):
             assert difference(enumerate_results(asked, events), result) is None, (seed, asked)
@@ -89,9 +89,9 @@ def _events(random: Random, queries: list[Query]) -> list[Event]:
 def flagged(most: int, windows: tuple[Window | None, Window | None]) -> tuple[list[int], list[int | None]]:
     """Which of two queries have too many partial matches, and what they count; over three A, two B and a C."""
     queries = [query("A B C", window=windows[0]), query("A C", window=windows[1])]
-    machine = template(queries)
-    matches = random_match_plan(Random(0), machine)
-    plan = compile_plan(machine, share_nothing(machine), matches=matches, most_matches=most)
+    template = template_of(queries)
+    matches = random_match_plan(Random(0), template)
+    plan = compile_plan(template, share_nothing(template), matches=matches, most_matches=most)
     events = [Event((), (), time, frozenset((typed_class(kind),)), {}) for time, kind in enumerate("AAABBC")]
     rows = run(plan, Layout(0, 0), source_batch(plan, sorted_rows(kernel_rows(plan, events))))
     banks = [result.bank for result in plan.results]

@@ -10,7 +10,7 @@ from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.enumerator import Event
 from tests.support.kernel_harness import kernel_rows, pool_partials, sorted_rows
 from tests.support.kernel_twin import twin_results
@@ -31,8 +31,8 @@ PATTERNS = ("A+", "A B", "C (A B)+ C", "(A | B)+ C?", "A B? A+ | B A", "A{2,3}")
 
 
 def compiled(*queries: Query, panes_from: float = 0) -> KernelPlan:
-    machine = template(queries)
-    return compile_plan(machine, share_equal_prefixes(machine), panes_from)
+    template = template_of(queries)
+    return compile_plan(template, share_equal_prefixes(template), panes_from)
 
 
 def stream(queries: tuple[Query, ...], times: list[int], random: Random) -> list[Event]:

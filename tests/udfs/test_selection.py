@@ -11,7 +11,7 @@ from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import COUNT_LIMIT, KernelPlan, Layout
 from sparkext.planner.patterns.query import ALL_ROWS, Aggregate, EventClass, Function, Query, Selection, Step, Window
 from sparkext.planner.sharing.prefixes import equal_prefixes, share_equal_prefixes
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.state.machine import Machine
 from sparkext.udfs.workers.run import PoolRun
 from tests.support.by_hand import both, event, stream
@@ -196,8 +196,8 @@ def test_counts_beyond_one_and_two_words() -> None:
 
 def plan_of(*queries: Query) -> KernelPlan:
     """The plan of a pool that shares equal prefixes."""
-    machine = template(queries)
-    return compile_plan(machine, share_equal_prefixes(machine), fallback=True)
+    template = template_of(queries)
+    return compile_plan(template, share_equal_prefixes(template), fallback=True)
 
 
 @many_events
@@ -243,13 +243,13 @@ def test_what_is_shared() -> None:
     """Equal beginnings of queries that select alike, and that the same events end."""
     texts = ("A B+ C", "A B+ D")
     for selection, states in ((ANY, 2), (NEXT, 1), (CONTIGUOUS, 2)):
-        one, other = equal_prefixes(template([query(text, selection=selection) for text in texts]))
+        one, other = equal_prefixes(template_of([query(text, selection=selection) for text in texts]))
         assert len({*one} & {*other}) == states, selection
-    any_, next_ = equal_prefixes(template([query("A B+", selection=ANY), query("A B+", selection=NEXT)]))
+    any_, next_ = equal_prefixes(template_of([query("A B+", selection=ANY), query("A B+", selection=NEXT)]))
     assert not {*any_} & {*next_}
     part = EventClass(None, None, "part")
     contiguous = query("A B", selection=CONTIGUOUS)
-    one, other = equal_prefixes(template([contiguous, replace(contiguous, rows=part)]))
+    one, other = equal_prefixes(template_of([contiguous, replace(contiguous, rows=part)]))
     assert not {*one} & {*other}
 
 
@@ -261,7 +261,7 @@ def test_twin_of_steps_that_all_events_before_go_with() -> None:
     """With PREV and SKIP TILL NEXT MATCH these are found by a condition that is a constant."""
     step = Step("v < PREV(v)", ADJACENT_BY_SQL["v < PREV(v)"].condition, None)
     asked = replace(query("A+ (B | C)"), steps=(("C", step),), selection=NEXT)
-    source = template([asked])
+    source = template_of([asked])
     plan = compile_plan(source, share_equal_prefixes(source))
     some = 0
     for seed in range(20):

@@ -45,9 +45,9 @@ def test_random_sequences(part: int) -> None:
         queries = [replace(one, window=_shorter(one)) for one in drawn.template.queries]
         events = random_events(random, queries)
 
-        def plan(machine: Template) -> SharingPlan:
+        def plan(template: Template) -> SharingPlan:
             nonlocal shared
-            found = sharon_plan(random, machine)  # noqa: B023 - it is called at once
+            found = sharon_plan(random, template)  # noqa: B023 - it is called at once
             shared += any(qset.snapshot is not None for t in found.transitions for qset in t.qsets)
             return found
 

@@ -15,7 +15,7 @@ from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.regions import regions
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
-from sparkext.planner.sharing.template import Template, template
+from sparkext.planner.sharing.template import Template, template_of
 from tests.support.enumerator import Event, Value, enumerate_results
 from tests.support.kernel_harness import (
     Partials,
@@ -65,7 +65,7 @@ def over(snapshot: str) -> Planner:
 
 
 def compiled(queries: Sequence[Query], planner: Planner) -> KernelPlan:
-    source = template(queries)
+    source = template_of(queries)
     return compile_plan(source, planner(source))
 
 
@@ -156,7 +156,7 @@ def test_long_bursts(length: int, window: Window | None) -> None:
 def test_totals_that_are_made_in_different_ways() -> None:
     """From R to U one query takes snapshots anew, one takes values, one passes forms on; to T all do."""
     pool = [query(f"P Q R (T | U) {end}", *all_of("P")) for end in ("", "B", "C")]
-    source = template(pool)
+    source = template_of(pool)
     at = {str(state): number for number, state in enumerate(source.states)}
     chosen: dict[tuple[str, str], list[tuple[tuple[int, ...], str | None]]] = {
         ("P", "Q"): [((0, 1, 2), None)],
@@ -196,7 +196,7 @@ def test_numbers_far_beyond_a_double() -> None:
 
 def compare(pool: Sequence[Query], events: Sequence[Event], planner: Planner) -> Partials:
     """The partial results with forms, after they were found to give what they do without."""
-    source = template(pool)
+    source = template_of(pool)
     partials = []
     for sharing in (planner(source), share_nothing(source)):
         plan = compile_plan(source, sharing)
@@ -231,7 +231,7 @@ def test_forms_are_made_once_for_all_queries() -> None:
 
 def test_q_sets_have_regions_of_their_own() -> None:
     """Queries in different Q-sets have different forms, also when all else is equal."""
-    source = template([query(f"{first} R P+ D") for first in ("A", "B", "C", "A A")])
+    source = template_of([query(f"{first} R P+ D") for first in ("A", "B", "C", "A A")])
     at = [str(state) for state in source.states].index("R")
     pairs = (QSet((0, 2), at), QSet((1, 3), at))
     plan = SharingPlan(
@@ -253,7 +253,7 @@ def test_q_sets_have_regions_of_their_own() -> None:
 
 
 def test_a_state_may_take_snapshots_and_pass_on_others() -> None:
-    source = template([query("A P+ (T | U) D", *all_of("P")), query("B P+ (T | U) E", *all_of("P"))])
+    source = template_of([query("A P+ (T | U) D", *all_of("P")), query("B P+ (T | U) E", *all_of("P"))])
     names = [str(state) for state in source.states]
     first, kleene = names.index("A"), names.index("P")
     parts = []
@@ -286,7 +286,7 @@ def test_random_plans_reach_what_is_worth_testing() -> None:
     drawn = passed = starting = shared = 0
     for seed in range(500):
         random = Random(seed)
-        source = template(workload(random).queries)
+        source = template_of(workload(random).queries)
         plan = draw_plan(random, source)
         found = regions(source, plan)
         forms = [form for mine in found.forms for form in mine.values()]

@@ -11,7 +11,7 @@ from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import Query, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.state.spans import FEW
 from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import (
@@ -33,8 +33,8 @@ MOST = (1 << 63) - 1
 
 
 def compiled(*queries: Query) -> KernelPlan:
-    machine = template(queries)
-    return compile_plan(machine, share_equal_prefixes(machine), fallback=True)
+    template = template_of(queries)
+    return compile_plan(template, share_equal_prefixes(template), fallback=True)
 
 
 def events_of(queries: Sequence[Query], *events: tuple[str, int]) -> list[Event]:
@@ -166,8 +166,8 @@ def test_beside_linear_forms(seed: int) -> None:
         query("A B+ C", *AGGREGATES, span=7),
         query("A B+", *AGGREGATES, window=Window(12, 5), span=11),
     )
-    machine = template(queries)
-    drawn = (compile_plan(machine, draw_plan(random, machine), fallback=True) for _ in range(100))
+    template = template_of(queries)
+    drawn = (compile_plan(template, draw_plan(random, template), fallback=True) for _ in range(100))
     plan = next(plan for plan in drawn if plan.regions)
     times = sorted(random.randint(-40, 60) for _ in range(90))
     rows = sorted_rows(kernel_rows(plan, stream(queries, times, random)))

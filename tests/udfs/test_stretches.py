@@ -12,7 +12,7 @@ from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.planner.compiler.panes import may_be_stretched
 from sparkext.planner.patterns.query import Query, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import (
     PLANNERS,
@@ -31,17 +31,17 @@ from tests.udfs.test_panes import AGGREGATES, PATTERNS, stream
 
 
 def compiled(*queries: Query) -> KernelPlan:
-    machine = template(queries)
-    return compile_plan(machine, share_equal_prefixes(machine), stretched=True)
+    template = template_of(queries)
+    return compile_plan(template, share_equal_prefixes(template), stretched=True)
 
 
 def test_which_pools_may_be_stretched() -> None:
     """Those without windows, and without conditions that look at other events than those of a trend's last state."""
     window = Window(10, 5)
-    assert may_be_stretched(template([query("A+ B"), query("C")]))
-    assert not may_be_stretched(template([query("A+ B"), query("C", window=window)]))
-    assert not may_be_stretched(template([query("A NOT C B")]))
-    assert not compile_plan(template([query("A+")]), share_equal_prefixes(template([query("A+")]))).is_stretched
+    assert may_be_stretched(template_of([query("A+ B"), query("C")]))
+    assert not may_be_stretched(template_of([query("A+ B"), query("C", window=window)]))
+    assert not may_be_stretched(template_of([query("A NOT C B")]))
+    assert not compile_plan(template_of([query("A+")]), share_equal_prefixes(template_of([query("A+")]))).is_stretched
     assert compiled(query("A+ B")).is_stretched
 
 
@@ -62,7 +62,7 @@ def test_random_pools() -> None:
     checked = 0
     for seed in range(EXAMPLES // 2):
         drawn = workload(Random(seed))
-        unbounded = [replace(one, window=None) for one in drawn.queries if may_be_stretched(template([_free(one)]))]
+        unbounded = [replace(one, window=None) for one in drawn.queries if may_be_stretched(template_of([_free(one)]))]
         if not unbounded:
             continue
         random, events = Random(seed), drawn.events()

@@ -15,7 +15,7 @@ from sparkext.planner.compiler.panes import may_be_stretched
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, End, Function, Mark, Query, Side, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from tests.support.enumerator import Event, Value, enumerate_results, minus
 from tests.support.kernel_harness import PLANNERS, difference, pool_results
 from tests.support.pools import DURATION, TIME, query
@@ -131,9 +131,9 @@ def _of_kind(random: Random, kind: str) -> Value:
 def test_stretches_are_for_others() -> None:
     """Times of several tasks would be held against different values."""
     asked: Query = query("A+", Aggregate(Function.AVG, ends=DURATION))
-    assert not may_be_stretched(template([asked]))
+    assert not may_be_stretched(template_of([asked]))
     alone = Aggregate(Function.SUM, attribute=TIME, ends=DURATION[:1])
-    assert may_be_stretched(template([query("A+", alone)]))
+    assert may_be_stretched(template_of([query("A+", alone)]))
 
 
 def test_queries_that_differ_in_what_they_ask_share_what_is_equal() -> None:
@@ -146,6 +146,6 @@ def test_queries_that_differ_in_what_they_ask_share_what_is_equal() -> None:
         ([query("A+ B", last), replace(query("A+ B", count), name="q")], 1),
         ([query("A+ B", last, count), replace(query("A+ B", last), name="q")], 1),
     ):
-        source = template(pool)
+        source = template_of(pool)
         plan = compile_plan(source, share_equal_prefixes(source))
         assert sum(cell.start for cell in plan.cells) == starts

@@ -17,7 +17,7 @@ import pytest
 from sparkext.cli.main import main
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import Layout
-from sparkext.planner.sharing.template import template
+from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.kernels import compiled, variants
 from sparkext.udfs.kernels.variants import COMPILED, INTERPRETED, Arguments, KernelForm, Variant
 from sparkext.udfs.state.every_variant import every_variant
@@ -216,8 +216,8 @@ def test_variants_compiled_ahead_are_those_of_machines(
 ) -> None:
     """All arguments of a random plan's machine have the same types."""
     monkeypatch.setattr(variants.Variant, "look", lambda _: None)
-    machine = template(workload(Random(seed)).queries)
-    for plan in (compile_plan(machine, draw_plan(Random(seed), machine)), kleene(None)):
+    template = template_of(workload(Random(seed)).queries)
+    for plan in (compile_plan(template, draw_plan(Random(seed), template)), kleene(None)):
         variant = Machine(plan, None, combine=True)._variant
         (ahead,) = (Variant(one) for one in every_variant(kleene(None)) if one.name == variant.name)
         assert ahead._signature == variant._signature
