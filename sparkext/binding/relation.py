@@ -137,7 +137,7 @@ def _check_one(source: DataFrame, where: str, expression: EventExpression, relat
     try:
         return _check(source, [(where, expression)], _one_by_one)[0]
     except CapturedException as error:
-        raise _placed(error, where, expression, relation, source.columns) from None
+        raise _placed(error, where, expression, relation, source) from None
     except JavaError as error:
         if thrown_class(error) != "StackOverflowError":
             raise
@@ -184,8 +184,12 @@ def _columns_hint(columns: Sequence[str]) -> str:
     return f"Its columns are {', '.join(shown[:_MOST_SHOWN])}{more}."
 
 
+def _has_field(kind: DataType, name: str) -> bool:
+    return isinstance(kind, StructType) and name.lower() in map(str.lower, kind.names)
+
+
 def _placed(
-    error: CapturedException, where: str, expression: EventExpression, relation: str, columns: Sequence[str]
+    error: CapturedException, where: str, expression: EventExpression, relation: str, source: DataFrame
 ) -> PlanningError:
     """Spark's error about a fragment, at its position in the user's statement."""
     start, end = expression.start, expression.end
@@ -198,6 +202,9 @@ def _placed(
         name = parameters.get("objectName", "?").replace("`", "")
         proposals = _OF_FRAME.sub("", parameters.get("proposal", "")).split(", ")
         proposed = ", ".join(proposal for proposal in proposals if not names_own(proposal))
-        hint = f"Did you mean one of: {proposed}?" if proposed else _columns_hint(columns)
+        hint = f"Did you mean one of: {proposed}?" if proposed else _columns_hint(source.columns)
+        if holders := [identifier(field.name) for field in source.schema if _has_field(field.dataType, name)]:
+            field = f"{holders[0]}.{identifier(name)}"
+            hint = f"The column {holders[0]} has such a field: write a variable before both, as in B.{field}."
         return PlanningError("TREND_UNKNOWN_COLUMN", start, end, name=name, relation=relation, hint=hint)
     return PlanningError("TREND_INVALID_EXPRESSION", start, end, where=where, reason=reason(error))

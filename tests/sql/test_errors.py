@@ -921,6 +921,19 @@ def test_errors_while_running_are_those_of_spark(spark: SparkSession) -> None:
         assert set(carets) <= {"^", " "}
 
 
+@pytest.mark.parametrize("measure", [None, "SUM(A.§x) AS s"])
+def test_a_field_of_a_column_that_is_called_like_a_variable(spark: SparkSession, measure: str | None) -> None:
+    """The variable comes first; the hint says how to write the field."""
+    stream(spark, {"x": "a1 b2 a3 b4"})
+    source = "(SELECT k, t, ty, named_struct('x', v) AS A FROM e)"
+    more = "" if measure else "DEFINE B AS A.§x > 25"
+    before, after = trends("A B", measure or "COUNT(*) AS n", more, source=source).split("§")
+    error = fails(spark, before + after, "TREND_UNKNOWN_COLUMN")
+    assert position(error) == (1, len(before) + 1)
+    assert "The column `A` has such a field: write a variable before both, as in B.`A`.`x`." in str(error)
+    assert values(spark.sql(trends("A B", more="DEFINE B AS B.`A`.`x` > 25", source=source))) == [("x", 2)]
+
+
 def test_plans_are_readable(spark: SparkSession) -> None:
     """No arithmetic of words, no name of sparkext's in front of the user, an aggregate by its own name."""
     stream(spark, {"x": "a1 b2"})

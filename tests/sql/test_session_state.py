@@ -250,14 +250,14 @@ def test_now_is_the_time_of_the_statement(events: SparkSession) -> None:
     recent = events.sql("SELECT * FROM c").collect()
     events.createDataFrame(recent, "t TIMESTAMP, k STRING").createOrReplaceTempView("recent")
     view = "CREATE TEMP VIEW {} AS SELECT * FROM recent MATCH_TREND (ORDER BY t TYPE BY k MEASURES COUNT(*) AS n {})"
-    newer = "DEFINE A AS t > now() - INTERVAL 30 SECONDS"
+    newer = "DEFINE A AS t > now() - INTERVAL 15 SECONDS"
     events.sql(view.format("last", f"PATTERN (A B) {newer}"))
     events.sql(view.format("last_kleene", f"PATTERN (A+ B) {newer}"))
     events.sql(view.format("all_time", "PATTERN (A B)"))
     events.sql(view.format("all_time_kleene", "PATTERN (A+ B)"))
     assert rows(events, "SELECT * FROM last") == rows(events, "SELECT * FROM last_kleene") == [1]
     assert rows(events, "SELECT * FROM all_time") == rows(events, "SELECT * FROM all_time_kleene") == [1]
-    time.sleep(31)
+    time.sleep(16)
     assert rows(events, "SELECT * FROM last") == rows(events, "SELECT * FROM last_kleene") == []
     assert rows(events, "SELECT * FROM all_time") == [1]
     states = {row.name: row.state for row in events.sql("SHOW TREND QUERIES").collect()}

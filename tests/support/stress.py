@@ -206,13 +206,14 @@ class Stress:
 
         def is_clean() -> bool:
             # Spark goes on to keep what a statement reads that was planned before it was released, until it is garbage:
-            # of Python first, where what has failed is in cycles with its traceback, and then of Java.
+            # of Python first, where what has failed is in cycles with its traceback, and then of Java. Threads of
+            # Spark's that wait for work, which end after a minute, may hold it.
             gc.collect()
             java.java.lang.System.gc()
             return not any(one.holds_queries() for one in workloads) and kept().size() == 0
 
         try:
-            eventually(is_clean, 60, 2)
+            eventually(is_clean, 180, 2)
         except AssertionError:
             return [f"left: {sum(one.holds_queries() for one in workloads)} workloads, {kept().size()} results"]
         return []
