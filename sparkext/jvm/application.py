@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pyspark import SparkContext
 
-from sparkext.jvm.gateway import java_class
+from sparkext.jvm.gateway import java_class, java_gateway
 
 DESCRIPTION = "spark.job.description"
+
+_MOST_STAGES = 50
+"""How many of the stages that failed last are looked at."""
 
 
 def set_missing_conf(context: SparkContext, name: str, value: str) -> None:
@@ -24,6 +27,31 @@ def shows_progress(context: SparkContext) -> bool:
 def is_stopped(context: SparkContext) -> bool:
     """Whether the application has ended."""
     return bool(context._jsc.sc().isStopped())
+
+
+def failures(context: SparkContext, description: str, since: float) -> list[str]:
+    """Errors of stages that have failed, and were not cancelled.
+
+    Args:
+        context: Of the application.
+        description: What that of their jobs holds.
+        since: When the first of them may have begun, in seconds since 1970.
+    """
+    failed = java_class("java.util.ArrayList")()
+    failed.add(java_class("org.apache.spark.status.api.v1.StageStatus").FAILED)
+    java = java_gateway()
+    no_doubles = java.new_array(java.jvm.double, 0)
+    stages = context._jsc.sc().statusStore().stageList(failed, False, False, no_doubles, None)  # the last one first
+    found: list[str] = []
+    for index in range(min(stages.size(), _MOST_STAGES)):
+        stage = stages.apply(index)
+        begun, said, reason = stage.submissionTime(), stage.description(), stage.failureReason()
+        if begun.isEmpty() or said.isEmpty() or reason.isEmpty():
+            continue
+        text = str(reason.get())
+        if begun.get().getTime() >= 1000 * since and description in said.get() and "cancelled" not in text:
+            found.append(text)
+    return found
 
 
 class JavaThread:

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
+from pyspark.errors import AnalysisException
+from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from sparkext import settings
-from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.binding.relation import names_alike
 from sparkext.execution import job_names
 from sparkext.execution.calibrate import constants
@@ -39,6 +41,7 @@ from sparkext.planner.sharing.missing_events import missing_events
 from sparkext.planner.sharing.template import Template, template_of
 from sparkext.settings import Confs
 from sparkext.workload.cancellation import of_this_thread
+from sparkext.workload.failed_passes import divided
 from sparkext.workload.run import KEPT, PlanSettings, Run
 
 log = logging.getLogger(__name__)
@@ -88,6 +91,7 @@ class Pool:
         self._sampled: list[ObservedStatistics] = []
         self._counted: list[ObservedStatistics] = []
         self._replaced: list[Run] = []
+        self._parts: dict[Computation, int] = {}
         self._previewed: Run | None = None
         self._has_warned = False
 
@@ -114,6 +118,7 @@ class Pool:
         if files == self._files:
             return
         self._files = files
+        self.forget_failures()
         for one in files:
             if not one.is_current:
                 log.warning(
@@ -149,6 +154,7 @@ class Pool:
         Raises:
             PlanningError: A setting has an unknown value.
         """
+        self._divide_failed()
         computed, missing, keep = self._missing(query, live, confs)
         if (held := _holding(computed, query)) is not None:
             return held
@@ -181,8 +187,15 @@ class Pool:
                 self._note_counts(run)
                 moved = moved or self._migrate(run)
                 replaced.append(run)
-        with job_names.described(self._spark, f"{name}: sample of its source"):
-            made = self._plan(missing, keep, moved, name, self._settings(confs))
+        while True:
+            try:
+                with job_names.described(self._spark, f"{name}: sample of its source"):
+                    made = self._plan(missing, keep, moved, name, self._settings(confs))
+                break
+            except CapturedException as error:
+                if isinstance(error, AnalysisException) or not self._divide(missing, name, [str(error)]):
+                    raise
+                moved, (_, missing, keep) = None, self._missing(query, live, confs)
         if len(live) > 1:
             self._warn_of_changes(name, keep, confs)
         with self._listing:
@@ -214,8 +227,43 @@ class Pool:
         computed = [run for run in self.runs if run.files == self._files and run.is_computed()] if caching else []
         if not keep:
             return computed, [query], keep
-        missing = [q for q in live if all(run.index_of(q) is None for run in computed) and _go_together(q, query)]
+        part = self._parts.get(query.computation, 0)
+        missing = [
+            one
+            for one in live
+            if all(run.index_of(one) is None for run in computed)
+            and _go_together(one, query)
+            and self._parts.get(one.computation, 0) == part
+        ]
         return computed, missing, keep
+
+    def _divide_failed(self) -> None:
+        """See to it that queries of a run that has failed are computed without those that it has failed of."""
+        for run in list(self.runs):
+            if len(run.queries) < 2 or not run.asked.is_set() or run.is_computed():
+                continue
+            if (errors := run.errors()) and self._divide(run.queries, run.name, errors):
+                with self._listing:
+                    self.runs = [one for one in self.runs if one is not run]
+                    self._replaced.append(run)
+
+    def _divide(self, queries: Sequence[BoundQuery], name: str, errors: Sequence[str]) -> bool:
+        """Divide queries that fail together; whether that may help."""
+        distinct = {query.computation: query for query in queries}
+        _, *others = divided([*distinct.values()], errors)
+        for part, apart in enumerate(others, 1 + max(self._parts.values(), default=0)):
+            self._parts.update((query.computation, part) for query in apart)
+        if others:
+            log.warning(
+                "%s: the pass has failed; until its source changes, or REFRESH SHARING, %s will be computed apart",
+                name,
+                ", ".join(query.query.name for apart in others for query in apart),
+            )
+        return bool(others)
+
+    def forget_failures(self) -> None:
+        """Compute all queries together again, whatever they have failed of."""
+        self._parts = {}
 
     def _may_keep(self, query: BoundQuery, confs: Confs) -> bool:
         """Whether what a query gives now is what it gives until its source is seen to change, or the user says so."""

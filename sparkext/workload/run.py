@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ from pyspark.sql import DataFrame
 from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.execution import job_names
 from sparkext.execution.sample import TaskCounters
-from sparkext.jvm import storage
+from sparkext.jvm import application, storage
 from sparkext.jvm.relation_files import Listing
 from sparkext.planner.budget import Budget
 from sparkext.planner.comparison import StrategyResult, compared
@@ -70,6 +71,8 @@ class Run:
         comparisons: With other optimizers: one, as far as it has been asked for.
         copies: Of the results, on the driver: one, or none that can be had, as far as it has been asked for.
         released: Whether the results are to be kept no more.
+        asked: Whether something was to read the results before they were computed.
+        made: When the run was, in seconds since 1970.
     """
 
     name: str
@@ -89,6 +92,8 @@ class Run:
     comparisons: list[tuple[StrategyResult, ...]] = field(default_factory=list)
     copies: list[DataFrame | None] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
+    asked: threading.Event = field(default_factory=threading.Event)
+    made: float = field(default_factory=time.time)
 
     @property
     def template(self) -> Template:
@@ -152,8 +157,13 @@ class Run:
 
     def lend_name(self, lent: job_names.LentDescription) -> None:
         """Let the jobs that compute the results have the name of the run."""
+        self.asked.set()
         lent.lend(self.name)
         self.counted.when_heard(lambda: lent.give_back(self.name))
+
+    def errors(self) -> list[str]:
+        """What the run has failed of, as Spark reports it; nothing if it has not."""
+        return application.failures(self.results.sparkSession.sparkContext, self.name, self.made)
 
     def keep(self) -> None:
         """Have the results kept, also after the user has cleared Spark's cache, unless the run has been released.

@@ -12,6 +12,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
 
 from sparkext import settings
@@ -274,7 +275,10 @@ class Workload:
             pool = members[0].pool
             planned = {one: pool.known(one.bound) for one in members}
             missing = [one.bound for one in members if planned[one] is None and one.is_right]
-            preview = pool.preview(missing, relations.confs) if missing else None
+            try:
+                preview = pool.preview(missing, relations.confs) if missing else None
+            except CapturedException:  # of rows that Spark has at hand, and looks at while it plans
+                preview = None
             shown += (replace(one, run=(planned[one] or preview) if one.is_right else None) for one in members)
         self._release_unused()
         return sorted(shown, key=lambda one: one.written.number)
@@ -317,6 +321,7 @@ class Workload:
         """Forget all computed results; what is asked for next is planned and computed anew."""
         self.collect()
         for pool in list(self._pools):
+            pool.forget_failures()
             self._release(pool.take_unused(()))
 
     def holds_queries(self) -> bool:

@@ -1,0 +1,138 @@
+"""An expression that fails takes the pass with it, and not what is read afterwards."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from sparkext.jvm.application import failures
+from tests.support.sql_cases import relation, trends, values
+from tests.support.tiers import first
+
+ROWS = ["'x', 1, 'A', '7'", "'x', 2, 'B', '8'", "'x', 3, 'A', '9'", "'x', 4, 'B', '{}'"]
+GOOD = {"one": ("A B", [("x", 3)]), "two": ("A+ B", [("x", 4)]), "three": ("(A B)+", [("x", 4)])}
+
+
+@pytest.fixture(params=["rows", "table"])
+def views(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[SparkSession]:
+    """The session with three views over rows of which one holds no number, which Spark may look at while it plans."""
+    relation(spark, "e", "k, t, ty, text", [row.format("none") for row in ROWS])
+    if request.param == "table":
+        spark.sql("CREATE TABLE texts USING parquet AS TABLE e")
+        spark.sql("CREATE OR REPLACE TEMP VIEW e AS TABLE texts")
+    for name, (pattern, _) in GOOD.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern)}")
+    yield spark
+    spark.sql("DROP TEMPORARY FUNCTION IF EXISTS number")
+    spark.sql("DROP TABLE IF EXISTS texts")
+
+
+def fails(spark: SparkSession, view: str, words: str) -> None:
+    """Read a view of a pass that fails."""
+    with pytest.raises(PySparkException, match=words):
+        spark.table(view).collect()
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+
+
+def states(spark: SparkSession) -> dict[str, str]:
+    """Of the queries."""
+    return {row.name: row.state for row in spark.sql("SHOW TREND QUERIES").collect()}
+
+
+def failed_before_all_is_well(spark: SparkSession) -> int:
+    """Read the three views until none fails, and see to it that their rows are right; how many reads have failed."""
+    failed = 0
+    while True:
+        try:
+            assert {name: values(spark.table(name)) for name in GOOD} == {
+                name: right for name, (_, right) in GOOD.items()
+            }
+            return failed
+        except PySparkException:
+            failed += 1
+            assert failed < 5
+            spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+
+
+@pytest.mark.parametrize("where", first(1, ["condition", "attribute"]))
+def test_other_queries_go_on(views: SparkSession, caplog: pytest.LogCaptureFixture, where: str) -> None:
+    """All but the first statement, in one pass; and the one that fails too, when the source has changed."""
+    if where == "condition":
+        views.sql(f"CREATE TEMP VIEW bad AS {trends('A B', more='DEFINE B AS CAST(text AS INT) > 0')}")
+    else:
+        views.sql(f"CREATE TEMP VIEW bad AS {trends('A B', 'SUM(CAST(B.text AS INT)) AS n')}")
+    assert failed_before_all_is_well(views) <= 1
+    fails(views, "bad", "CAST_INVALID_INPUT")
+    assert failed_before_all_is_well(views) == 0
+    assert states(views) == {"one": "computed", "two": "computed", "three": "computed", "bad": "planned"}
+    assert "4 queries: the pass has failed; until its source changes, or REFRESH SHARING, bad will be" in caplog.text
+
+    relation(views, "e", "k, t, ty, text", [row.format("6") for row in ROWS])
+    assert values(views.table("bad")) == ([("x", 3)] if where == "condition" else [("x", 20.0)])
+    assert failed_before_all_is_well(views) == 0
+    assert "Pool 1: 4 queries, 1 pass" in views.sql("EXPLAIN SHARING").collect()[0].plan
+
+
+@pytest.mark.long
+def test_errors_that_show_no_expression(views: SparkSession) -> None:
+    """Of functions in Python: the queries are halved until the one that fails is by itself."""
+    views.udf.register("number", lambda text: int(text) > 0, "boolean")
+    views.sql(f"CREATE TEMP VIEW bad AS {trends('A B', more='DEFINE B AS number(text)')}")
+    assert 1 <= failed_before_all_is_well(views) <= 2
+    fails(views, "bad", "invalid literal")
+    views.sql("REFRESH SHARING")
+    assert "Pool 1: 4 queries, 1 pass" in views.sql("EXPLAIN SHARING").collect()[0].plan
+
+
+def test_equal_queries_are_not_divided(views: SparkSession) -> None:
+    """They fail together, also of what shows no expression."""
+    never = "DEFINE B AS raise_error(concat('none of ', text)) IS NULL"
+    for name in ("bad", "again"):
+        views.sql(f"CREATE TEMP VIEW {name} AS {trends('A B', more=never)}")
+    for name in ("bad", "again", "bad"):
+        fails(views, name, "none of ")
+    assert failed_before_all_is_well(views) == 0
+
+
+@pytest.mark.long
+def test_what_all_queries_have_is_no_reason_to_divide_them(views: SparkSession) -> None:
+    """A key that fails, and a source."""
+    keys = "PARTITION BY CAST(text AS INT) AS k ORDER BY t TYPE BY ty"
+    for name in ("four", "five"):
+        views.sql(f"CREATE TEMP VIEW {name} AS {trends(GOOD['one' if name == 'four' else 'two'][0], keys=keys)}")
+    views.sql("CREATE TEMP VIEW broken AS SELECT k, CAST(text AS INT) AS t, ty FROM e")
+    for name in ("six", "seven"):
+        views.sql(f"CREATE TEMP VIEW {name} AS {trends(GOOD['one' if name == 'six' else 'two'][0], source='broken')}")
+    for name in ("four", "five", "six", "seven") * 2:
+        fails(views, name, "CAST_INVALID_INPUT")
+    text = views.sql("EXPLAIN SHARING").collect()[0].plan
+    assert "2 passes" not in text
+    assert "2 queries, 1 pass" in text or "broken, reading them says why: six, seven" in text
+    assert values(views.table("one")) == GOOD["one"][1]
+
+
+def test_failures_of_a_description(spark: SparkSession) -> None:
+    """What is cancelled has not failed, nor what has another description, or failed before."""
+    context = spark.sparkContext
+    context.setJobDescription("fails by itself")
+    try:
+        with pytest.raises(PySparkException):
+            spark.sql("SELECT raise_error('no ' || id) FROM range(3)").collect()
+        context.addJobTag("stopped")
+        canceller = threading.Timer(0.5, context.cancelJobsWithTag, ("stopped",))
+        canceller.start()
+        with pytest.raises(Exception, match="cancelled"):
+            spark.sql("SELECT sum(hash(id)) FROM range(0, 1000000000000, 1, 2)").collect()
+        canceller.join()
+        context._jsc.sc().listenerBus().waitUntilEmpty()
+    finally:
+        context.removeJobTag("stopped")
+        context.setJobDescription(None)  # type: ignore[arg-type]
+    [reason] = failures(context, "by itself", 0)
+    assert "USER_RAISED_EXCEPTION" in reason
+    assert failures(context, "by others", 0) == []
+    assert failures(context, "by itself", 4e9) == []
