@@ -19,7 +19,7 @@ check: $(VENV)/.dev ## Tests that need no Spark, kernels interpreted
 	@NUMBA_DISABLE_JIT=1 SPARKEXT_POOLS=120 SPARKEXT_TEST_SECONDS=120 $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist worksteal -m "not (spark or long or cluster or compiled)" $(ARGS)
 
 test: kernels ## Those, and what SQL means on a Spark session; `make test ARGS="-k windows"` for some of them
-	@$(WITH_JAVA) SPARKEXT_POOLS=150 SPARKEXT_TEST_SECONDS=480 $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile $(ARGS)
+	@$(WITH_JAVA) SPARKEXT_POOLS=120 SPARKEXT_TEST_SECONDS=480 $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
 test-all: $(VENV)/.lab kernels browser $(VENV)/classes.jsa ## Those, and programs, pages in Chromium and JupyterLab, benchmarks in toy size, a cluster, other versions
 	@$(WITH_JAVA) $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile -m "not cluster" $(ARGS)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -39,6 +41,18 @@ def analysis_context() -> AnalysisContext:
     names = str(context.catalogAndNamespace().mkString("\0"))
     namespace = tuple(names.split("\0")) if names else ()
     return AnalysisContext(context.nestedViewDepth() == 0, namespace, context.relationCache())
+
+
+@contextmanager
+def of_no_view() -> Iterator[None]:
+    """What this thread parses is of no view: expressions that fail do not name the one that is being read."""
+    origins = java_class("org.apache.spark.sql.catalyst.trees.CurrentOrigin")
+    before = origins.get()
+    origins.reset()
+    try:
+        yield
+    finally:
+        origins.set(before)
 
 
 class SeenAnalysis:

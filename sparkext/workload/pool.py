@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -24,6 +25,7 @@ from sparkext.execution.stream_pass import stream_results
 from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
 from sparkext.execution.waiting import say_compiling, say_missing, say_planning
 from sparkext.jvm import storage
+from sparkext.jvm.analysis_context import of_no_view
 from sparkext.jvm.plans import is_stream, size_in_bytes
 from sparkext.jvm.relation_files import Listing, not_followed
 from sparkext.planner.budget import Budget
@@ -365,7 +367,8 @@ class Pool:
             # What Spark takes for that small is read by one task, beside which a shuffle would take longer.
             is_small = tasks == 1 and wanted.partitions is None and not stretched
             division = Division(tasks, cut, cuts, is_small)
-            results = run_pool(self._source, distinct, plan, division, counted.report, called)
+            with of_no_view() if len(distinct) > 1 else nullcontext():
+                results = run_pool(self._source, distinct, plan, division, counted.report, called)
             if (parts := number_of_parts(distinct[0], plan, division)) is not None:
                 counted.when_all_heard(parts, lambda seen: say_missing(name, missing_events(template, seen.events)))
             if keep:

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.cluster]
 
 EVENTS = rides.Rides(events=200_000, drivers=1_000)
 FILES = 8
-QUERIES = 50
+QUERIES = 24
 MINUTES = 10
 """Longest time that a program may take."""
 
@@ -88,8 +89,7 @@ class Site:
 
     def folder(self, name: str) -> Path:
         """A new directory, with the archive of sparkext in it."""
-        made = self.where / name
-        made.mkdir()
+        made = Path(tempfile.mkdtemp(prefix=name, dir=self.where))
         shutil.copyfile(self.where / "source" / "sparkext.zip", made / "sparkext.zip")
         return made
 

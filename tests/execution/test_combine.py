@@ -114,7 +114,7 @@ def check(rows: Rows, collected: Rows) -> None:
                 assert one == other
 
 
-@pytest.mark.parametrize("rows_per_batch", [7, 10_000])
+@pytest.mark.parametrize("rows_per_batch", first(1, [7, 10_000]))
 @pytest.mark.parametrize("odd", first(1, [0.1, 0.0, 0.7]))
 @pytest.mark.spark
 def test_on_spark(spark: SparkSession, odd: float, rows_per_batch: int) -> None:

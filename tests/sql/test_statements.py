@@ -76,7 +76,7 @@ QUERIES = {
 }
 
 
-@pytest.mark.parametrize("name", every(6, QUERIES))
+@pytest.mark.parametrize("name", every(12, QUERIES))
 def test_queries(events: SparkSession, name: str) -> None:
     assert values(events.sql(QUERIES[name])) == RESULT
 
