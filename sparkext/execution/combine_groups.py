@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
 
+from sparkext.jvm.frames import map_in_arrow, sorted_within_partitions
 from sparkext.planner.compiler.kernel_plan import Field
 from sparkext.udfs.arrow.combined import combined
 
@@ -25,4 +26,4 @@ def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[F
     """
     keys = [*groups, "bank", "`window`"]
     together = partial.repartition(tasks, *keys) if tasks > 1 else partial
-    return together.sortWithinPartitions(*keys).mapInArrow(combined(fields, len(keys)), partial.schema)
+    return map_in_arrow(sorted_within_partitions(together, keys), combined(fields, len(keys)), partial.schema)

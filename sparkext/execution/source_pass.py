@@ -30,7 +30,7 @@ from sparkext.binding.trend_ends import as_double, as_number, held_type
 from sparkext.execution.combine_groups import combine_groups
 from sparkext.execution.partition_keys import part_of, spread
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
-from sparkext.jvm.frames import selected
+from sparkext.jvm.frames import map_in_arrow, selected, sorted_within_partitions
 from sparkext.jvm.plans import is_stream
 from sparkext.planner.compiler.kernel_plan import (
     CLASSES_PER_WORD,
@@ -124,9 +124,9 @@ def run_pool(
     if plan.is_stretched:
         stretches = _in_stretches(events, keys, division, first.time_kind)
         with_matrices = StructType([*schema, StructField(MATRIX, BinaryType())])
-        done = stretches.mapInArrow(pool_kernel(plan, layout, report, StretchRun, name=name), with_matrices)
+        done = map_in_arrow(stretches, pool_kernel(plan, layout, report, StretchRun, name=name), with_matrices)
         by_group = done.repartition(tasks, *groups) if groups else done.repartition(1)
-        partial = by_group.mapInArrow(merged(plan, layout), schema)
+        partial = map_in_arrow(by_group, merged(plan, layout), schema)
     else:
         if division.is_small:
             whole = events.coalesce(1)
@@ -134,7 +134,7 @@ def run_pool(
             whole = events.repartition(tasks, *together) if keys else events.repartition(1)
         run_of = None if plan.matches is None else MatchRun
         kernel = pool_kernel(plan, layout, report, run_of, name)
-        partial = _in_order(whole, keys, in_front).mapInArrow(kernel, schema)
+        partial = map_in_arrow(_in_order(whole, keys, in_front), kernel, schema)
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
 
 
@@ -158,7 +158,7 @@ def _in_stretches(events: DataFrame, keys: Sequence[str], division: Division, ki
     else:
         part = part_of(in_units(_TIME, kind), division.cuts)
         apart = events.repartition(division.tasks, F.expr(spread(events.sparkSession, part, division.tasks)))
-    return apart.sortWithinPartitions(*keys, _TIME)
+    return sorted_within_partitions(apart, [*keys, _TIME])
 
 
 def _hash(groups: Sequence[str], keys: Sequence[str]) -> str:
@@ -176,13 +176,13 @@ def _in_order(events: DataFrame, keys: Sequence[str], first: str | None) -> Data
     Spark compares whole rows, each of which is somewhere else in memory, unless the 64 bits that it keeps of the first
     column decide. Sorted by a hash first, rows of a million keys took 60 % of the time.
     """
-    columns, order = ", ".join(events.columns), ", ".join([*keys, _TIME])
     if first is not None:
+        columns, order = ", ".join(events.columns), ", ".join([*keys, _TIME])
         return selected(
             events,
             lambda rows: f"SELECT {columns} FROM (SELECT {first} AS {_FIRST}, * FROM {rows} SORT BY {_FIRST}, {order})",
         )
-    return selected(events, lambda rows: f"SELECT * FROM {rows} SORT BY {order}")
+    return sorted_within_partitions(events, [*keys, _TIME])
 
 
 def sql_texts(queries: Iterable[BoundQuery]) -> dict[str, str]:

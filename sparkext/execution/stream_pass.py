@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.streams import DELAY
 from sparkext.execution.source_pass import compact_events, group_column, result_schema, sql_texts
+from sparkext.jvm.frames import map_in_arrow
 from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
 from sparkext.udfs.streams.bucket import StreamPlan
 from sparkext.udfs.streams.combined_rows import combined_rows
@@ -50,7 +51,7 @@ def stream_results(source: DataFrame, query: BoundQuery, plan: KernelPlan, bucke
     hashed = events.selectExpr(f"{_hash(keys)} AS {_HASH}", "*")
     divided = hashed.selectExpr(f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*")
     number = next(_numbers)
-    packs = divided.mapInArrow(packed(buckets, _first_task(number)), PACKED)
+    packs = map_in_arrow(divided, packed(buckets, _first_task(number)), PACKED)
     processor = TrendProcessor(StreamPlan(plan, layout, buckets, _meaning(query, plan)))
     written = packs.groupBy(_BUCKET).transformWithState(
         cast("StatefulProcessor", processor), OUTPUT, outputMode="Append", timeMode="EventTime"
@@ -65,12 +66,12 @@ def stream_results(source: DataFrame, query: BoundQuery, plan: KernelPlan, bucke
     )
     hint = "concat('[TREND_STREAM_CHECKPOINT] The state in the checkpoint cannot be used: ', problem, '.')"
     right = counted.where(f"results IS NOT NULL OR CASE WHEN problem IS NOT NULL THEN {_fails(hint)} ELSE false END")
-    rows = right.select("results").mapInArrow(unpacked, schema)
+    rows = map_in_arrow(right.select("results"), unpacked, schema)
     if not layout.other_keys:
         return rows
     groups = [group_column(index) for index in range(layout.group_keys)]
     together = rows.repartition(*groups) if groups else rows.repartition(1)
-    return together.mapInArrow(combined_rows(plan.fields, layout.group_keys + 2), schema)
+    return map_in_arrow(together, combined_rows(plan.fields, layout.group_keys + 2), schema)
 
 
 def with_event_time(rows: DataFrame) -> DataFrame:

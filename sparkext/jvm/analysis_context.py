@@ -11,10 +11,12 @@ from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.gateway import java_class
+from sparkext.jvm.gateway import java_class, java_method
 
 TIME_ZONE = "spark.sql.session.timeZone"
 ANSI = "spark.sql.ansi.enabled"
+
+_ORIGIN = "org.apache.spark.sql.catalyst.trees.CurrentOrigin"
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 """Names that Spark shows as they are."""
@@ -37,7 +39,7 @@ class AnalysisContext:
 
 def analysis_context() -> AnalysisContext:
     """That of this thread."""
-    context = java_class("org.apache.spark.sql.catalyst.analysis.AnalysisContext").get()
+    context = java_method("org.apache.spark.sql.catalyst.analysis.AnalysisContext", "get")()
     names = str(context.catalogAndNamespace().mkString("\0"))
     namespace = tuple(names.split("\0")) if names else ()
     return AnalysisContext(context.nestedViewDepth() == 0, namespace, context.relationCache())
@@ -46,13 +48,13 @@ def analysis_context() -> AnalysisContext:
 @contextmanager
 def of_no_view() -> Iterator[None]:
     """What this thread parses is of no view: expressions that fail do not name the one that is being read."""
-    origins = java_class("org.apache.spark.sql.catalyst.trees.CurrentOrigin")
-    before = origins.get()
-    origins.reset()
+    get, reset, put = (java_method(_ORIGIN, name) for name in ("get", "reset", "set"))
+    before = get()
+    reset()
     try:
         yield
     finally:
-        origins.set(before)
+        put(before)
 
 
 class SeenAnalysis:
@@ -72,7 +74,7 @@ def analysis_confs() -> dict[str, str]:
 
     The time zone and `ANSI` are always among them.
     """
-    conf = java_class("org.apache.spark.sql.internal.SQLConf").get()
+    conf = java_method("org.apache.spark.sql.internal.SQLConf", "get")()
     confs = _confs(conf)
     # These two a view keeps also when the session has them by default.
     confs[TIME_ZONE] = confs.get(TIME_ZONE) or str(conf.sessionLocalTimeZone())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from pyarrow import RecordBatch
 from pyspark import RDD
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.types import StructType
+from pyspark.util import PythonEvalType
 
-from sparkext.jvm.gateway import JavaError, java_array, java_class
+from sparkext.jvm.gateway import JavaError, java_array, java_class, java_method, scala_seq
 from sparkext.jvm.plans import Plan, analysed_plan, kind_of, optimized_plan
 from sparkext.jvm.table_function import call_for
 from sparkext.sql.quoting import identifier
@@ -25,8 +28,8 @@ def java_frame(frame: DataFrame) -> Any:
 
 def frame_of_plan(spark: SparkSession, plan: Plan) -> DataFrame:
     """The rows of a plan, analysed if it is not yet."""
-    frames = java_class("org.apache.spark.sql.classic.Dataset")
-    return DataFrame(frames.ofRows(spark._jsparkSession, plan), spark)
+    of_rows = java_method("org.apache.spark.sql.classic.Dataset", "ofRows")
+    return DataFrame(of_rows(spark._jsparkSession, plan), spark)
 
 
 def another(frame: DataFrame) -> DataFrame:
@@ -55,6 +58,22 @@ def selected(frame: DataFrame, write: Callable[[str], str]) -> DataFrame:
     """
     with call_for(analysed_plan(frame)) as relation:
         return frame_of_plan(frame.sparkSession, _parser().parsePlan(write(relation)))
+
+
+def sorted_within_partitions(frame: DataFrame, order: Iterable[str]) -> DataFrame:
+    """As ``frame.sortWithinPartitions(*order)`` for SQL texts, for which PySpark asks the JVM fifteen times each."""
+    sort = _parser().parsePlan(f"TABLE those SORT BY {', '.join(order)}")
+    return frame_of_plan(frame.sparkSession, sort.withNewChildren(scala_seq([analysed_plan(frame)])))
+
+
+def map_in_arrow(
+    frame: DataFrame, function: Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]], schema: StructType | str
+) -> DataFrame:
+    """As ``frame.mapInArrow(function, schema)``, for which PySpark asks the JVM twice for each column."""
+    made: Any = pandas_udf(function, schema, PythonEvalType.SQL_MAP_ARROW_ITER_UDF)  # type: ignore[call-overload]
+    call = made._unwrapped._judf.builder(analysed_plan(frame).output())
+    column = java_method("org.apache.spark.sql.classic.ExpressionUtils", "column")(call)
+    return DataFrame(frame._jdf.mapInArrow(column, False, None), frame.sparkSession)
 
 
 def frame_of_statement(spark: SparkSession, text: str) -> DataFrame:

@@ -46,9 +46,24 @@ def _class_of(jvm: Any, name: str) -> Any:
     return getattr(jvm, name)
 
 
+def java_method(owner: str, name: str) -> Any:
+    """A static method of the class ``owner``. The JVM is asked once for it."""
+    return _method_of(java_gateway().jvm, owner, name)
+
+
+@lru_cache(maxsize=64)
+def _method_of(jvm: Any, owner: str, name: str) -> Any:
+    return getattr(_class_of(jvm, owner), name)
+
+
 def class_object(name: str) -> Any:
     """The ``java.lang.Class`` of a class, by its full name."""
-    return java_class("java.lang.Class").forName(name)
+    return java_method("java.lang.Class", "forName")(name)
+
+
+def class_name(value: Any) -> str:
+    """Simple name of the class of an object of the JVM."""
+    return str(java_method("org.apache.commons.lang3.ClassUtils", "getSimpleName")(value))
 
 
 def scala_object(name: str) -> Any:
@@ -66,17 +81,17 @@ def java_array(kind: str, values: Sequence[Any]) -> Any:
 
 def option(value: Any) -> Any:
     """An ``Option`` of Scala's: empty for None."""
-    return java_class("scala.Option").apply(value)
+    return java_method("scala.Option", "apply")(value)
 
 
 def scala_seq(values: Iterable[Any]) -> Any:
     """A ``Seq`` of Scala's."""
-    return java_class("org.apache.spark.api.python.PythonUtils").toSeq(list(values))
+    return java_method("org.apache.spark.api.python.PythonUtils", "toSeq")(list(values))
 
 
 def scala_map(values: Mapping[str, Any]) -> Any:
     """A ``Map`` of Scala's."""
-    return java_class("org.apache.spark.api.python.PythonUtils").toScalaMap(values)
+    return java_method("org.apache.spark.api.python.PythonUtils", "toScalaMap")(values)
 
 
 def items(values: Any) -> list[Any]:
@@ -86,7 +101,7 @@ def items(values: Any) -> list[Any]:
 
 def thrown_class(error: JavaError) -> str:
     """Simple name of the class of what the JVM has thrown."""
-    return str(error.java_exception.getClass().getSimpleName())
+    return class_name(error.java_exception)
 
 
 def thrown_text(error: JavaError) -> str:

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from pyspark.sql import DataFrame
 
-from sparkext.jvm.gateway import items, java_class
+from sparkext.jvm.gateway import class_name, items, java_class
 
 Plan: TypeAlias = Any
 """A plan of Spark's, or a node of one: an object of the JVM, for functions of this package and for Spark itself."""
@@ -46,7 +46,7 @@ def column_texts(frame: DataFrame) -> str:
 
 def kind_of(node: Any) -> str:
     """The class of a node of a plan or an expression, such as ``Filter``."""
-    return str(node.getClass().getSimpleName())
+    return class_name(node)
 
 
 def operators(frame: DataFrame) -> Iterator[str]:

@@ -35,8 +35,8 @@ class StatementAnalyzer:
         Raises:
             CapturedException: What analysis finds wrong.
         """
-        kind = str(plan.getClass().getName())
-        if kind.endswith(("CompoundBody", "ExplainCommand")):
+        kind = kind_of(plan)
+        if kind in ("CompoundBody", "ExplainCommand"):
             return plan
         analyzer = self._analyzer
         is_command = self._is_command(kind, plan)

@@ -64,8 +64,18 @@ def is_kept(rows: DataFrame) -> bool:
 
 def is_computed(rows: DataFrame) -> bool:
     """Whether Spark keeps ``rows`` and has computed them."""
+    known = _builders.get(rows)
+    if known is not None and known.isCachedColumnBuffersLoaded():
+        return True
     kept = _kept(rows)
-    return bool(kept.isDefined() and kept.get().cachedRepresentation().cacheBuilder().isCachedColumnBuffersLoaded())
+    if not kept.isDefined():
+        return False
+    builder = _builders[rows] = kept.get().cachedRepresentation().cacheBuilder()
+    return bool(builder.isCachedColumnBuffersLoaded())
+
+
+_builders: WeakKeyDictionary[DataFrame, Any] = WeakKeyDictionary()
+"""What keeps frames that have been asked for it: emptied when Spark keeps them no more, or by another."""
 
 
 def kept_bytes(rows: DataFrame) -> int:

@@ -255,20 +255,13 @@ def test_the_command_compiles_what_is_asked_for(
 
 
 COUNT = """
-from sparkext.udfs.state.every_variant import every_variant
-from sparkext.udfs.state.machine import Machine
-from sparkext.udfs.workers.run import PoolRun
-from sparkext.udfs.kernels import variants
-from tests.support.sharing_plans import draw_plan
-from tests.support.workloads import workload
-from tests.udfs.test_kernel import kleene, stream
-from tests.support.kernel_harness import source_batch
-from sparkext.cli.main import main
-from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import Layout
-from sparkext.planner.sharing.template import template
-from random import Random
 import sys
+from random import Random
+from sparkext.planner.compiler.kernel_plan import Layout
+from sparkext.udfs.kernels import variants
+from sparkext.udfs.workers.run import PoolRun
+from tests.support.kernel_harness import source_batch
+from tests.udfs.test_kernel import kleene, stream
 plan, form = kleene(None), variants.KernelForm(float(sys.argv[1]))
 run = PoolRun(plan, Layout(1, 0), form=form)
 source = source_batch(plan, stream([1, 2, 3], Random(0)))
