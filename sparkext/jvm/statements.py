@@ -68,7 +68,7 @@ def values_of(context: Any) -> dict[int | str, str]:
     Args:
         context: Spark's ParameterContext; None when this version of Spark hands none to its parser.
     """
-    match None if context is None else kind_of(context):
+    match None if context is None else _kind_of_context(context):
         case None:
             return {}
         case "NamedParameterContext":
@@ -83,9 +83,14 @@ def values_of(context: Any) -> dict[int | str, str]:
 
 def only_at(context: Any, kept: Sequence[int]) -> Any:
     """A context of those parameters by position that are at ``kept``."""
-    if kind_of(context) == "PositionalParameterContext":
+    if _kind_of_context(context) == "PositionalParameterContext":
         return context.copy(_only(context.params(), kept))
     return context.copy(_only(context.args(), kept), _only(context.paramNames(), kept))
+
+
+def _kind_of_context(context: Any) -> str:
+    """Its class; asked of itself, which does without a JVM where texts alone are looked at."""
+    return str(context.getClass().getSimpleName())
 
 
 def _only(values: Any, kept: Sequence[int]) -> Any:
