@@ -2,11 +2,11 @@
 
 It is copied out of the checkout, beside a module ``session`` that makes its session, and run there::
 
-    python program.py EVENTS STATEMENTS ANSWERS
+    python program.py EVENTS STATEMENTS ANSWERS LOST
 
-``STATEMENTS`` holds the queries of the views, by name, over a view ``rides`` of the events. Beside the answers it
-leaves a file ``middle`` when the first pass over the events is under way, and ``half`` when half of the views have
-been read.
+``STATEMENTS`` holds the queries of the views, by name, over a view ``rides`` of the events, and ``LOST`` says how many
+executors are going to be killed. Beside the answers it leaves a file ``middle`` when the first pass over the events is
+under way, and ``half`` when half of the views have been read.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ from pyspark.sql import SparkSession
 EXECUTORS_PLACES = 8
 """Tasks that say where they have found sparkext: enough for some on each executor."""
 
+MOST_SECONDS = 60
+"""How long to wait until Spark has missed executors."""
 
-def main(events: str, statements: Path, answers: Path) -> None:
+
+def main(events: str, statements: Path, answers: Path, lost: int) -> None:
     """Run it."""
     from session import spark  # type: ignore[import-not-found] # it lies beside the copy
 
@@ -47,7 +50,7 @@ def main(events: str, statements: Path, answers: Path) -> None:
         "driver": sys.modules["sparkext"].__file__,
         "places": places(spark),
         "counted": counted(spark),
-        "executors": executors(spark),
+        "executors": executors(spark, lost),
     }
     answers.write_text(json.dumps(found))
     spark.stop()
@@ -103,8 +106,21 @@ def counted(spark: SparkSession) -> list[dict[str, Any]]:
     ]
 
 
-def executors(spark: SparkSession) -> list[dict[str, Any]]:
-    """What Spark knows of each executor that there was, the driver left out."""
+def executors(spark: SparkSession, lost: int) -> list[dict[str, Any]]:
+    """What Spark knows of each executor that there was, the driver left out, once it has missed as many as are lost.
+
+    It waits for some seconds to be told why an executor is gone.
+    """
+    until = time.monotonic() + MOST_SECONDS
+    while True:
+        found = known(spark)
+        if sum(not one["alive"] for one in found) >= lost or time.monotonic() > until:
+            return found
+        time.sleep(0.1)
+
+
+def known(spark: SparkSession) -> list[dict[str, Any]]:
+    """What Spark knows of each executor now."""
     listed = spark.sparkContext._jsc.sc().statusStore().executorList(False)
     summaries = [listed.apply(place) for place in range(listed.size())]
     return [
@@ -115,4 +131,4 @@ def executors(spark: SparkSession) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))

@@ -147,7 +147,7 @@ def cluster(site: Site) -> Iterator[Standalone]:
 class Program:
     """`tests.cluster.program` over the events of a site, as a process of its own."""
 
-    def __init__(self, site: Site, name: str, session: str, variables: dict[str, str]) -> None:
+    def __init__(self, site: Site, name: str, session: str, variables: dict[str, str], lost: int = 0) -> None:
         self.folder = site.folder(name)
         shutil.copyfile(Path(__file__).with_name("program.py"), self.folder / "program.py")
         (self.folder / "session.py").write_text(session)
@@ -155,7 +155,7 @@ class Program:
         (self.folder / "queries.json").write_text(json.dumps(given))
         with (self.folder / "log").open("wb") as log:
             self._process = subprocess.Popen(
-                [site.driver, "program.py", _events(site), "queries.json", self.folder / "answers.json"],
+                [site.driver, "program.py", _events(site), "queries.json", self.folder / "answers.json", str(lost)],
                 cwd=self.folder,
                 env=variables,
                 stdin=subprocess.DEVNULL,
@@ -200,7 +200,7 @@ def test_executors_are_lost_and_answers_are_not(site: Site, cluster: Standalone)
     compiled = site.compiled()
     assert compiled
 
-    program = Program(site, "program", session, cluster.variables)
+    program = Program(site, "program", session, cluster.variables, lost=2)
     killed = []
     for moment in ("middle", "half"):
         program.wait_for(moment)
