@@ -6,31 +6,29 @@ call that fails gives a plan of which the analyzer asks the rest a step later, b
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.gateway import JavaError, java_class, scala_object, scala_seq
+from sparkext.jvm.gateway import JavaError, class_object, java_array, java_class, java_method, scala_object, scala_seq
 from sparkext.jvm.plans import Plan
 
 
 def failing_plan(spark: SparkSession, error: JavaError) -> Plan:
     """A plan that cannot be analysed because of ``error``: one whose name is to be found out."""
     name = spark._jsparkSession.sessionState().sqlParser().parseExpression("'name'")
-    throw = scala_object("org.apache.spark.api.java.JavaPairRDD").toScalaFunction2(_Raise(error))
+    throw = scala_object("org.apache.spark.api.java.JavaPairRDD").toScalaFunction2(_thrower(error))
     plan = java_class("org.apache.spark.sql.catalyst.analysis.PlanWithUnresolvedIdentifier")
     return plan(name, scala_seq([]), throw)
 
 
-class _Raise:
-    """A function that throws what it is made with."""
+def _thrower(error: JavaError) -> object:
+    """A function of two arguments that throws what the JVM has thrown.
 
-    def __init__(self, error: JavaError) -> None:
-        self._error = error
-
-    def call(self, _name: Any, _plans: Any) -> Any:
-        """Throw it."""
-        raise self._error
-
-    class Java:
-        implements = ("org.apache.spark.api.java.function.Function2",)
+    It is none of Python's. The JVM would hold that one, by the plan that the analyzer notes in what is thrown, and it
+    would hold what is thrown: neither of them could tell that nobody else does.
+    """
+    handles, kind = java_class("java.lang.invoke.MethodHandles"), class_object("java.lang.Object")
+    throw = handles.throwException(kind, class_object("java.lang.Throwable"))
+    bound = handles.insertArguments(throw, 0, java_array("java.lang.Object", [error.java_exception]))
+    called = handles.dropArguments(bound, 0, java_array("java.lang.Class", [kind, kind]))
+    proxy = java_method("java.lang.invoke.MethodHandleProxies", "asInterfaceInstance")
+    return proxy(class_object("org.apache.spark.api.java.function.Function2"), called)

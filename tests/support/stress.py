@@ -42,6 +42,9 @@ PATIENCE = 240.0
 REFRESHED = "UNSUPPORTED_FEATURE.ANALYZE_UNCACHED_TEMP_VIEW"
 """What Spark says of a view whose results have been dropped since it was cached, by REFRESH SHARING in some thread."""
 
+SECONDS_OF_PY4J = 2.0
+"""After which Py4J, which looks once a second, has told Java what Python holds no more."""
+
 SHARED = 6
 """Views that all threads read and replace."""
 
@@ -206,14 +209,16 @@ class Stress:
 
         def is_clean() -> bool:
             # Spark goes on to keep what a statement reads that was planned before it was released, until it is garbage:
-            # of Python first, where what has failed is in cycles with its traceback, and then of Java. Threads of
-            # Spark's that wait for work, which end after a minute, may hold it.
+            # of Python first, where what has failed is in cycles with its traceback, and then of Java, once Py4J has
+            # told it so, also of what was kept when it was looked before. Threads of Spark's that wait for work, which
+            # end after a minute, may hold it.
             gc.collect()
+            time.sleep(SECONDS_OF_PY4J)
             java.java.lang.System.gc()
             return not any(one.holds_queries() for one in workloads) and kept().size() == 0
 
         try:
-            eventually(is_clean, 180, 2)
+            eventually(is_clean, 180, 0)
         except AssertionError:
             return [f"left: {sum(one.holds_queries() for one in workloads)} workloads, {kept().size()} results"]
         return []

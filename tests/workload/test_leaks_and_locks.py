@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from pyspark import accumulators
+from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
 from sparkext.execution import sample
@@ -103,6 +104,16 @@ def test_statements_that_are_long_gone_are_forgotten(views: SparkSession, monkey
         views.sql(trends("A B"))
     assert len(workload(views)._statements) == 3
     assert values(views.sql("SELECT * FROM one")) == [("x", 3)]
+
+
+def test_java_holds_nothing_of_a_refused_statement(views: SparkSession) -> None:
+    """What Java holds of Python's, and that holds what Java has thrown, is garbage that neither can tell."""
+    held = views.sparkContext._gateway.gateway_property.pool.dict  # type: ignore[union-attr]
+    before = {*held}
+    for text in (trends("A B", "SUM(A.nothing) AS n"), f"CREATE TEMP VIEW three AS {trends('A B', 'SUM(A.no) AS n')}"):
+        with pytest.raises(ParseException, match="TREND_UNKNOWN_COLUMN"):
+            views.sql(text)
+    assert {*held} <= before
 
 
 @pytest.mark.parametrize("statement", ["SELECT replace('DROP ', 'a', 'b')", "SELECT 1", "SELECT 'alter view' AS x"])
