@@ -8,14 +8,13 @@ from typing import Any
 
 from pyarrow import RecordBatch
 from pyspark import RDD
-from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.types import StructType
 from pyspark.util import PythonEvalType
 
-from sparkext.jvm.gateway import JavaError, java_array, java_class, java_method, scala_seq
+from sparkext.jvm.gateway import java_array, java_class, java_method, scala_seq
 from sparkext.jvm.plans import Plan, analysed_plan, kind_of, optimized_plan
 from sparkext.jvm.table_function import call_for
 from sparkext.sql.quoting import identifier
@@ -92,11 +91,13 @@ def _made(parser: Any) -> Any:
 
 
 def known_rows(rows: DataFrame) -> DataFrame | None:
-    """The rows themselves, in a frame of the same columns, if Spark knows them without a job; None else."""
-    try:
-        plan = optimized_plan(rows)
-    except (CapturedException, JavaError):  # of an expression that fails: it does so in the statement that asks for it
-        return None
+    """The rows themselves, in a frame of the same columns, if Spark knows them without a job; None else.
+
+    Raises:
+        CapturedException: An expression fails on them.
+        JavaError: Likewise.
+    """
+    plan = optimized_plan(rows)
     if kind_of(plan) != "LocalRelation" or not plan.schema().equals(rows._jdf.schema()):
         return None
     return frame_of_plan(rows.sparkSession, plan)

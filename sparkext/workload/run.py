@@ -18,7 +18,6 @@ from sparkext.jvm.relation_files import Listing
 from sparkext.planner.budget import Budget
 from sparkext.planner.comparison import StrategyResult, compared
 from sparkext.planner.compiler.kernel_plan import KernelPlan
-from sparkext.planner.compiler.result_columns import BEYOND
 from sparkext.planner.costs.migration import Migration
 from sparkext.planner.costs.statistics import ExpectedEvents
 from sparkext.planner.optimizers import OptimizerResult
@@ -148,12 +147,7 @@ class Run:
     def _copy(self) -> DataFrame | None:
         if storage.kept_bytes(self.results) > MOST_ON_DRIVER:
             return None
-        held = self.results.toArrow()
-        # Spark evaluates what it selects from rows of the driver while it plans, also what nobody asks for then:
-        # counts that are too large would fail statements that do not read them.
-        if any(held[BEYOND].to_pylist()):
-            return None
-        return self.results.sparkSession.createDataFrame(held, self.results.schema)
+        return self.results.sparkSession.createDataFrame(self.results.toArrow(), self.results.schema)
 
     def lend_name(self, lent: job_names.LentDescription) -> None:
         """Let the jobs that compute the results have the name of the run."""

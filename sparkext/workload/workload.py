@@ -27,6 +27,7 @@ from sparkext.execution.job_names import LentDescription
 from sparkext.execution.query_results import output_columns, query_sql
 from sparkext.execution.stream_pass import with_event_time
 from sparkext.jvm.frames import known_rows, selected
+from sparkext.jvm.gateway import JavaError
 from sparkext.jvm.permanent_views import is_temporary, rows_to_be_stored, text_in_catalog, without_views
 from sparkext.jvm.plans import Plan, analysed_plan, is_of_now, is_stream
 from sparkext.jvm.sessions import session_id
@@ -531,24 +532,36 @@ class Workload:
         self, relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, run: Run, is_computed: bool
     ) -> DataFrame:
         """The rows of a query as it was bound, selected from the results of a run."""
-        of = run, relations.state
+        key = run, relations.state
         # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
         streams = run.again is not None
         results = run.results if self._kept_plans.has_others() and not streams else run.rows(is_computed)
-        if query.shown is not None and query.shown[0] == of and query.on_driver == (results is not run.results):
+        if query.shown is not None and query.shown[0] == key and query.on_driver == (results is not run.results):
             return query.shown[1]
         index = run.index_of(bound)
         assert index is not None
         fields, ansi = run.plan.fields, relations.state.environment.ansi
-        rows = selected(results, lambda pool: query_sql(pool, fields, run.plan.results[index], bound, ansi))
+
+        def of(held: DataFrame) -> DataFrame:
+            return selected(held, lambda pool: query_sql(pool, fields, run.plan.results[index], bound, ansi))
+
+        on_driver = results is not run.results
+        rows = of(results)
+        may_show_again = not streams and not has_variables(rows)
         if streams:
             rows = with_event_time(rows)
-        may_show_again = not streams and not has_variables(rows)
-        on_driver = results is not run.results
-        if may_show_again and on_driver and not is_of_now(analysed_plan(rows)):
-            rows = known_rows(rows) or rows
+        elif on_driver:
+            # Spark evaluates all of what it has on the driver, also what nobody asks for: a count that is too large
+            # would fail statements that do not read it.
+            try:
+                known = known_rows(rows)
+            except (CapturedException, JavaError):
+                rows = of(run.results)
+            else:
+                if known is not None and may_show_again and not is_of_now(analysed_plan(rows)):
+                    rows = known
         if query.bound is bound:
-            query.shown = (of, rows) if may_show_again else None
+            query.shown = (key, rows) if may_show_again else None
             query.on_driver = on_driver
         return rows
 

@@ -100,6 +100,20 @@ def test_overflow_names_the_measures_that_hold_the_count(spark: SparkSession) ->
     assert values(spark.sql(f"SELECT last FROM ({trends('A+', 'MAX(A.t) AS last, COUNT(*) AS more')})")) == [(130,)]
 
 
+def test_large_counts_of_results_that_are_kept(spark: SparkSession) -> None:
+    """One view can be read, the other one cannot but for its other measures."""
+    runs(spark, [100, 130])
+    spark.sql(f"CREATE TEMP VIEW small AS {trends('A+', source='(SELECT * FROM e WHERE k = 100)')}")
+    spark.sql(f"CREATE TEMP VIEW large AS {trends('A+', 'COUNT(*) AS n, MAX(A.t) AS last')}")
+    spark.sql(f"CREATE TEMP VIEW some AS {trends('A', 'COUNT(*) AS n')}")
+    for _ in range(3):
+        assert values(spark.table("small")) == [(100, 2**100 - 1)]
+        assert values(spark.table("some")) == [(100, 100), (130, 130)]
+        assert values(spark.sql("SELECT k, last FROM large")) == [(100, 100), (130, 130)]
+        with pytest.raises(PySparkException, match="TREND_COUNT_OVERFLOW"):
+            spark.table("large").collect()
+
+
 @pytest.mark.long
 def test_views_keep_the_ansi_setting_that_they_were_created_with(spark: SparkSession) -> None:
     """As all of Spark's views do."""

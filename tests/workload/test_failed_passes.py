@@ -140,3 +140,12 @@ def test_failures_of_a_description(spark: SparkSession) -> None:
     assert "USER_RAISED_EXCEPTION" in reason
     assert failures(context, "by others", 0) == []
     assert failures(context, "by itself", 4e9) == []
+
+
+def test_a_measure_that_fails_fails_what_reads_it(views: SparkSession) -> None:
+    """Also once the driver has the rows, of which Spark evaluates all that a view selects."""
+    views.sql(f"CREATE TEMP VIEW wrong AS {trends('A B', 'COUNT(*) AS n, 1 / (COUNT(*) - 3) AS bad')}")
+    for _ in range(3):
+        assert values(views.sql("SELECT k, n FROM wrong")) == [("x", 3)]
+        assert values(views.table("one")) == [("x", 3)]
+        fails(views, "wrong", "DIVIDE_BY_ZERO")
