@@ -52,7 +52,7 @@ def assemble(plan: KernelPlan) -> Program:
     for one in in_order:
         updates.append([*_update(plan.cells, one, offsets, len(sources), links), cuts.target(one.number)])
         sources += (offsets[source] for source in one.cell.sources)
-    update_ends = [sum(one.part < part for one in in_order) for part in range(number_of_parts(plan) + 1)]
+    update_ends = np.searchsorted([one.part for one in in_order], np.arange(number_of_parts(plan) + 1))
 
     indexes, words, _ = field_indexes(plan.fields)
     banks: list[list[int]] = []
@@ -85,7 +85,7 @@ def assemble(plan: KernelPlan) -> Program:
         windows=_table(windows, 7),
         blanks=_table(blanks, 2),
         updates=_table(updates, 16),
-        update_ends=np.array(update_ends, np.int64),
+        update_ends=update_ends.astype(np.int64),
         sources=np.array(sources, np.int64),
         bank_ends=np.array(bank_ends, np.int64),
         banks=_table(banks, 3),
