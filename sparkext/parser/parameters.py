@@ -51,10 +51,17 @@ def fill_in(sql: str, tokens: list[Token], spans: Sequence[ClauseSpan], context:
 
 
 def _is_marker(tokens: list[Token], at: int) -> bool:
-    """Whether the token at ``at`` begins a parameter: ``?``, or ``:`` before a name."""
+    """Whether the token at ``at`` begins a parameter: ``?``, or ``:`` before a name and not right after a value.
+
+    A colon right after a value, as in ``row:a.b``, gets a part of a VARIANT.
+    """
     if tokens[at].is_symbol("?"):
         return not _is_quantifier(tokens, at)
-    return tokens[at].is_symbol(":") and at + 1 < len(tokens) and tokens[at + 1].name is not None
+    if not tokens[at].is_symbol(":") or at + 1 == len(tokens) or tokens[at + 1].name is None:
+        return False
+    before = tokens[at - 1] if at else None
+    is_value = before is not None and (before.name is not None or before.is_symbol(")") or before.is_symbol("]"))
+    return before is None or not is_value or before.end < tokens[at].start
 
 
 def _is_quantifier(tokens: list[Token], at: int) -> bool:

@@ -71,6 +71,10 @@ def parse_clause(tokens: Sequence[Token], keyword: Token) -> Clause:
         if name not in sections:
             _check_spelling(tokens, name)
             raise PlanningError("TREND_CLAUSE_MISSING", keyword.start, keyword.end, clause=name)
+    for words in _SECTIONS:
+        if (name := " ".join(words)) not in sections and name != "DEFINE":
+            # A name before BY is in no expression, and there are no names beside those of units in a window.
+            _check_spelling(tokens if len(words) > 1 else _after_within(sections), name)
     if "SLIDE" in sections and "WITHIN" not in sections:
         raise sections["SLIDE"].error("SLIDE needs a WITHIN")
     pattern = sections["PATTERN"]
@@ -123,6 +127,10 @@ def _sections(tokens: Sequence[Token]) -> dict[str, _Section]:
         if not sections[name].tokens:
             raise sections[name].error(f"nothing follows {name}")
     return sections
+
+
+def _after_within(sections: dict[str, _Section]) -> Sequence[Token]:
+    return [token for name in ("WITHIN", "SLIDE") if name in sections for token in sections[name].tokens[1:]]
 
 
 def _check_spelling(tokens: Sequence[Token], missing: str) -> None:

@@ -262,8 +262,9 @@ def is_call(tokens: Sequence[Token], at: int) -> bool:
 
 
 def is_prefix(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the token at ``at`` is a name with a dot and a name after it, and no dot before it."""
-    if tokens[at].name is None or at + 2 >= len(tokens) or (at > 0 and tokens[at - 1].is_symbol(".")):
+    """Whether the token at ``at`` is a name with a dot and a name after it, and neither a dot nor a colon before it."""
+    is_part = at > 0 and (tokens[at - 1].is_symbol(".") or tokens[at - 1].is_symbol(":"))
+    if tokens[at].name is None or at + 2 >= len(tokens) or is_part:
         return False
     return tokens[at + 1].is_symbol(".") and tokens[at + 2].kind in (TokenKind.WORD, TokenKind.QUOTED)
 

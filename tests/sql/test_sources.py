@@ -7,6 +7,7 @@ import math
 from decimal import Decimal
 
 import pytest
+from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
 from tests.support.sql_cases import fails, position, relation, results, stream, trends, values
@@ -180,6 +181,31 @@ def test_variables_that_read_nested_columns(spark: SparkSession) -> None:
         )
     )
     assert values(found) == [(1, 2.5, 7, 2, 3.5)]
+
+
+def test_parts_of_variants(spark: SparkSession) -> None:
+    """Also where a name on the way is that of a variable. The colon begins no parameter."""
+    rows = ('{"ty": "A", "v": {"x": 1}}', '{"ty": "B", "v": {"x": 2}, "a": {"b": [7, 8]}}')
+    relation(spark, "texts", "t, j", (f"{at}, '{row}'" for at, row in enumerate(rows)))
+    spark.sql("CREATE OR REPLACE TEMP VIEW e AS SELECT t, parse_json(j) AS j FROM texts")
+    try:
+        spark.sql("SELECT j:v.x::INT FROM e")
+    except ParseException:  # by a Spark that has no colons
+        is_known = False
+    else:
+        is_known = True
+    statement = trends(
+        "A B",
+        "SUM(A.j:v.x::INT) AS v, MAX(B.j:a.b[1]::INT) AS b",
+        "DEFINE B AS j:v.x::INT > 1 AND j:v.x::INT > PREV(j:v.x::INT)",
+        "ORDER BY t TYPE BY j:ty::STRING",
+        "(SELECT * FROM e WHERE j:v.x::INT > 0)",
+    )
+    if is_known:
+        assert values(spark.sql(statement)) == [(1.0, 8)]
+    else:
+        with pytest.raises(ParseException, match="':'"):
+            spark.sql(statement)
 
 
 def test_columns_with_the_name_of_a_variable(spark: SparkSession) -> None:
