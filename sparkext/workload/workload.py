@@ -551,15 +551,7 @@ class Workload:
         if streams:
             rows = with_event_time(rows)
         elif on_driver:
-            # Spark evaluates all of what it has on the driver, also what nobody asks for: a count that is too large
-            # would fail statements that do not read it.
-            try:
-                known = known_rows(rows)
-            except (CapturedException, JavaError):
-                rows = of(run.results)
-            else:
-                if known is not None and may_show_again and not is_of_now(analysed_plan(rows)):
-                    rows = known
+            rows = _evaluated(rows, may_show_again) or of(run.results)
         if query.bound is bound:
             query.shown = (key, rows) if may_show_again else None
             query.on_driver = on_driver
@@ -618,6 +610,19 @@ class Workload:
         source = query.use.relation or ""
         if source.startswith(SOURCE_PREFIX) and all(other.use.relation != source for other in self._views.values()):
             drop_view(self.spark, source)
+
+
+def _evaluated(rows: DataFrame, stay: bool) -> DataFrame | None:
+    """Rows that the driver has, evaluated once if they ``stay``; None if that fails.
+
+    Spark evaluates all of them, also what nobody asks for: a count that is too large would fail statements that do not
+    read it.
+    """
+    try:
+        known = known_rows(rows)
+    except (CapturedException, JavaError):
+        return None
+    return known if known is not None and stay and not is_of_now(analysed_plan(rows)) else rows
 
 
 def _checked(query: TrendQuery) -> self_check.CheckedQuery:
