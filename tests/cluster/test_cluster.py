@@ -246,9 +246,12 @@ def _check_places(site: Site, found: Any) -> None:
 
 
 def _check_counts(found: Any, expected: Any) -> None:
-    """Repeated tasks have been counted twice, with all that they saw: what is to be expected is the same."""
+    """Tasks that were repeated after their report count twice, with all that they saw: expectations are the same.
+
+    There need be none: the executor that is killed first may not have reported any.
+    """
     (seen,), (true,) = found, expected
-    assert true["keys"] < seen["keys"] <= 3 * true["keys"]
+    assert true["keys"] <= seen["keys"] <= 3 * true["keys"]
     for event, number in true["events"].items():
         assert seen["events"][event] / seen["span"] == pytest.approx(number / true["span"], rel=0.1)
 
