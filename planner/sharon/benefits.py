@@ -1,9 +1,9 @@
 """Benefits: what a candidate saves if all else goes alone, by the cost model in force.
 
-The paper's own formula (`sparkext.planner.sharon.published`) has a term that is cubic in the rates of events, for
-combining counts of parts. Nothing of that kind is done here: what comes from before a part is one total per window.
-Candidates without conflicts save together what they save each, or more
-where they have something to pay for in common, such as the forms of equal beginnings.
+The paper's own formula (`tests/support/sharon_paper.py`) has a term that is cubic in the rates of events, for combining
+counts of parts. Nothing of that kind is done here: what comes from before a part is one total per window. Candidates
+without conflicts save together what they save each, or more where they have something to pay for in common, such as the
+forms of equal beginnings.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from sparkext.planner.hamlet.published import Burst, by_theorems, cheapest
+from tests.support.hamlet_paper import Burst, by_theorems, cheapest
 
 
 def choices(queries: int) -> list[tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""What the SHARON paper has and this planner does in another way, to be compared with."""
+"""What the SHARON paper has and the planner does in another way, to be compared with."""
 
 from __future__ import annotations
 
