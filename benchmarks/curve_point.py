@@ -33,7 +33,7 @@ def main(plan_file: str, events_file: str) -> None:
         _run(plan, _batches(events_file))
         taken.append(time.process_time() - begin)
     status = Path("/proc/self/status").read_text().splitlines()
-    peak = next(int(line.split()[1]) / 1000 for line in status if line.startswith("VmHWM"))
+    peak = next(int(line.split()[1]) * 1024 / 1e6 for line in status if line.startswith("VmHWM"))
     print(json.dumps({"seconds": min(taken), "megabytes": peak}))
 
 

@@ -69,7 +69,7 @@ def worker_peaks() -> Iterator[float]:
 def megabytes(pid: int, what: str) -> list[float]:
     """What Linux says of the memory of a process, such as ``VmRSS``; nothing of one that has ended."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return [int(line.split()[1]) / 1000 for line in lines if line.startswith(what)]
+    return [int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith(what)]
 
 
 def _is_mine(pid: int, parents: dict[int, int]) -> bool:

@@ -10,9 +10,9 @@ from sparkext.planner.sharon.chains import chains
 from sparkext.planner.sharon.conflicts import ConflictGraph, conflict_graph
 from sparkext.planner.sharon.gwmin import guarantee, gwmin
 from sparkext.planner.sharon.independent_set import heaviest
-from tests.support.sharon_paper import bvalue, options
 from sparkext.planner.sharon.reduction import reduced
 from tests.support.optimizer_workloads import problem
+from tests.support.sharon_paper import bvalue, options
 
 QUERIES = [
     "Oak Main State",

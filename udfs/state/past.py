@@ -6,6 +6,8 @@ for the values that occur in the batch and among them, and filled again with wha
 
 from __future__ import annotations
 
+import ctypes
+import os
 from typing import TypeVar
 
 import numpy as np
@@ -53,6 +55,10 @@ _Value = TypeVar("_Value", bound=np.generic)
 PAST_BYTES = 128 << 20
 """Room for the past of a batch, from which on batches are not put together, and are cut."""
 
+_trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+"""Gives the system what malloc keeps of freed memory, where the C library can. Each past is larger than the one before
+it and does not fit into its room, which for long keys is a tenth of all that a worker has."""
+
 _NODES = {Access.HASH: 1, Access.FENWICK: 1, Access.SEGMENT: 2, Access.RANGE: 3}
 """Nodes of a tree for each event, about."""
 
@@ -66,6 +72,7 @@ class PastRoom:
         self._last = no_batch(plan)
         self._classes = _ordinals(program.history_ends, len(program.histories))
         terms = terms_of(plan)
+        self._compared = _compared_columns(plan)
         self._rankers = [Ranker(plan, term) for _, term in terms]
         self._reached = [self._tree_classes(number) for number in range(len(terms))]
         self._asking = [_asking_classes(plan, comparison) for comparison, _ in terms]
@@ -125,6 +132,8 @@ class PastRoom:
         # Where the rows carried over are now.
         moved = len(batch.time) - 1 + np.cumsum(carried)
         past = self._room(batch, live)
+        if _trim is not None:
+            _trim(0)
         for history, entries in enumerate(live):
             self._copy(history, entries, moved[old.source[entries]], old, past)
         self.past = past
@@ -154,7 +163,14 @@ class PastRoom:
         last = self._last
 
         def with_last(own: NDArray[_Value], before: NDArray[_Value]) -> NDArray[_Value]:
-            return np.concatenate((own, before.take(sources, axis=1)), axis=1) if len(own) else own
+            if not len(own):
+                return own
+            rows = own.shape[1]
+            found = np.zeros((len(own), rows + len(sources)), own.dtype)
+            found[:, :rows] = own
+            for column in self._compared:
+                found[column, rows:] = before[column, sources]
+            return found
 
         return batch._replace(
             valid=with_last(batch.valid, last.valid),
@@ -273,6 +289,19 @@ class PastRoom:
         lanes = (first[:, None] + np.arange(width)).ravel()
         for word in (0, 1):
             new.values[word][value_begin : value_begin + len(lanes)] = old.values[word][lanes]
+
+
+def _compared_columns(plan: KernelPlan) -> list[int]:
+    """Columns that comparisons read; of an event that is reached back to, nothing else is read."""
+    found: set[int] = set()
+    for comparison in plan.comparisons:
+        programs = [comparison.program]
+        for term in comparison.terms:
+            programs += [term.asks, term.stands, *(interval.program for interval in term.intervals)]
+            found.update(prev for _, prev in term.equal)
+            found |= set() if term.order is None else {term.order.prev}
+        found.update(one.column for program in programs for one in program if one.column >= 0)
+    return sorted(found)
 
 
 def _asking_classes(plan: KernelPlan, comparison: int) -> set[int]:
