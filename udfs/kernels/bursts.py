@@ -9,7 +9,7 @@ are shared and others may follow each other in any way.
 
 from __future__ import annotations
 
-from sparkext.udfs.kernels.compiled import inner
+from sparkext.udfs.kernels.compiled import inlined, inner
 from sparkext.udfs.state.columns import (
     CHOICE_ALONE,
     CHOICE_LEAST,
@@ -42,7 +42,7 @@ def look_again(regions):  # type: ignore[no-untyped-def]
             regions.now[region, REGION_MODE] = _OPEN
 
 
-@inner
+@inlined
 def choose(regions, batch, row, turn, matched, found):  # type: ignore[no-untyped-def]
     """Add the parts that an event is of to its classes.
 
@@ -65,16 +65,23 @@ def choose(regions, batch, row, turn, matched, found):  # type: ignore[no-untype
     for m in range(found):
         for n in range(ends[matched[m]], ends[matched[m] + 1]):
             region = choices[n, CHOICE_REGION]
-            mode = now[region, REGION_MODE]
-            if mode <= _OPEN:
-                now[region, REGION_BURSTS] += mode == _NONE
-                mode = _SHARED if _is_long(regions, batch, row, turn, region, choices[n, CHOICE_LEAST]) else _ALONE
-                now[region, REGION_SHARED] += mode == _SHARED
-                now[region, REGION_MODE] = mode
-            now[region, REGION_EVENTS] += mode == _SHARED
-            matched[parts] = choices[n, CHOICE_SHARED] if mode == _SHARED else choices[n, CHOICE_ALONE]
+            if now[region, REGION_MODE] <= _OPEN:
+                _begin(regions, batch, row, turn, region, choices[n, CHOICE_LEAST])
+            is_shared = now[region, REGION_MODE] == _SHARED
+            now[region, REGION_EVENTS] += is_shared
+            matched[parts] = choices[n, CHOICE_SHARED] if is_shared else choices[n, CHOICE_ALONE]
             parts += 1
     return parts
+
+
+@inner
+def _begin(regions, batch, row, turn, region, least):  # type: ignore[no-untyped-def]
+    """Choose for the burst that an event begins, or that a batch ended in."""
+    now = regions.now
+    now[region, REGION_BURSTS] += now[region, REGION_MODE] == _NONE
+    is_shared = _is_long(regions, batch, row, turn, region, least)
+    now[region, REGION_SHARED] += is_shared
+    now[region, REGION_MODE] = _SHARED if is_shared else _ALONE
 
 
 @inner
