@@ -40,7 +40,8 @@ FILE_VARIABLE = "SPARKEXT_CALIBRATION"
 """Environment variable with the file to keep the constants in."""
 
 _WITHIN = 1 << 30
-_LANES = 256
+_LANES = 16
+"""As windows have, not as many as a processor adds at once where there is nothing else to do."""
 
 
 def constants() -> Constants:
@@ -76,12 +77,12 @@ def calibrate() -> tuple[Constants, Path]:
 
 def measure(events: int = 200_000) -> Constants:
     """Measure the constants, in nanoseconds, with streams of so many events."""
-    few, many = (_per_event(alone(queries, 1), "B", events) for queries in (1, 33))
-    lane = max((_per_event(alone(1, _LANES), "B", events) - few) / (_LANES - 1) / 2, 0.01)
+    few, many, wide = (_per_event(alone(*of), "B", events) for of in ((1, 1), (33, 1), (33, _LANES)))
+    lane = max((wide - many) / 33 / (_LANES - 1) / 2, 0.01)
     update = max((many - few) / 32 - 2 * lane, 0.1)
     # Every other event begins with a total and changes the base, so that a sum of two products is evaluated.
-    begins, broad, several = (_per_event(in_forms(*of), "AB", events // 4) for of in ((1, 1), (1, _LANES), (9, 1)))
-    multiply = max((2 * (broad - begins) / (_LANES - 1) - lane) / 2, 0.05)
+    begins, several, broad = (_per_event(in_forms(*of), "AB", events // 4) for of in ((1, 1), (9, 1), (9, _LANES)))
+    multiply = max((2 * (broad - several) / 9 / (_LANES - 1) - lane) / 2, 0.05)
     evaluate = max(2 * (several - begins) / 8 - update - lane - 2 * multiply, 0.0)
     form = max(_per_event(in_forms(1, 1), "B", events) - few, 0.0)
     tree = _per_event(_rising(Operation.LESS), "A", events // 4) / log2(events // 4)

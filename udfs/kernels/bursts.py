@@ -12,6 +12,7 @@ from __future__ import annotations
 from sparkext.udfs.kernels.compiled import inlined, inner
 from sparkext.udfs.state.columns import (
     CHOICE_ALONE,
+    CHOICE_IS_ALL,
     CHOICE_LEAST,
     CHOICE_REGION,
     CHOICE_SHARED,
@@ -43,8 +44,8 @@ def look_again(regions):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def choose(regions, batch, row, turn, matched, found):  # type: ignore[no-untyped-def]
-    """Add the parts that an event is of to its classes.
+def choose(regions, batch, row, turn, matched, found, by_class):  # type: ignore[no-untyped-def]
+    """Add the parts that an event is of to its classes, or put them in their place.
 
     Args:
         regions: `sparkext.udfs.state.regions.Regions`; changed.
@@ -53,6 +54,7 @@ def choose(regions, batch, row, turn, matched, found):  # type: ignore[no-untype
         turn: First time at which windows open or close.
         matched: Classes of the event; changed.
         found: How many these are.
+        by_class: Whether more is asked of classes than what their events do to totals and forms.
 
     Returns:
         How many classes and parts there are.
@@ -69,7 +71,11 @@ def choose(regions, batch, row, turn, matched, found):  # type: ignore[no-untype
                 _begin(regions, batch, row, turn, region, choices[n, CHOICE_LEAST])
             is_shared = now[region, REGION_MODE] == _SHARED
             now[region, REGION_EVENTS] += is_shared
-            matched[parts] = choices[n, CHOICE_SHARED] if is_shared else choices[n, CHOICE_ALONE]
+            part = choices[n, CHOICE_SHARED] if is_shared else choices[n, CHOICE_ALONE]
+            if choices[n, CHOICE_IS_ALL] and not by_class:
+                matched[m] = part
+                break
+            matched[parts] = part
             parts += 1
     return parts
 

@@ -202,7 +202,7 @@ def advance(  # type: ignore[no-untyped-def]
         if regions is not None:
             if forms:
                 if chooses:
-                    parts = choose(regions, batch, row, cursor[CURSOR_TURN], matched, found)
+                    parts = choose(regions, batch, row, cursor[CURSOR_TURN], matched, found, forbids or reaches_back)
                 if is_due(regions, matched, parts):
                     make_ready(program, state, regions, matched, parts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence, Sized
 from typing import NamedTuple
 
@@ -40,8 +41,8 @@ class Regions(NamedTuple):
             Ordered by region. Shape (units, 2).
         unit_ends: Begin of each region in ``units``, and the end. Shape (regions + 1,).
         choices: Of regions whose bursts are shared or not: region, the parts that events are of as well if they are
-            and if they are not, and from how many events on they are. Ordered by event class. Shape (choices, 4); see
-            `CHOICE_REGION` and so on.
+            and if they are not, from how many events on they are, and whether the part is all that events of the class
+            do. Ordered by event class. Shape (choices, 5); see `CHOICE_REGION` and so on.
         choice_ends: Begin of each class in ``choices``, and the end. Shape (classes + 1,).
         ended: Regions whose bursts events end. Ordered by event class.
         ended_ends: Likewise.
@@ -114,6 +115,9 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
     ended = [set(moved) for moved in moves[: len(plan.classes)]]
     for one in chosen:
         ended[one.event] |= {other for region, other in joined if region == one.region}
+    # Classes of which events do something whichever part they are of, or are of parts of several regions.
+    busy = {update.part for update in updates(plan)} | {event for event, moved in enumerate(moves) if moved}
+    busy |= {event for event, count in Counter(one.event for one in chosen).items() if count > 1}
     rows: list[list[int]] = []
     products: list[list[int]] = []
     for number, evaluation in evaluations:
@@ -141,7 +145,7 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
         products=np.array(products, np.int64).reshape(-1, 4),
         units=np.array([unit for some in units for unit in some], np.int64).reshape(-1, 2),
         unit_ends=_ends(units),
-        choices=np.array([_choice(plan, one) for one in chosen], np.int64).reshape(-1, 4),
+        choices=np.array([[*_choice(plan, one), one.event not in busy] for one in chosen], np.int64).reshape(-1, 5),
         choice_ends=_ends([[one for one in chosen if one.event == event] for event in range(len(plan.classes))]),
         ended=_flat(ended),
         ended_ends=_ends(ended),
