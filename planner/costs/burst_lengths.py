@@ -4,7 +4,7 @@ To share a burst costs an update of coefficients at each of its events, and to e
 when it has ended. Not to share it costs an update of each of these totals at each event, lane by lane. So for k queries
 with C totals of L lanes at the state of a loop, and forms with c coefficients, sharing pays from
 
-    k·C·(evaluate + L·c·multiply) / (k·C·(update + 2·L·lane) - form - C·(update + 2·c·lane))
+    k·C·(evaluate + L·c·multiply) / (k·C·(update + 2·L·wide) - form - C·(update + 2·c·lane))
 
 events on, in the terms of `sparkext.planner.costs.measured.Constants`; never if what stands below is not positive. Here
 totals are those of the kernel plan, so those that are equal count once, and each has the lanes of its own windows.
@@ -39,7 +39,7 @@ def break_even(plan: KernelPlan, number: int, constants: Constants) -> float:
     c, region = constants, plan.regions[number]
     lanes = _lanes(plan)
     classes = len({cell.event for _, cell in region.alone})
-    alone = sum(c.update + 2 * lanes[cell.window] * c.lane for _, cell in region.alone) / classes
+    alone = sum(c.update + 2 * lanes[cell.window] * c.wide for _, cell in region.alone) / classes
     updated = (c.update + 2 * region.columns * c.lane for _ in range(_forms(plan, number, region)))
     evaluated = sum(
         c.evaluate + lanes[plan.cells[one.cell].window] * region.columns * c.multiply for one in region.evaluations

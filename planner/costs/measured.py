@@ -46,6 +46,8 @@ class Constants:
         scan: To look at one event before.
         form: What an event that adds to a form costs beside its updates.
         evaluate: To begin with evaluating one total.
+        wide: As ``lane``, for counts that do not fit into a word and doubles that need a scale. Totals of a loop are
+            soon like that: each of its events doubles them.
     """
 
     update: float = 16.0
@@ -55,6 +57,7 @@ class Constants:
     scan: float = 12.5
     form: float = 8.0
     evaluate: float = 56.0
+    wide: float = 2.5
 
 
 class MeasuredCosts:

@@ -87,12 +87,14 @@ def measure(events: int = 200_000) -> Constants:
     form = max(_per_event(in_forms(1, 1), "B", events) - few, 0.0)
     tree = _per_event(_rising(Operation.LESS), "A", events // 4) / log2(events // 4)
     scan = _per_event(_rising(Operation.EQUAL), "A", events // 40) / (events / 80)
-    return Constants(*(round(value, 3) for value in (update, lane, multiply, tree, scan, form, evaluate)))
+    looped, looped_wide = (_per_event(alone(33, lanes, "A B+"), "B", events) for lanes in (1, _LANES))
+    wide = max((looped_wide - looped) / 33 / (_LANES - 1) / 2, 0.01)
+    return Constants(*(round(value, 3) for value in (update, lane, multiply, tree, scan, form, evaluate, wide)))
 
 
-def alone(queries: int, lanes: int) -> KernelPlan:
-    """A plan of so many queries ``A B`` by themselves, with a lane for each of so many open windows."""
-    template = template_of([_query("A B", lanes)] * queries)
+def alone(queries: int, lanes: int, pattern: str = "A B") -> KernelPlan:
+    """A plan of so many queries of a pattern by themselves, with a lane for each of so many open windows."""
+    template = template_of([_query(pattern, lanes)] * queries)
     return compile_plan(template, share_nothing(template), inf)
 
 

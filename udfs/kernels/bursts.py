@@ -9,7 +9,7 @@ are shared and others may follow each other in any way.
 
 from __future__ import annotations
 
-from sparkext.udfs.kernels.compiled import inlined, inner
+from sparkext.udfs.kernels.compiled import as_index, inlined, inner
 from sparkext.udfs.state.columns import (
     CHOICE_ALONE,
     CHOICE_IS_ALL,
@@ -61,12 +61,13 @@ def choose(regions, batch, row, turn, matched, found, by_class):  # type: ignore
     """
     now, choices, ends = regions.now, regions.choices, regions.choice_ends
     for m in range(found):
-        for n in range(regions.ended_ends[matched[m]], regions.ended_ends[matched[m] + 1]):
-            now[regions.ended[n], REGION_MODE] = _NONE
+        begin, end = regions.ended_ends[matched[m]], regions.ended_ends[matched[m] + 1]
+        for n in range(as_index(begin), as_index(end)):
+            now[as_index(regions.ended[n]), REGION_MODE] = _NONE
     parts = found
     for m in range(found):
-        for n in range(ends[matched[m]], ends[matched[m] + 1]):
-            region = choices[n, CHOICE_REGION]
+        for n in range(as_index(ends[matched[m]]), as_index(ends[matched[m] + 1])):
+            region = as_index(choices[n, CHOICE_REGION])
             if now[region, REGION_MODE] <= _OPEN:
                 _begin(regions, batch, row, turn, region, choices[n, CHOICE_LEAST])
             is_shared = now[region, REGION_MODE] == _SHARED
