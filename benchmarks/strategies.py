@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil, inf
 
 from benchmarks.bench import Bench, Benchmark
 from benchmarks.kernel import check_plans, nanoseconds, nanoseconds_of_plans, problem
@@ -20,7 +21,7 @@ from sparkext.execution.calibrate import measure
 from sparkext.planner.budget import DEFAULT_SECONDS, Budget
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.kernel_plan import KernelPlan
-from sparkext.planner.costs.burst_lengths import with_choices
+from sparkext.planner.costs.burst_lengths import break_even, mean_burst, with_choices
 from sparkext.planner.costs.cost_model import CostModel, plan_cost
 from sparkext.planner.costs.measured import Constants, MeasuredCosts
 from sparkext.planner.gloria.gloria import PlanResult
@@ -66,7 +67,7 @@ def planned(case: Case, model: CostModel, names: Sequence[str]) -> dict[str, Pla
         is_known = matches is None or bool(matches.roots)
         kernel = compile_plan(template, found.plan, matches=matches) if is_known else None
         if kernel is not None and found.hamlet is not None:
-            kernel = with_choices(kernel, constants)
+            kernel = with_choices(kernel, constants, mean_burst(asked, found.plan))
         made[name] = Planned(kernel, found.cost, seconds)
     return made
 
@@ -125,7 +126,7 @@ def run(bench: Bench) -> Result:
     """All comparisons."""
     rounds = bench.pick(3, 1, 1)
     events = bench.pick(100_000, 20_000, 400)
-    measured = cost_model("measured", measure(bench.pick(200_000, 100_000, 2_000)))
+    measured = MeasuredCosts(measure(bench.pick(200_000, 100_000, 2_000)))
     rows, tables, plots = list[Row](), list[Table](), dict[str, Bars | Lines]()
 
     found = Comparison(("none", BEGINNINGS, "sharon", "gloria"), rounds)
@@ -166,11 +167,11 @@ def run(bench: Bench) -> Result:
         [f"{what}: {name}" for what, _, name in others if name == "gloria"],
     )
 
-    more, table, lines = other_bursts(bench, measured, 2 * rounds)
+    more, table, lines = by_length(bench, measured, 2 * rounds)
     rows += more
-    tables.append(Table("Nanoseconds an event of a plan for bursts of 200, by mean number of events in a row", table))
+    tables.append(Table("Nanoseconds an event of plans of `hamlet`, by mean number of events in a row", table))
     plots["strategies-other-bursts"] = Lines(
-        "`X B+ Y`, planned for bursts of 200: nanoseconds an event", "mean number of events in a row", lines
+        "`X B+ Y`, plans of `hamlet`: nanoseconds an event", "mean number of events in a row", lines
     )
 
     more, table, lines = matches(bench, measured)
@@ -183,37 +184,44 @@ def run(bench: Bench) -> Result:
     return Result(rows, about, method(rounds), tables, plots)
 
 
-def other_bursts(
-    bench: Bench, model: CostModel, rounds: int
+def by_length(
+    bench: Bench, model: MeasuredCosts, rounds: int
 ) -> tuple[list[Row], list[dict[str, object]], dict[str, list[tuple[float, float]]]]:
-    """A plan that is made for long bursts, where bursts turn out to be of another length.
+    """Plans of HAMLET for bursts of each length, beside nothing shared.
 
-    Beside nothing shared, with all bursts shared, with none, and with those that are long enough.
+    As they are planned: with a choice for each burst, where that is expected to pay. And with all bursts shared, with
+    none, and with those that are long enough.
 
     Raises:
         ResultsDifferError: Two plans have different results.
     """
     rows, table, lines = list[Row](), list[dict[str, object]](), dict[str, list[tuple[float, float]]]()
     many, events = bench.pick(100, 100, 4), bench.pick(100_000, 20_000, 400)
+    lengths = bench.pick((1, 2, 5, 10, 20, 50, 100, 200), (1, 5, 200), (1, 20))
     for queries in (2, many):
-        made = planned(repeated("", "B", queries, events, 200), model, ("none", "hamlet"))
-        nothing, chosen = made["none"].kernel, made["hamlet"].kernel
-        assert nothing is not None
-        assert chosen is not None
-        plans = {"none": nothing, "all shared": _shared_from(chosen, 0), "none shared": _shared_from(chosen, None)}
-        plans["each by its length"] = chosen
-        lengths = bench.pick((1, 2, 5, 10, 20, 50, 100, 200), (1, 5, 200), (1, 20))
         for burst, odd in (*((length, None) for length in lengths), (1, 20), (1, 200)):
             what = f"bursts of {burst}" if odd is None else f"bursts of {burst} and of {odd}"
-            stream = repeated(what, "B", queries, events, burst, odd).stream
-            check_plans(plans, replace(stream, events=min(CHECKED, events)))
-            took = nanoseconds_of_plans(plans, stream, rounds)
+            case = repeated(what, "B", queries, events, burst, odd)
+            made = planned(case, model, ("none", "hamlet"))
+            nothing, chosen = made["none"].kernel, made["hamlet"].kernel
+            assert nothing is not None
+            assert chosen is not None
+            least = break_even(chosen, 0, model.constants)
+            plans = {
+                "none": nothing,
+                "all shared": _shared_from(chosen, 0),
+                "none shared": _shared_from(chosen, None),
+                "each by its length": _shared_from(chosen, None if least == inf else ceil(least)),
+                "as planned": chosen,
+            }
+            check_plans(plans, replace(case.stream, events=min(CHECKED, events)))
+            took = nanoseconds_of_plans(plans, case.stream, rounds)
             best = min(("all shared", "none shared"), key=took.__getitem__)
-            said = f"{queries} queries `X B+ Y`, {what}, planned for 200: each by its length"
+            said = f"{queries} queries `X B+ Y`, {what}: `hamlet`"
             target = Target(1.1) if queries == 100 else None
-            rows.append(Row(said, took["each by its length"], "ns", best, took[best], target))
+            rows.append(Row(said, took["as planned"], "ns", best, took[best], target))
             if queries == 100 and odd is None and burst >= 20:
-                rows.append(Row(said, took["each by its length"], "ns", "none", took["none"], Target(0.8)))
+                rows.append(Row(said, took["as planned"], "ns", "none", took["none"], Target(0.8)))
             table.append({"queries": queries, "workload": what, **took})
             if odd is None and queries == many:
                 for name, taken in took.items():

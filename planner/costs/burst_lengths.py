@@ -8,6 +8,10 @@ with C totals of L lanes at the state of a loop, and forms with c coefficients, 
 
 events on, in the terms of `sparkext.planner.costs.measured.Constants`; never if what stands below is not positive. Here
 totals are those of the kernel plan, so those that are equal count once, and each has the lanes of its own windows.
+
+To choose takes time at each event, too. With bursts of m events on average, geometrically distributed, one in m is of
+any length that is much shorter. So a burst for which sharing pays from b events on, and saves s for each of them, loses
+some s·b²/2m where it had better not be shared, and the choice costs m·choose: all bursts are shared if that is more.
 """
 
 from __future__ import annotations
@@ -17,13 +21,24 @@ from math import ceil, inf
 
 from sparkext.planner.compiler.kernel_plan import KernelPlan, Region
 from sparkext.planner.costs.measured import Constants
+from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.sharing.sharing_plan import BURST, SharingPlan
 
 
-def with_choices(plan: KernelPlan, constants: Constants) -> KernelPlan:
-    """The plan with a choice for each burst of a loop that is shared by bursts."""
+def with_choices(plan: KernelPlan, constants: Constants, mean: float) -> KernelPlan:
+    """The plan with a choice for each burst of a loop that is shared by bursts, if it pays.
+
+    Args:
+        plan: A kernel plan.
+        constants: What the parts of the work take.
+        mean: Number of events of a burst, on average.
+    """
     made = []
     for number, region in enumerate(plan.regions):
-        least = break_even(plan, number, constants) if region.alone else 0.0
+        evaluated, saved = _per_burst(plan, number, constants) if region.alone else (0.0, 1.0)
+        least = evaluated / saved if saved > 0 else inf
+        if least < mean and saved * least**2 / 2 < mean**2 * constants.choose:
+            least = 0.0
         made.append(replace(region, shares_from=None if least == inf else ceil(least - 1e-9)))
     return replace(plan, regions=tuple(made))
 
@@ -36,6 +51,25 @@ def break_even(plan: KernelPlan, number: int, constants: Constants) -> float:
         number: Of the region, which is one of a loop.
         constants: What the parts of the work take.
     """
+    evaluated, saved = _per_burst(plan, number, constants)
+    return evaluated / saved if saved > 0 else inf
+
+
+def mean_burst(problem: Problem, plan: SharingPlan) -> float:
+    """Events of a burst, on average, of the loop that is shared by the shortest bursts; infinite if there is none."""
+    means = [inf]
+    numbers = {(t.source, t.target): number for number, t in enumerate(problem.transitions)}
+    for transition in plan.transitions:
+        number = numbers[transition.source, transition.target]
+        for shared in (qset.queries for qset in transition.qsets if qset.snapshot == BURST):
+            loops = [problem.loop_of[query][number] for query in shared]
+            ends = problem.changes(frozenset().union(*(loop.before for loop in loops)), loops[0].states)
+            means.append(sum(problem.events[state] for state in loops[0].states) / ends if ends else inf)
+    return min(means)
+
+
+def _per_burst(plan: KernelPlan, number: int, constants: Constants) -> tuple[float, float]:
+    """What it costs to share a burst of a region, and what it saves for each event."""
     c, region = constants, plan.regions[number]
     lanes = _lanes(plan)
     classes = len({cell.event for _, cell in region.alone})
@@ -44,8 +78,7 @@ def break_even(plan: KernelPlan, number: int, constants: Constants) -> float:
     evaluated = sum(
         c.evaluate + lanes[plan.cells[one.cell].window] * region.columns * c.multiply for one in region.evaluations
     )
-    saved = alone - c.form - sum(updated) / classes
-    return evaluated / saved if saved > 0 else inf
+    return evaluated, alone - c.form - sum(updated) / classes
 
 
 def _forms(plan: KernelPlan, number: int, region: Region) -> int:

@@ -48,6 +48,7 @@ class Constants:
         evaluate: To begin with evaluating one total.
         wide: As ``lane``, for counts that do not fit into a word and doubles that need a scale. Totals of a loop are
             soon like that: each of its events doubles them.
+        choose: To choose for one event whether it is shared.
     """
 
     update: float = 16.0
@@ -58,6 +59,7 @@ class Constants:
     form: float = 8.0
     evaluate: float = 56.0
     wide: float = 2.5
+    choose: float = 12.0
 
 
 class MeasuredCosts:

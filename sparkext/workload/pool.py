@@ -31,7 +31,7 @@ from sparkext.jvm.relation_files import Listing, not_followed
 from sparkext.planner.budget import Budget
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.panes import may_be_stretched
-from sparkext.planner.costs.burst_lengths import with_choices
+from sparkext.planner.costs.burst_lengths import mean_burst, with_choices
 from sparkext.planner.costs.migration import Migration, migration
 from sparkext.planner.costs.statistics import ExpectedEvents, ObservedStatistics, are_near, expectations, longest_window
 from sparkext.planner.errors import PlanningError
@@ -344,7 +344,7 @@ class Pool:
             most_matches=wanted.most_matches,
         )
         if optimized.found.hamlet is not None:
-            plan = with_choices(plan, constants())
+            plan = with_choices(plan, constants(), mean_burst(optimized.problem, optimized.found.plan))
         optimized.problem.budget.look()
         log.info(
             "planned %d queries by %s in %.1f ms: %d states, %d cells",

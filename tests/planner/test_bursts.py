@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil, inf
 from random import Random
 
 import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.costs.burst_lengths import break_even, with_choices
+from sparkext.planner.costs.burst_lengths import break_even, mean_burst, with_choices
 from sparkext.planner.costs.cost_model import plan_cost
 from sparkext.planner.costs.measured import Constants
 from sparkext.planner.gloria.bursts import MOST_GROUPS, MOST_LABELS
@@ -116,15 +117,24 @@ def test_from_how_many_events_on_sharing_pays(queries: int, lanes: int, least: f
     for t in template.transitions:
         alone = tuple(QSet((query,), None) for query in t.queries)
         plans.append(TransitionPlan(t.source, t.target, (QSet(t.queries, BURST),) if t.source == t.target else alone))
-    plan = compile_plan(template, SharingPlan("by hand", tuple(plans)), panes_from=inf)
+    sharing = SharingPlan("by hand", tuple(plans))
+    plan = compile_plan(template, sharing, panes_from=inf)
     assert break_even(plan, 0, Constants()) == pytest.approx(least, abs=0.005)
-    (region,) = with_choices(plan, Constants()).regions
+    (region,) = with_choices(plan, Constants(choose=0), 20).regions
     assert region.has_choice == (least > 1)
     assert region.shares_from == ceil(break_even(plan, 0, Constants()) - 1e-9)
-    (region,) = with_choices(plan, Constants(form=1e9)).regions
+    (region,) = with_choices(plan, Constants(form=1e9), 20).regions
     assert region.shares_from is None
-    (region,) = with_choices(plan, Constants(evaluate=0, multiply=0)).regions
+    (region,) = with_choices(plan, Constants(evaluate=0, multiply=0), 20).regions
     assert not region.has_choice
+    # To choose is worth it where many bursts are short: one B follows on every T, as far as is known.
+    mean = mean_burst(workload, sharing)
+    assert mean == pytest.approx(1 + 1 / queries)
+    assert with_choices(plan, Constants(), mean).regions[0].has_choice == (least > 1)
+    assert not with_choices(plan, Constants(), 1000.0).regions[0].has_choice
+    in_runs = replace(workload, runs=tuple(one / 5 for one in workload.events))
+    assert mean_burst(in_runs, sharing) == pytest.approx(5)
+    assert mean_burst(workload, SharingPlan("alone", ())) == inf
 
 
 def test_labels_of_many_queries() -> None:
