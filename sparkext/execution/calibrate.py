@@ -28,7 +28,7 @@ from sparkext.planner.patterns.pattern import variables
 from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step, Window
 from sparkext.planner.sharing.prefixes import share_nothing
-from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
+from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.kernels.compiled import SOURCES
 from sparkext.udfs.kernels.variants import KernelForm
@@ -89,7 +89,10 @@ def measure(events: int = 200_000) -> Constants:
     scan = _per_event(_rising(Operation.EQUAL), "A", events // 40) / (events / 80)
     looped, looped_wide = (_per_event(alone(33, lanes, "A B+"), "B", events) for lanes in (1, _LANES))
     wide = max((looped_wide - looped) / 33 / (_LANES - 1) / 2, 0.01)
-    return Constants(*(round(value, 3) for value in (update, lane, multiply, tree, scan, form, evaluate, wide)))
+    chosen, shared = (min(_per_event(in_bursts(least), "B", events) for _ in range(3)) for least in (2, 0))
+    choose = max(chosen - shared, 0.0)
+    found = update, lane, multiply, tree, scan, form, evaluate, wide, choose
+    return Constants(*(round(value, 3) for value in found))
 
 
 def alone(queries: int, lanes: int, pattern: str = "A B") -> KernelPlan:
@@ -106,6 +109,17 @@ def in_forms(queries: int, lanes: int) -> KernelPlan:
     qset = QSet(tuple(range(queries)), transition.source)
     plan = SharingPlan("calibration", (TransitionPlan(transition.source, transition.target, (qset,)),))
     return compile_plan(template, plan, inf)
+
+
+def in_bursts(least: int) -> KernelPlan:
+    """A plan of two queries that share the bursts of B, from so many events on if that is more than one."""
+    template = template_of([_query("A B+", 1), _query("C B+", 1)])
+    sharing = [
+        TransitionPlan(t.source, t.target, (QSet(t.queries, BURST if t.source == t.target else None),))
+        for t in template.transitions
+    ]
+    plan = compile_plan(template, SharingPlan("calibration", tuple(sharing)), inf)
+    return replace(plan, regions=tuple(replace(region, shares_from=least) for region in plan.regions))
 
 
 def _rising(operation: Operation) -> KernelPlan:

@@ -41,6 +41,7 @@ def test_lanes_are_those_of_windows() -> None:
     assert not calibrate.alone(3, 256).regions
     (region,) = calibrate.in_forms(3, 256).regions
     assert len(region.evaluations) == 3
+    assert [region.has_choice for least in (2, 0) for region in calibrate.in_bursts(least).regions] == [True, False]
 
 
 @pytest.mark.parametrize("key", ["kernel", "machine"])

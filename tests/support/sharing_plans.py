@@ -167,7 +167,8 @@ def optimized_plan(random: Random, template: Template) -> SharingPlan:
     # Costs that make sharing pay, also for a single query, and costs as they are.
     constants = random.choice((None, Constants(lane=50.0, multiply=0.1)))
     model = cost_model(random.choice(MODELS), constants)
-    return optimize(problem, model, random.choice(("gloria", "gloria", "greedy", "sharon", "hamlet"))).found.plan
+    strategies = ("gloria", "gloria", "greedy", "sharon", "hamlet", "published")
+    return optimize(problem, model, random.choice(strategies)).found.plan
 
 
 def sharon_plan(random: Random, template: Template) -> SharingPlan:

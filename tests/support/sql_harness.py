@@ -37,6 +37,9 @@ from tests.support.workloads import SCHEMA, Workload, workload
 _INTERVAL = r"INTERVAL '(-?)(\d+) (\d+):(\d+):([\d.]+)' DAY TO SECOND"
 """An interval as CAST makes a text of it."""
 
+STRATEGIES = ("gloria", "gloria", "greedy", "none", "sharon", "hamlet", "published", "mcep")
+"""What plans a pool; one of these is drawn. `exhaustive` gives up on larger ones."""
+
 
 def start_session() -> SparkSession:
     """A small enabled session on this machine."""
@@ -74,7 +77,7 @@ def register(spark: SparkSession, drawn: Workload, prefix: str) -> list[str]:
 
 def pool_rows(spark: SparkSession, drawn: Workload, prefix: str, order: random.Random) -> list[list[tuple[Any, ...]]]:
     """Per query the rows that its view has: asked for one view after another in random order, or all at once."""
-    spark.conf.set("spark.sparkext.optimizer", order.choice(("gloria", "gloria", "greedy", "none", "sharon", "hamlet")))
+    spark.conf.set("spark.sparkext.optimizer", order.choice(STRATEGIES))
     spark.conf.set("spark.sparkext.costModel", order.choice(("measured", "paper")))
     spark.conf.set("spark.sparkext.chunks", order.choice(("auto", "on", "off")))
     names = register(spark, drawn, prefix)
