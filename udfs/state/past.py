@@ -59,6 +59,9 @@ _trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" el
 """Gives the system what malloc keeps of freed memory, where the C library can. Each past is larger than the one before
 it and does not fit into its room, which for long keys is a tenth of all that a worker has."""
 
+_LONG = 1 << 16
+"""Events carried over from which on that is done: it takes as long as some thousand events."""
+
 _NODES = {Access.HASH: 1, Access.FENWICK: 1, Access.SEGMENT: 2, Access.RANGE: 3}
 """Nodes of a tree for each event, about."""
 
@@ -128,11 +131,12 @@ class PastRoom:
         carried = np.zeros(self._last.valid.shape[1], np.bool_)
         for entries in live:
             carried[old.source[entries]] = True
-        batch = self._last = self._extended(batch, np.flatnonzero(carried))
+        sources = np.flatnonzero(carried)
+        batch = self._last = self._extended(batch, sources)
         # Where the rows carried over are now.
         moved = len(batch.time) - 1 + np.cumsum(carried)
         past = self._room(batch, live)
-        if _trim is not None:
+        if _trim is not None and len(sources) >= _LONG:
             _trim(0)
         for history, entries in enumerate(live):
             self._copy(history, entries, moved[old.source[entries]], old, past)
