@@ -69,12 +69,14 @@ class Division:
         cuts: Where to cut all events into stretches, if the plan is a stretched one: the first time of each but the
             first, ascending. None to leave it to Spark, which evaluates all events once more for it.
         is_small: Whether there is so little that the one task reads the source, too.
+        is_whole: Whether that task also combines the results of each group, which it holds for it.
     """
 
     tasks: int
     by_chunks: bool
     cuts: tuple[int, ...] | None
     is_small: bool = False
+    is_whole: bool = False
 
 
 def group_column(index: int) -> str:
@@ -133,8 +135,12 @@ def run_pool(
         else:
             whole = events.repartition(tasks, *together) if keys else events.repartition(1)
         run_of = None if plan.matches is None else MatchRun
-        kernel = pool_kernel(plan, layout, report, run_of, name)
-        partial = map_in_arrow(_in_order(whole, keys, in_front), kernel, schema)
+        is_whole = division.is_whole and layout.other_keys > 0
+        kernel = pool_kernel(plan, layout, report, run_of, name, is_whole)
+        # By a hash, groups may alternate.
+        partial = map_in_arrow(_in_order(whole, keys, None if is_whole else in_front), kernel, schema)
+        if is_whole:
+            return partial
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
 
 

@@ -54,6 +54,9 @@ LARGE_BYTES = 128 << 20
 STRETCHED_BYTES = BYTES_PER_TASK
 """Size of a source from which on a key without windows is computed in stretches, for which Spark reads it twice."""
 
+MOST_HELD = 32 << 20
+"""Size of results up to which a worker may hold those of a whole group."""
+
 MANY_LANES = 16
 """Live windows of a query from which on its own forms may pay."""
 
@@ -366,7 +369,8 @@ class Pool:
             called = name.removeprefix(job_names.OURS)
             # What Spark takes for that small is read by one task, beside which a shuffle would take longer.
             is_small = tasks == 1 and wanted.partitions is None and not stretched
-            division = Division(tasks, cut, cuts, is_small)
+            is_whole = is_small and matches is None and self._bytes_held(distinct) <= MOST_HELD
+            division = Division(tasks, cut, cuts, is_small, is_whole)
             with of_no_view() if len(distinct) > 1 else nullcontext():
                 results = run_pool(self._source, distinct, plan, division, counted.report, called)
             if (parts := number_of_parts(distinct[0], plan, division)) is not None:
@@ -388,6 +392,10 @@ class Pool:
         cut = forced or (wanted.chunks == "auto" and cores > 1 and may_fill_cores)
         is_worth_it = forced or size_in_bytes(self._source) >= STRETCHED_BYTES
         return tasks, cut, cut and is_worth_it and may_be_stretched(template)
+
+    def _bytes_held(self, queries: Sequence[BoundQuery]) -> int:
+        """Size of the results of a group, if the group has all events and each event has results of its own."""
+        return size_in_bytes(self._source) * len(queries) * _live(queries)
 
     def _optimize(
         self, template: Template, expected: dict[EventClass, ExpectedEvents], wanted: PlanSettings
@@ -463,8 +471,12 @@ def _go_together(one: BoundQuery, other: BoundQuery) -> bool:
 
 def _has_choice(queries: Sequence[BoundQuery], template: Template) -> bool:
     """Whether there is something that may or may not be shared."""
-    live = max((query.query.window.live for query in queries if query.query.window is not None), default=1)
-    return live >= MANY_LANES or any(len(transition.queries) > 1 for transition in template.transitions)
+    return _live(queries) >= MANY_LANES or any(len(transition.queries) > 1 for transition in template.transitions)
+
+
+def _live(queries: Sequence[BoundQuery]) -> int:
+    """Most windows that an event is in."""
+    return max((query.query.window.live for query in queries if query.query.window is not None), default=1)
 
 
 def _key_texts(query: BoundQuery) -> tuple[tuple[str, ...], ...]:

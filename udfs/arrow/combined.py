@@ -32,7 +32,7 @@ def combined(fields: Sequence[Field], keys: int) -> Callable[[Iterator[pa.Record
         last: pa.RecordBatch | None = None
         for batch in batches:
             if batch.num_rows:
-                totals = _by_key(fields, keys, batch if last is None else _after(last, batch))
+                totals = by_key(fields, keys, batch if last is None else placed_after(last, batch))
                 last = totals.slice(totals.num_rows - 1)  # the next batch may go on with its key
                 if totals.num_rows > 1:
                     yield totals.slice(0, totals.num_rows - 1)
@@ -42,12 +42,12 @@ def combined(fields: Sequence[Field], keys: int) -> Callable[[Iterator[pa.Record
     return kernel
 
 
-def _after(row: pa.RecordBatch, batch: pa.RecordBatch) -> pa.RecordBatch:
+def placed_after(row: pa.RecordBatch, batch: pa.RecordBatch) -> pa.RecordBatch:
     """A row in front of a batch, whose types Spark may have given other names within."""
     return pa.concat_batches([row.cast(batch.schema), batch])
 
 
-def _by_key(fields: Sequence[Field], keys: int, rows: pa.RecordBatch) -> pa.RecordBatch:
+def by_key(fields: Sequence[Field], keys: int, rows: pa.RecordBatch) -> pa.RecordBatch:
     """Sums and extremes of ``rows`` that have the same keys, which are next to each other."""
     begins_key = np.zeros(rows.num_rows, np.bool_)
     begins_key[0] = True

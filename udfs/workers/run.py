@@ -14,6 +14,7 @@ from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import Batch, BatchReader, rows_of
 from sparkext.udfs.arrow.difference_keys import difference_types
 from sparkext.udfs.arrow.result_batch import result_batch
+from sparkext.udfs.arrow.whole_groups import whole_groups
 from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.state.assemble import field_indexes
 from sparkext.udfs.state.fresh import new_output
@@ -21,6 +22,7 @@ from sparkext.udfs.state.machine import Machine
 from sparkext.udfs.state.program import Floats
 from sparkext.udfs.workers.counters import Counters
 from sparkext.udfs.workers.fallback import Fallback
+from sparkext.udfs.workers.sockets import acknowledge_at_once
 
 OUTPUT_BYTES = 16 << 20
 """Room for result rows before they are handed to Spark."""
@@ -36,6 +38,7 @@ def pool_kernel(
     report: Callable[[Floats], object] | None = None,
     run_of: Callable[[KernelPlan, Layout], PoolRun] | None = None,
     name: str = "",
+    is_whole: bool = False,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What `mapInArrow` is given: batches of events sorted by key and time in, partial results out.
 
@@ -47,11 +50,15 @@ def pool_kernel(
         report: Is given what `sparkext.udfs.workers.counters.Counters` has counted, at the end of the partition.
         run_of: Makes the pass; a `PoolRun` if left out.
         name: Of what is computed, which Spark shows in its plans.
+        is_whole: Whether the partition has all events of its groups, one group after another, so that each group, bank
+            and window is to have one row. The results of the group under way are held, if there are many.
     """
 
     def kernel(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        acknowledge_at_once()
         run = (run_of or PoolRun)(plan, layout)
-        yield from run.results(batches)
+        found = run.results(batches)
+        yield from whole_groups(plan.fields, layout.group_keys, found) if is_whole else found
         if report is not None:
             report(run.counters.totals())
 
