@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.analysis_context import ANSI, analysis_confs, current_namespace, functions_hash
+from sparkext.jvm.analysis_context import ANSI, current_namespace, functions_hash
 
 _NOT_READ = (
     "spark.sql.adaptive.",
@@ -64,17 +65,18 @@ class SessionState:
     functions: int
 
 
-def session_state(spark: SparkSession, namespace: tuple[str, ...] = ()) -> SessionState:
+def session_state(spark: SparkSession, confs: Mapping[str, str], namespace: tuple[str, ...] = ()) -> SessionState:
     """The state that this thread's analyses read.
 
     Args:
         spark: The session.
+        confs: That these analyses read, as `sparkext.jvm.analysis_context.analysis_confs` gives them.
         namespace: Of the view that is being read; the current one if left out.
     """
-    return SessionState(_environment(spark, analysis_confs(), namespace), functions_hash(spark))
+    return SessionState(_environment(spark, confs, namespace), functions_hash(spark))
 
 
-def _environment(spark: SparkSession, confs: dict[str, str], namespace: tuple[str, ...]) -> Environment:
+def _environment(spark: SparkSession, confs: Mapping[str, str], namespace: tuple[str, ...]) -> Environment:
     read = sorted((name, value) for name, value in confs.items() if _is_read(spark, name))
     return Environment(tuple(read), namespace or current_namespace(spark), confs[ANSI] == "true")
 

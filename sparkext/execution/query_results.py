@@ -13,7 +13,7 @@ from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.event_time import bound
 from sparkext.binding.relation import check_expressions
 from sparkext.binding.trend_ends import INTERVALS, difference_type
-from sparkext.execution.source_pass import group_column
+from sparkext.execution.compact_rows import group_column
 from sparkext.jvm.frames import columns_of
 from sparkext.planner.compiler.kernel_plan import SCALE_BITS, Field, QueryResult, too_many
 from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column

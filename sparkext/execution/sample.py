@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from sparkext.amounts import count
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.event_time import in_units, numbered
-from sparkext.execution.source_pass import class_columns, key_text, only_parts, sql_texts
+from sparkext.execution.compact_rows import class_columns, key_text, only_parts, sql_texts
 from sparkext.execution.waiting import say_how_kernels_ran
 from sparkext.jvm.gateway import JvmError
 from sparkext.jvm.plans import operators, size_in_bytes

@@ -15,8 +15,9 @@ from pyspark.sql import functions as F
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.streams import DELAY
-from sparkext.execution.source_pass import compact_events, group_column, result_schema, sql_texts
-from sparkext.jvm.frames import map_in_arrow
+from sparkext.execution.compact_rows import compact_events, group_column, sql_texts
+from sparkext.execution.source_pass import result_schema
+from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
 from sparkext.udfs.streams.bucket import StreamPlan
 from sparkext.udfs.streams.combined_rows import combined_rows

@@ -33,7 +33,10 @@ def number_of_tasks(spark: SparkSession, source: DataFrame, queries: int, on_all
         queries: How many the pass computes.
         on_all_cores: Whether all cores are to be used however small the source is.
     """
-    size, cores = size_in_bytes(source), spark.sparkContext.defaultParallelism
+    size = size_in_bytes(source)
+    if size * queries < LEAST_BYTES and not on_all_cores and not multiplies(source):
+        return 1
+    cores = spark.sparkContext.defaultParallelism
     if size >= _UNKNOWN_SIZE:
         return TASKS_PER_CORE * cores
     busy = min(cores, size * queries // LEAST_BYTES)

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.gateway import java_class, java_method
+from sparkext.jvm.gateway import java_class, java_gateway, java_method
 
 TIME_ZONE = "spark.sql.session.timeZone"
 ANSI = "spark.sql.ansi.enabled"
@@ -78,8 +79,14 @@ def analysis_confs() -> dict[str, str]:
     confs = _confs(conf)
     # These two a view keeps also when the session has them by default.
     confs[TIME_ZONE] = confs.get(TIME_ZONE) or str(conf.sessionLocalTimeZone())
-    confs[ANSI] = (confs.get(ANSI) or str(conf.ansiEnabled())).lower()
+    confs[ANSI] = (confs.get(ANSI) or _ansi_by_default(java_gateway().jvm)).lower()
     return confs
+
+
+@lru_cache(maxsize=4)
+def _ansi_by_default(_: Any) -> str:
+    """What a JVM takes `ANSI` for where it is not set: what it was started with."""
+    return str(java_class("org.apache.spark.sql.internal.SQLConf")().ansiEnabled())
 
 
 def session_confs(spark: SparkSession) -> dict[str, str]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from pyarrow import RecordBatch
 from pyspark import RDD
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
-from pyspark.sql.pandas.functions import pandas_udf
 from pyspark.sql.types import StructType
-from pyspark.util import PythonEvalType
 
 from sparkext.jvm.gateway import java_array, java_class, java_method, scala_seq
 from sparkext.jvm.plans import Plan, analysed_plan, kind_of, optimized_plan
@@ -48,14 +45,18 @@ def projection(plan: Plan, texts: Iterable[str]) -> Plan:
     return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(wanted, plan)
 
 
-def selected(frame: DataFrame, write: Callable[[str], str]) -> DataFrame:
+def selected(frame: DataFrame, write: Callable[[str], str], by_one_task: bool = False) -> DataFrame:
     """The rows of a statement over a frame, parsed and analysed at once, under the confs that this thread reads.
 
     Args:
         frame: Of a session with a workload.
         write: Gives the statement for what the relation is to be called, once.
+        by_one_task: Whether one task is to read all of the frame, as by ``frame.coalesce(1)``.
     """
-    with call_for(analysed_plan(frame)) as relation:
+    plan = analysed_plan(frame)
+    if by_one_task:
+        plan = java_class("org.apache.spark.sql.catalyst.plans.logical.Repartition")(1, False, plan)
+    with call_for(plan) as relation:
         return frame_of_plan(frame.sparkSession, _parser().parsePlan(write(relation)))
 
 
@@ -63,16 +64,6 @@ def sorted_within_partitions(frame: DataFrame, order: Iterable[str]) -> DataFram
     """As ``frame.sortWithinPartitions(*order)`` for SQL texts, for which PySpark asks the JVM fifteen times each."""
     sort = _parser().parsePlan(f"TABLE those SORT BY {', '.join(order)}")
     return frame_of_plan(frame.sparkSession, sort.withNewChildren(scala_seq([analysed_plan(frame)])))
-
-
-def map_in_arrow(
-    frame: DataFrame, function: Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]], schema: StructType | str
-) -> DataFrame:
-    """As ``frame.mapInArrow(function, schema)``, for which PySpark asks the JVM twice for each column."""
-    made: Any = pandas_udf(function, schema, PythonEvalType.SQL_MAP_ARROW_ITER_UDF)  # type: ignore[call-overload]
-    call = made._unwrapped._judf.builder(analysed_plan(frame).output())
-    column = java_method("org.apache.spark.sql.classic.ExpressionUtils", "column")(call)
-    return DataFrame(frame._jdf.mapInArrow(column, False, None), frame.sparkSession)
 
 
 def frame_of_statement(spark: SparkSession, text: str) -> DataFrame:

@@ -25,7 +25,7 @@ def analysed_plan(frame: DataFrame) -> Plan:
     """What a frame is, as Spark's analyzer has made it."""
     known = _analysed.get(frame)
     if known is None:
-        known = _analysed[frame] = frame._jdf.queryExecution().analyzed()
+        known = _analysed[frame] = frame._jdf.logicalPlan()
     return known
 
 
@@ -82,9 +82,36 @@ def is_stream(frame: DataFrame) -> bool:
     return known
 
 
+_multiply: WeakKeyDictionary[DataFrame, bool] = WeakKeyDictionary()
+"""Of frames that have been asked for it."""
+
+
 def multiplies(frame: DataFrame) -> bool:
     """Whether some operator of a frame makes any number of rows of one, as ``explode`` does."""
-    return _contains(optimized_plan(frame), "GENERATE")
+    known = _multiply.get(frame)
+    if known is None:
+        known = _multiply[frame] = _contains(optimized_plan(frame), "GENERATE")
+    return known
+
+
+_columns: WeakKeyDictionary[DataFrame, str] = WeakKeyDictionary()
+"""Of frames that have been asked for it."""
+
+
+def _numbered_columns(frame: DataFrame) -> str:
+    """The columns of a frame, each with the number that Spark has given it, and gives no other."""
+    known = _columns.get(frame)
+    if known is None:
+        known = _columns[frame] = str(analysed_plan(frame).output().mkString(","))
+    return known
+
+
+def is_that_again(frame: DataFrame, known: DataFrame) -> bool:
+    """Whether a frame is one that has been analysed before, of the very relation: Spark has numbered it but once.
+
+    A relation that Spark has looked up anew, after its table or its files have changed, has other numbers.
+    """
+    return _numbered_columns(frame) == _numbered_columns(known) and bool(frame.sameSemantics(known))
 
 
 def qualified_names(frame: DataFrame) -> list[str]:

@@ -57,25 +57,42 @@ def listings(frame: DataFrame) -> tuple[Listing, ...]:
 
 def _listings(frame: DataFrame) -> Iterator[Listing]:
     for kind, leaf in _leaves(frame):
-        if kind == _OF_FILES:
-            yield _of_index(frame.sparkSession, leaf.location())
+        if isinstance(leaf, _FileIndex):
+            yield _of_index(frame.sparkSession, leaf)
         elif kind == "HiveTableRelation":
             yield _of_hive(frame.sparkSession, leaf.tableMeta())
 
 
-def _of_index(spark: SparkSession, index: Any) -> Listing:
-    roots = index.rootPaths()
-    paths = tuple(str(roots.mkString(_BETWEEN)).split(_BETWEEN))
-    match kind_of(index):
+class _FileIndex:
+    """What knows the files of a relation, as Spark has made it.
+
+    Attributes:
+        index: That.
+        kind: Its class.
+        roots: Directories and files that it is made of, a ``Seq`` of Scala's.
+        paths: As text.
+    """
+
+    def __init__(self, relation: Any) -> None:
+        """Of a relation of files."""
+        self.index = relation.location()
+        self.kind = kind_of(self.index)
+        self.roots = self.index.rootPaths()
+        self.paths = tuple(str(self.roots.mkString(_BETWEEN)).split(_BETWEEN))
+
+
+def _of_index(spark: SparkSession, found: _FileIndex) -> Listing:
+    match found.kind:
         case "InMemoryFileIndex":
-            return Listing(paths, _present(spark, roots), _statuses(index.allFiles()))
+            return Listing(found.paths, _present(spark, found.roots), _statuses(found.index.allFiles()))
         case "CatalogFileIndex":
             # Of a partitioned table, whose partitions may be anywhere. Spark keeps what it has seen of them until
             # something in this application changes the table, so this costs it no listing.
-            seen = index.filterPartitions(scala_seq([]))
-            return Listing(paths, _statuses(seen.allFiles()) + _digest(str(seen.partitionSpec().toString())), None)
+            seen = found.index.filterPartitions(scala_seq([]))
+            partitions = _digest(str(seen.partitionSpec().toString()))
+            return Listing(found.paths, _statuses(seen.allFiles()) + partitions, None)
         case _:
-            return Listing(paths, _present(spark, roots), None)
+            return Listing(found.paths, _present(spark, found.roots), None)
 
 
 def _of_hive(spark: SparkSession, table: Any) -> Listing:
@@ -87,6 +104,11 @@ def _of_hive(spark: SparkSession, table: Any) -> Listing:
     paths = (str(table.location()), *_LOCATION.findall(partitions))
     roots = scala_seq(map(java_class("org.apache.hadoop.fs.Path"), paths))
     return Listing(paths, _present(spark, roots) + _digest(partitions), None)
+
+
+def reads_one_relation(frame: DataFrame) -> bool:
+    """Whether there is one relation, and no more, that ``frame`` reads."""
+    return len(_leaves(frame)) == 1
 
 
 def not_followed(frame: DataFrame) -> tuple[str, ...]:
@@ -107,7 +129,10 @@ _known: WeakKeyDictionary[DataFrame, list[tuple[str, Any]]] = WeakKeyDictionary(
 
 
 def _leaves(frame: DataFrame) -> list[tuple[str, Any]]:
-    """Kind of each relation that a frame reads, and what it is: of a ``LogicalRelation`` that of the relation in it."""
+    """Kind of each relation that a frame reads, and what it is: of a ``LogicalRelation`` that of the relation in it.
+
+    Of a relation of files it is the `_FileIndex`.
+    """
     known = _known.get(frame)
     if known is None:
         known = _known[frame] = [_leaf(plan) for plan in items(analysed_plan(frame).collectLeaves())]
@@ -120,7 +145,7 @@ def _leaf(plan: Plan) -> tuple[str, Any]:
         return kind, plan
     relation = plan.relation()
     inner = kind_of(relation)
-    return inner if inner == _OF_FILES else f"{_OTHER}{inner}", relation
+    return (inner, _FileIndex(relation)) if inner == _OF_FILES else (f"{_OTHER}{inner}", relation)
 
 
 def _present(spark: SparkSession, paths: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
@@ -60,9 +61,16 @@ def java_session(spark: SparkSession) -> Any:
     return session
 
 
+_ids: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
+"""Of sessions that have been asked for it."""
+
+
 def session_id(spark: SparkSession) -> str:
     """UUID of a session."""
-    return str(spark._jsparkSession.sessionUUID())
+    known = _ids.get(spark)
+    if known is None:
+        known = _ids[spark] = str(spark._jsparkSession.sessionUUID())
+    return known
 
 
 def make_current(session: SparkSession) -> None:

@@ -21,13 +21,15 @@ from sparkext.execution.query_results import check_measures, output_columns, unp
 from sparkext.jvm.analysis_context import (
     AnalysisContext,
     SeenAnalysis,
+    analysis_confs,
     analysis_context,
     current_namespace,
     session_confs,
 )
 from sparkext.jvm.frames import another, frame_of_statement
 from sparkext.jvm.permanent_views import frame_within
-from sparkext.jvm.relation_files import Listing, listings
+from sparkext.jvm.plans import analysed_plan, has_filter, is_that_again
+from sparkext.jvm.relation_files import Listing, listings, reads_one_relation
 from sparkext.jvm.relation_filter import FilteredRelation, filtered
 from sparkext.jvm.temp_views import frame_of_view
 from sparkext.planner.errors import PlanningError
@@ -67,6 +69,8 @@ class LastingAnalyses:
 
     Attributes:
         state: That state.
+        relations: By whether a view reads them and their text, those that are read by one name, as they were last.
+        files: Likewise, what their files were.
         columns: Of relations.
         wholes: Those of the relations that they are parts of.
         meanings: Of texts without variables, by the text of a relation and whether it is that of which the relation is
@@ -77,6 +81,8 @@ class LastingAnalyses:
 
     def __init__(self, state: SessionState) -> None:
         self.state = state
+        self.relations: dict[tuple[bool, str], SeenRelation] = _Lasting()
+        self.files: dict[tuple[bool, str], tuple[Listing, ...]] = _Lasting()
         self.columns = KnownColumns()
         self.wholes = KnownColumns()
         self.meanings: dict[tuple[str, bool], tuple[DataFrame, dict[tuple[str, ...], Meaning]]] = _Lasting()
@@ -94,8 +100,11 @@ class AnalysedRelations:
         problem: What is wrong with a clause in the relation that is being read.
     """
 
-    def __init__(self, spark: SparkSession, known: LastingAnalyses, context: AnalysisContext) -> None:
+    def __init__(
+        self, spark: SparkSession, known: LastingAnalyses, context: AnalysisContext, confs: dict[str, str]
+    ) -> None:
         self.state = known.state
+        self._own_confs = confs if context.is_outermost and not context.namespace else None
         self._is_at_home = not context.namespace or context.namespace == current_namespace(spark)
         self.is_by_itself = context.is_outermost
         self.problem: PlanningError | None = None
@@ -109,7 +118,7 @@ class AnalysedRelations:
     @cached_property
     def confs(self) -> dict[str, str]:
         """Confs of the session: its settings are among them, whatever a view that is being read has kept of others."""
-        return session_confs(self._spark)
+        return session_confs(self._spark) if self._own_confs is None else self._own_confs
 
     def relation(self, use: ClauseUse) -> SeenRelation:
         """The relation that a clause reads, as it is now.
@@ -125,11 +134,22 @@ class AnalysedRelations:
                 source = read_source(lambda: self._read(use), *use.source_at)
             except PlanningError as error:
                 raise self.problem or error from None
-            known = self._relations[key] = SeenRelation(source, filtered(source))
-            self._known.columns.recall(use.source, source)
-            if known.part is not None:
-                self._known.wholes.recall(use.source, known.part.whole)
+            known = self._relations[key] = self._seen(key, use, source)
         return known
+
+    def _seen(self, key: tuple[bool, str], use: ClauseUse, source: DataFrame) -> SeenRelation:
+        """What a relation is: what it was when it was looked at last, if it is that relation still."""
+        before = self._known.relations.get(key)
+        if before is not None and is_that_again(source, before.source):
+            return before
+        found = SeenRelation(source, filtered(source))
+        self._known.columns.recall(use.source, source)
+        if found.part is not None:
+            self._known.wholes.recall(use.source, found.part.whole)
+        # Whether a filter is ours to apply depends on what Spark keeps.
+        if not has_filter(analysed_plan(source)) and reads_one_relation(source):
+            self._known.relations[key] = found
+        return found
 
     def bind(self, use: ClauseUse, name: str, is_whole: bool = False) -> BoundQuery:
         """A clause, bound to the relation that it reads as that is now.
@@ -170,6 +190,9 @@ class AnalysedRelations:
         known = self._files.get(key)
         if known is None:
             known = self._files[key] = listings(self.relation(use).source)
+            if self._known.files.get(key, known) != known and self._known.relations.pop(key, None) is not None:
+                del self._relations[key]  # what is known of its size is known no more
+            self._known.files[key] = known
         return known
 
     def is_same(self, source: DataFrame, known: DataFrame) -> bool:
@@ -295,12 +318,13 @@ class Analyses:
 
     def _relations_of_analysis(self) -> AnalysedRelations:
         context, thread = analysis_context(), self._thread
-        state = session_state(self._spark, context.namespace)
+        confs = analysis_confs()
+        state = session_state(self._spark, confs, context.namespace)
         if thread.outer is None or not thread.outer.is_that_of(context):
             thread.outer, thread.known = SeenAnalysis(context), {}
         key = state, context.is_outermost
         if key not in thread.known:
             if self._known is None or self._known.state != state:
                 self._known = LastingAnalyses(state)
-            thread.known[key] = AnalysedRelations(self._spark, self._known, context)
+            thread.known[key] = AnalysedRelations(self._spark, self._known, context, confs)
         return thread.known[key]

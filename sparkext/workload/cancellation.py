@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 
 from sparkext.jvm.application import JavaThread
 
@@ -20,8 +21,19 @@ def of_this_thread() -> Callable[[], bool]:
     """
     if threading.current_thread() is threading.main_thread():
         return lambda: False
-    thread = JavaThread()
-    return lambda: thread.number in _cancelled or thread.is_interrupted()
+    return _Cancelled().is_so
+
+
+class _Cancelled:
+    """Whether the statement of the thread that asks has been cancelled; the JVM is asked for its thread but once."""
+
+    @cached_property
+    def _thread(self) -> JavaThread:
+        return JavaThread()
+
+    def is_so(self) -> bool:
+        """Whether it has been."""
+        return self._thread.number in _cancelled or self._thread.is_interrupted()
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -194,8 +194,7 @@ class Pool:
                 replaced.append(run)
         while True:
             try:
-                with job_names.described(self._spark, f"{name}: sample of its source"):
-                    made = self._plan(missing, keep, moved, name, self._settings(confs))
+                made = self._plan(missing, keep, moved, name, self._settings(confs))
                 break
             except CapturedException as error:
                 if isinstance(error, AnalysisException) or not self._divide(missing, name, [str(error)]):
@@ -332,7 +331,7 @@ class Pool:
         distinct = list({query.computation: query for query in reversed(queries)}.values())[::-1]
         say_planning(self._spark, len(distinct))
         template = template_of([query.query for query in distinct])
-        expected = self._expected(distinct, template, wanted)
+        expected = self._expected(distinct, template, wanted, name)
         optimized = self._optimize(template, expected, wanted)
         matches = None if optimized.found.mcep is None else optimized.found.mcep.plan
         tasks, cut, stretched = self._cutting(len(distinct), template, wanted)
@@ -364,7 +363,10 @@ class Pool:
             again = partial(stream_results, self._source, distinct[0], plan, wanted.buckets)
             results = again()
         elif may_look:
-            cuts = time_cuts(self._source, distinct, tasks) if stretched and not any(self._shape) else None
+            cuts = None
+            if stretched and not any(self._shape):
+                with self._looking(name):
+                    cuts = time_cuts(self._source, distinct, tasks)
             say_compiling(self._spark)
             called = name.removeprefix(job_names.OURS)
             # What Spark takes for that small is read by one task, beside which a shuffle would take longer.
@@ -413,7 +415,7 @@ class Pool:
             raise PlanningError("TREND_WORKLOAD_TOO_LARGE", 0, 0, optimizer=wanted.optimizer) from None
 
     def _expected(
-        self, queries: Sequence[BoundQuery], template: Template, wanted: PlanSettings
+        self, queries: Sequence[BoundQuery], template: Template, wanted: PlanSettings, name: str = ""
     ) -> dict[EventClass, ExpectedEvents]:
         """Statistics of the classes of a pool; a sample is taken if there is something to decide by it."""
         classes = list(dict.fromkeys(state.event for state in template.states))
@@ -423,12 +425,17 @@ class Pool:
         expected = expectations(classes, within, given, seen)
         unknown = [event for event, found in expected.items() if found.origin == "assumed"]
         if unknown and self._is_sampled(queries, template):
-            found = sample(self._source, queries, classes, wanted.sample_rows)
+            with self._looking(name):
+                found = sample(self._source, queries, classes, wanted.sample_rows)
             if found is not None:
                 self._sampled.append(found)
                 self._previewed = None
                 return self._expected(queries, template, replace(wanted, sample_rows=0))
         return expected
+
+    def _looking(self, name: str) -> AbstractContextManager[None]:
+        """While jobs look at the source to plan the run of a name, they are called so."""
+        return job_names.described(self._spark, f"{name}: sample of its source")
 
     def _is_sampled(self, queries: Sequence[BoundQuery], template: Template) -> bool:
         """Whether a look at the source pays, and is possible."""

@@ -459,8 +459,10 @@ class Workload:
             pool = self._pool_of(known)
             with self._registry:
                 query.bound, query.pool, query.shown = known, pool, None
+        files = relations.files(query.use)
+        found = relations.relation(query.use)  # looked at anew if its files have changed
         whole = found.source if query.bound.part is None or found.part is None else found.part.whole
-        query.pool.follow(whole, relations.files(query.use))
+        query.pool.follow(whole, files)
         query.is_right = True
 
     def _pool_of(self, bound: BoundQuery) -> Pool:
@@ -535,7 +537,8 @@ class Workload:
         key = run, relations.state
         # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
         streams = run.again is not None
-        results = run.results if self._kept_plans.has_others() and not streams else run.rows(is_computed)
+        is_had = is_computed and self._kept_plans.has_others()
+        results = run.results if is_had and not streams else run.rows(is_computed)
         if query.shown is not None and query.shown[0] == key and query.on_driver == (results is not run.results):
             return query.shown[1]
         index = run.index_of(bound)
@@ -547,7 +550,7 @@ class Workload:
 
         on_driver = results is not run.results
         rows = of(results)
-        may_show_again = not streams and not has_variables(rows)
+        may_show_again = not streams and query.view is not None and not has_variables(rows)
         if streams:
             rows = with_event_time(rows)
         elif on_driver:

@@ -1,0 +1,218 @@
+"""Compact rows: what a pass reads of each event that some query of its pool can use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import DoubleType, FloatType
+
+from sparkext.binding.bound_query import BoundQuery, Key
+from sparkext.binding.event_time import numbered
+from sparkext.binding.trend_ends import as_double, as_number
+from sparkext.jvm.frames import selected
+from sparkext.jvm.plans import is_stream
+from sparkext.planner.compiler.kernel_plan import (
+    CLASSES_PER_WORD,
+    Comparison,
+    Encoding,
+    KernelPlan,
+    class_words,
+)
+from sparkext.planner.compiler.kernel_plan import (
+    Column as EventColumn,
+)
+from sparkext.planner.patterns.query import EventClass
+from sparkext.sql.quoting import alone, string
+
+TIME = "time"
+_LINE = ",\n"  # a line each, as Spark shows the line of an expression that fails
+
+
+def group_column(index: int) -> str:
+    """Name of a group key in the results of a pool."""
+    return f"group_{index}"
+
+
+def sql_texts(queries: Iterable[BoundQuery]) -> dict[str, str]:
+    """SQL of types, conditions and attributes by their canonical text."""
+    return {canonical: text for query in queries for canonical, text in query.expressions.items()}
+
+
+def only_parts(queries: Iterable[BoundQuery]) -> list[str]:
+    """Filters for the source: which rows any of the queries reads, as SQL, unless one reads all."""
+    parts = dict.fromkeys(query.part for query in queries)
+    return [] if None in parts else [f"({' OR '.join(map(str, parts))})"]
+
+
+@dataclass(frozen=True, slots=True)
+class CompactRows:
+    """Compact rows of the events that some query of a pool can use.
+
+    Attributes:
+        keys: Names of their key columns, which come first.
+        columns: Names of all columns.
+        text: Gives SQL of them for that of the source.
+    """
+
+    keys: list[str]
+    columns: list[str]
+    text: Callable[[str], str]
+
+
+def compact_events(
+    source: DataFrame, queries: Sequence[BoundQuery], texts: Mapping[str, str], plan: KernelPlan
+) -> tuple[DataFrame, list[str]]:
+    """The frame of `compact_rows`, and the names of the key columns."""
+    rows = compact_rows(source, queries, texts, plan)
+    return selected(source, rows.text), rows.keys
+
+
+def compact_rows(
+    source: DataFrame, queries: Sequence[BoundQuery], texts: Mapping[str, str], plan: KernelPlan
+) -> CompactRows:
+    """Compact rows of the events of ``source`` that some query can use."""
+    query = queries[0]
+    keys = {group_column(index): key_text(key) for index, key in enumerate(query.sorted_groups)}
+    keys |= {f"partition_{index}": key_text(key) for index, key in enumerate(query.sorted_partitions)}
+    words = class_columns(plan.classes, texts)
+    held = list(words.values())
+    readers = _readers(plan)
+    attributes = {
+        f"attribute_{index}": _attribute(column, readers[index], held, texts)
+        for index, column in enumerate(plan.columns)
+    }
+    time = numbered(alone(query.time), plan.windows, query.time_kind, query.time_type)
+    columns = {**keys, TIME: time, **words, **attributes}
+    usable = [f"({alone(query.time)}) IS NOT NULL", *only_parts(queries)]
+    types = _only_types(plan.classes)
+    if types is not None:
+        usable.append(f"CAST({alone(texts[types[0]])} AS STRING) IN ({', '.join(map(string, types[1]))})")
+    condition, in_a_class = " AND ".join(usable), " OR ".join(f"{name} <> 0" for name in words)
+    if is_stream(source):
+        condition, in_a_class = _above_watermark(condition, alone(query.time)), _above_watermark(in_a_class, TIME)
+    outputs = _LINE.join(f"{text} AS {name}" for name, text in columns.items())
+    return CompactRows(
+        list(keys),
+        list(columns),
+        lambda rows: f"SELECT * FROM (SELECT\n{outputs}\nFROM {rows} WHERE\n{condition}\n) WHERE {in_a_class}",
+    )
+
+
+def _above_watermark(condition: str, time: str) -> str:
+    """A condition that Spark applies after it has seen the times of all events, for their watermark.
+
+    Conditions that do not ask for the time go before that: events that nothing matches would not move the watermark.
+    """
+    return f"({condition}) OR hour({time}) > 24"
+
+
+def key_text(key: Key) -> str:
+    """A key expression; NaN and zeros of floating keys are made one, as Spark's own grouping does."""
+    if isinstance(key.type, DoubleType | FloatType):
+        kind = key.type.simpleString()
+        text = alone(key.text)
+        return f"CASE WHEN isnan({text}) THEN CAST('NaN' AS {kind}) ELSE ({text}) + CAST(0 AS {kind}) END"
+    return alone(key.text)
+
+
+def _only_types(classes: Sequence[EventClass]) -> tuple[str, list[str]] | None:
+    """The one TYPE BY expression and its values, when every class has them: a filter for the source."""
+    by = {event.type_by for event in classes}
+    only = next(iter(by)) if len(by) == 1 else None
+    return None if only is None else (only, sorted({event.type for event in classes if event.type is not None}))
+
+
+def class_columns(classes: Sequence[EventClass], texts: Mapping[str, str]) -> dict[str, str]:
+    """Columns with one bit for each class that an event is of, as SQL by name.
+
+    Args:
+        classes: In order of their bits.
+        texts: SQL of types and conditions by their canonical text.
+    """
+    return {f"classes_{word}": _word(classes, word, texts) for word in range(class_words(len(classes)))}
+
+
+def _word(classes: Sequence[EventClass], word: int, texts: Mapping[str, str]) -> str:
+    """Bits of the classes that an event is of, ``CLASSES_PER_WORD`` to a word.
+
+    Conditions of one type are evaluated for events of that type only.
+    """
+    first = word * CLASSES_PER_WORD
+    by_type: dict[str, dict[str, list[str]]] = {}
+    bits: list[str] = []
+    for index, event in enumerate(classes[first : first + CLASSES_PER_WORD]):
+        bit = f"{1 << index}L"
+        if event.condition is not None:
+            bit = f"CASE WHEN {alone(texts[event.condition])} THEN {bit} ELSE 0L END"
+        if event.type_by is None or event.type is None:
+            bits.append(bit)
+        else:
+            by_type.setdefault(event.type_by, {}).setdefault(event.type, []).append(bit)
+    for text, types in by_type.items():
+        cases = " ".join(f"WHEN {string(name)} THEN {' | '.join(of_type)}" for name, of_type in types.items())
+        bits.append(f"CASE CAST({alone(texts[text])} AS STRING) {cases} ELSE 0L END")
+    return " | ".join(bits)
+
+
+def _attribute(column: EventColumn, classes: set[int], words: Sequence[str], texts: Mapping[str, str]) -> str:
+    """What a column of the plan holds.
+
+    Expressions are evaluated only for events of ``classes``, which they are asked of, since they may fail on others.
+    """
+    value = alone(texts[column.attribute.text])
+    if classes and " " in column.attribute.text:
+        value = f"CASE WHEN {_is_of_some(classes, words)} THEN {value} END"
+    match column.encoding:
+        case Encoding.NUMBER:
+            return f"CAST({value} AS DOUBLE)"
+        case Encoding.AFTER | Encoding.BEFORE:
+            return as_double(value, column.attribute.type)
+        case Encoding.PRESENT:
+            return f"({value}) IS NOT NULL"
+        case Encoding.LEAST_DIFFERENCE | Encoding.GREATEST_DIFFERENCE:
+            return f"CAST({as_number(value, column.attribute.type)} AS {column.unit})"
+        case Encoding.LEAST | Encoding.GREATEST | Encoding.IDENTITY:
+            return value
+
+
+def _readers(plan: KernelPlan) -> list[set[int]]:
+    """Per column, numbers of the classes of whose events it is read: they contribute it or are compared by it."""
+    compared = [_compared(comparison) for comparison in plan.comparisons]
+    classes: list[set[int]] = [set() for _ in plan.columns]
+    for cell in plan.cells:
+        for column in (cell.column, cell.addend):
+            if column is not None:
+                classes[column].add(cell.event)
+        for link in cell.links:
+            source = plan.cells[link.cell]
+            for column in () if link.comparison is None else compared[link.comparison]:
+                classes[column] |= {cell.event, source.event if source.anchor is None else source.anchor}
+    if plan.matches is not None:
+        for root in plan.matches.roots:
+            events = plan.matches.steps[root.step].classes
+            for added in root.added:
+                if added.column is not None:
+                    classes[added.column].update(events[index] for index in added.positions or ())
+    return classes
+
+
+def _compared(comparison: Comparison) -> set[int]:
+    """Numbers of the columns that a comparison reads, of either event."""
+    columns: set[int] = set()
+    programs = [comparison.program]
+    for term in comparison.terms:
+        columns.update(column for pair in term.equal for column in pair)
+        if term.order is not None:
+            columns |= {term.order.here, term.order.prev}
+        programs += [term.asks, term.stands, *(interval.program for interval in term.intervals)]
+    return columns | {one.column for program in programs for one in program if one.column >= 0}
+
+
+def _is_of_some(classes: set[int], words: Sequence[str]) -> str:
+    """Whether an event with these ``words`` of class bits is of one of ``classes``."""
+    masks = [0] * len(words)
+    for event in classes:
+        masks[event // CLASSES_PER_WORD] |= 1 << event % CLASSES_PER_WORD
+    return " OR ".join(f"({word}) & {mask}L <> 0" for word, mask in zip(words, masks, strict=True) if mask)
