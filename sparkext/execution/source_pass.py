@@ -122,7 +122,7 @@ def run_pool(
         partial = map_in_arrow(by_group, merged(plan, layout), schema)
     else:
         whole = events.repartition(tasks, *together) if keys else events.repartition(1)
-        ordered = selected(whole, lambda rows: _in_order(rows, whole.columns, keys, in_front))
+        ordered = selected(whole, lambda rows: _in_order(rows, events.columns, keys, in_front))
         partial = map_in_arrow(ordered, pool_kernel(plan, layout, report, run_of, name), schema)
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
 

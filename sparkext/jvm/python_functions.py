@@ -19,8 +19,6 @@ from sparkext.jvm.plans import analysed_plan
 
 ArrowFunction: TypeAlias = Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]
 
-_EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
-
 _MOST_BYTES = 1 << 20
 """Size of a pickled function up to which Spark sends it with each task, unless it is told otherwise."""
 
@@ -29,7 +27,7 @@ def map_in_arrow(frame: DataFrame, function: ArrowFunction, schema: StructType |
     """As ``frame.mapInArrow(function, schema)``, for which PySpark asks the JVM twenty times, and twice a column."""
     spark = frame.sparkSession
     kind = StructType.fromDDL(schema) if isinstance(schema, str) else schema
-    called = java_class(f"{_EXPRESSIONS}.PythonUDF")(
+    called = java_class("org.apache.spark.sql.catalyst.expressions.PythonUDF")(
         getattr(function, "__name__", type(function).__name__),
         _python_function(spark.sparkContext, function, kind),
         spark._jsparkSession.parseDataType(kind.json()),
@@ -45,7 +43,7 @@ def map_in_arrow(frame: DataFrame, function: ArrowFunction, schema: StructType |
 @lru_cache(maxsize=4)
 def _expressions(_: Any) -> Any:
     """What numbers expressions, of a JVM."""
-    return scala_object(f"{_EXPRESSIONS}.NamedExpression")
+    return scala_object("org.apache.spark.sql.catalyst.expressions.NamedExpression")
 
 
 def _python_function(context: SparkContext, function: ArrowFunction, schema: DataType) -> Any:

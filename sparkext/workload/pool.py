@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
+from weakref import WeakKeyDictionary
 
 from pyspark.errors import AnalysisException
 from pyspark.errors.exceptions.captured import CapturedException
@@ -90,6 +91,7 @@ class Pool:
         self._keys = _key_texts(first)
         self._first = first
         self._shape = (len(first.groups), len(first.partitions))
+        self._compared: WeakKeyDictionary[DataFrame, bool] = WeakKeyDictionary()
         self.runs: list[Run] = []
         self._listing = threading.Lock()
         self._files: tuple[Listing, ...] = ()
@@ -109,8 +111,15 @@ class Pool:
         if self._shape != (len(query.groups), len(query.partitions)) or not names_alike(self._source, query.source):
             return False
         if self._keys == _key_texts(query):
-            return bool(self._source.sameSemantics(query.source))
+            return self._is_mine(query.source)
         return bool(_keyed(self._first).sameSemantics(_keyed(query)))
+
+    def _is_mine(self, source: DataFrame) -> bool:
+        """Whether a relation, whose columns are called as those of the pool's, has the same rows."""
+        known = self._compared.get(source)
+        if known is None:
+            known = self._compared[source] = bool(self._source.sameSemantics(source))
+        return known
 
     def follow(self, source: DataFrame, files: tuple[Listing, ...]) -> None:
         """Compute anew what was computed from other files of the source than those that it has now.

@@ -501,7 +501,7 @@ class Workload:
         self, relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
     ) -> Run:
         """The run that computes a query, of what is planned or made anew; by one thread at a time."""
-        if self._collector.is_expecting():
+        if self._collector.is_expecting() and any(one is not query for one in self._live(pool, also)):
             self.collect()
         others = (one for one in self._live(pool, also) if one is not query)
         self._follow_all(relations, (one for one in others if not relations.is_known(one.bound)))

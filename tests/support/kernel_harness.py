@@ -41,6 +41,7 @@ from sparkext.planner.patterns.query import Aggregate, Function, Query
 from sparkext.planner.sharing.prefixes import share_equal_prefixes, share_nothing
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import Template, template_of
+from sparkext.udfs.arrow.whole_groups import whole_groups
 from sparkext.udfs.kernels.interpreted import CAN_INTERPRET
 from sparkext.udfs.kernels.variants import INTERPRETED, Kernel, KernelForm, Variant
 from sparkext.udfs.workers.fallback import Fallback
@@ -294,7 +295,12 @@ def run(
         rows = ROWS if random is None else random.choice((1, 2, 5, 20, ROWS))
         made = MatchRun(plan, layout, size, restless, form, rows)
     results = made.results(cut(source, random))
-    return [row for batch in results for row in batch.to_pylist()]
+    if plan.matches is not None or random is None or random.random() < 0.5:
+        return [row for batch in results for row in batch.to_pylist()]
+    whole = [row for batch in whole_groups(plan.fields, layout.group_keys, results) for row in batch.to_pylist()]
+    keys = [tuple(map(str, list(row.values())[: layout.group_keys + 2])) for row in whole]
+    assert len(set(keys)) == len(keys), "a group, bank and window has two rows"
+    return whole
 
 
 def form_for(random: Random | None) -> KernelForm:

@@ -80,6 +80,7 @@ def pool_rows(spark: SparkSession, drawn: Workload, prefix: str, order: random.R
     spark.conf.set("spark.sparkext.optimizer", order.choice(STRATEGIES))
     spark.conf.set("spark.sparkext.costModel", order.choice(("measured", "paper")))
     spark.conf.set("spark.sparkext.chunks", order.choice(("auto", "on", "off")))
+    spark.conf.set("spark.sparkext.partitions", order.choice(("2", "auto")))
     names = register(spark, drawn, prefix)
     indexes = list(range(len(names)))
     order.shuffle(indexes)
