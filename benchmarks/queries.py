@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 _BEFORE = ("Request", "Accept Request", "Request Accept", "Cancel Request", "Request Cancel Request")
@@ -25,6 +26,13 @@ WINDOWS = "WITHIN INTERVAL 20 MINUTES SLIDE INTERVAL 5 MINUTES"
 def one(relation: str) -> str:
     """The query that a pool is measured against."""
     return trend(relation, TRIP, "COUNT(*) AS trends")
+
+
+def lengths(relation: str) -> Iterator[str]:
+    """That query over windows of another length each time, without end."""
+    for minutes in itertools.count(10):
+        windows = f"WITHIN INTERVAL {minutes} MINUTES SLIDE INTERVAL 5 MINUTES"
+        yield trend(relation, TRIP, "COUNT(*) AS trends", windows=windows)
 
 
 def pool(relation: str, number: int) -> Iterator[str]:

@@ -39,9 +39,16 @@ def plan_text(plan: Plan) -> str:
     return str(plan.toString())
 
 
+_texts: WeakKeyDictionary[DataFrame, str] = WeakKeyDictionary()
+"""Of frames that have been asked for it."""
+
+
 def column_texts(frame: DataFrame) -> str:
     """How Spark shows what the columns of a frame are computed by."""
-    return str(analysed_plan(frame).expressions().mkString())
+    known = _texts.get(frame)
+    if known is None:
+        known = _texts[frame] = str(analysed_plan(frame).expressions().mkString())
+    return known
 
 
 def kind_of(node: Any) -> str:

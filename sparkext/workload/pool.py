@@ -290,10 +290,19 @@ class Pool:
         """Relations of the source of whose changes nothing tells."""
         return not_followed(self._source)
 
-    def take_unused(self, live: Sequence[BoundQuery]) -> list[Run]:
-        """Runs that others have replaced or none of ``live`` asks for, the pool's no more, and yet to be released."""
+    def take_unused(self, live: Sequence[BoundQuery], recent: Sequence[BoundQuery] = ()) -> list[Run]:
+        """Runs that others have replaced or that are not asked for, the pool's no more, and yet to be released.
+
+        Args:
+            live: Queries that something may still ask for.
+            recent: Queries that may come again, which is no reason to keep rows.
+        """
         with self._listing:
-            unused = [run for run in self.runs if all(run.index_of(query) is None for query in live)]
+            unused = [
+                run
+                for run in self.runs
+                if all(run.index_of(query) is None for query in (live if run.persisted else (*live, *recent)))
+            ]
             self.runs = [run for run in self.runs if run not in unused]
             replaced, self._replaced = self._replaced, []
         return replaced + unused

@@ -10,6 +10,10 @@ MOST_STATEMENTS = 1000
 """Statements whose clauses are remembered. Spark Connect analyses a statement again whenever it is asked about it."""
 
 
+MOST_RECENT = 16
+"""Queries without a view that are remembered, in case that the same statement comes again."""
+
+
 @dataclass(slots=True, eq=False)
 class Statement:
     """A statement with clauses.
@@ -33,6 +37,10 @@ class Statement:
     def clause(self, number: int) -> ParsedClause:
         """The clause of that number."""
         return next(one for one in self.written if one.number == number)
+
+    def key(self, one: ParsedClause) -> tuple[str, int]:
+        """What the same clause of a statement of the same text has in common with one."""
+        return one.use.sql, self.written.index(one)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -42,7 +42,7 @@ from sparkext.workload.analyses import AnalysedRelations, Analyses
 from sparkext.workload.collector import LATER, Collector
 from sparkext.workload.pool import Pool
 from sparkext.workload.run import Run
-from sparkext.workload.statements import MOST_STATEMENTS, ReadView, Statement
+from sparkext.workload.statements import MOST_RECENT, MOST_STATEMENTS, ReadView, Statement
 from sparkext.workload.trend_query import ParsedClause, TrendQuery, by_pool
 
 log = logging.getLogger(__name__)
@@ -101,6 +101,7 @@ class Workload:
         self._statements: OrderedDict[int, Statement] = OrderedDict()
         self._current: dict[int, Statement] = {}
         self._being_read: set[tuple[int, int]] = set()
+        self._recent: OrderedDict[tuple[str, int], TrendQuery] = OrderedDict()
         self._views: dict[int, TrendQuery] = {}
         self._view_names: frozenset[str] = frozenset()
         self._read_views: dict[str, ReadView] = {}
@@ -320,6 +321,8 @@ class Workload:
 
     def drop_results(self) -> None:
         """Forget all computed results; what is asked for next is planned and computed anew."""
+        with self._registry:
+            self._recent.clear()
         self.collect()
         for pool in list(self._pools):
             pool.forget_failures()
@@ -363,6 +366,7 @@ class Workload:
         """Forget all queries and their results, as their session is no more."""
         with self._registry:
             self._views.clear()
+            self._recent.clear()
             self._view_names = frozenset()
             self._read_views.clear()
             self._current.clear()
@@ -383,7 +387,7 @@ class Workload:
                 continue
             statement.under_way.add(one.number)
             try:
-                query = self._bound(relations, one)
+                query = self._recently_bound(statement, one) or self._bound(relations, one)
             except PlanningError as error:
                 if one is asked:
                     raise one.use.placed(error) from None
@@ -392,10 +396,24 @@ class Workload:
                 statement.under_way.discard(one.number)
             with self._registry:
                 statement.queries[one.number] = query
-                if one.view is not None and not one.is_to_be_stored:
+                if one.view is None:
+                    self._recent[statement.key(one)] = query
+                    if len(self._recent) > MOST_RECENT:
+                        self._recent.popitem(last=False)
+                elif not one.is_to_be_stored:
                     self._views[one.number] = query
                     self._view_names |= {one.view.name.lower()}
         return statement.queries[number]
+
+    def _recently_bound(self, statement: Statement, one: ParsedClause) -> TrendQuery | None:
+        """The query that a clause was when the statement was run before: it follows its source as that of a view does.
+
+        A pass over a few rows takes less than to bind and to plan what it computes.
+        """
+        if one.view is not None:
+            return None
+        with self._registry:
+            return self._recent.pop(statement.key(one), None)
 
     def _bound(self, relations: AnalysedRelations, one: ParsedClause) -> TrendQuery:
         bound = relations.bind(one.use, one.name, is_whole=one.is_to_be_stored)
@@ -539,8 +557,10 @@ class Workload:
         streams = run.again is not None
         is_had = is_computed and self._kept_plans.has_others()
         results = run.results if is_had and not streams else run.rows(is_computed)
-        if query.shown is not None and query.shown[0] == key and query.on_driver == (results is not run.results):
-            return query.shown[1]
+        on_driver = results is not run.results
+        known, shown = query.shown or (None, run.results)
+        if known == key and query.on_driver == on_driver and (on_driver or not has_variables(shown)):
+            return shown
         index = run.index_of(bound)
         assert index is not None
         fields, ansi = run.plan.fields, relations.state.environment.ansi
@@ -548,12 +568,12 @@ class Workload:
         def of(held: DataFrame) -> DataFrame:
             return selected(held, lambda pool: query_sql(pool, fields, run.plan.results[index], bound, ansi))
 
-        on_driver = results is not run.results
         rows = of(results)
-        may_show_again = not streams and query.view is not None and not has_variables(rows)
+        may_show_again = not streams
         if streams:
             rows = with_event_time(rows)
         elif on_driver:
+            may_show_again = not has_variables(rows)
             rows = _evaluated(rows, may_show_again) or of(run.results)
         if query.bound is bound:
             query.shown = (key, rows) if may_show_again else None
@@ -590,8 +610,9 @@ class Workload:
             ]
             for pool in list(self._pools):
                 live = [query.bound for query in (*self._views.values(), *current) if query.pool is pool]
-                unused += pool.take_unused(live)
-                if not live:
+                recent = [query.bound for query in self._recent.values() if query.pool is pool]
+                unused += pool.take_unused(live, recent)
+                if not live and not recent:
                     self._pools.remove(pool)
         self._release(unused)
 
