@@ -28,11 +28,10 @@ def one(relation: str) -> str:
     return trend(relation, TRIP, "COUNT(*) AS trends")
 
 
-def lengths(relation: str) -> Iterator[str]:
-    """That query over windows of another length each time, without end."""
-    for minutes in itertools.count(10):
-        windows = f"WITHIN INTERVAL {minutes} MINUTES SLIDE INTERVAL 5 MINUTES"
-        yield trend(relation, TRIP, "COUNT(*) AS trends", windows=windows)
+def others(relation: str) -> Iterator[str]:
+    """That query with another condition each time, without end."""
+    for speed in itertools.count(1):
+        yield trend(relation, TRIP, "COUNT(*) AS trends", f"DEFINE Travel AS speed > {speed / 1000}")
 
 
 def pool(relation: str, number: int) -> Iterator[str]:

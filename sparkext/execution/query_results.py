@@ -18,6 +18,7 @@ from sparkext.jvm.frames import columns_of
 from sparkext.planner.compiler.kernel_plan import SCALE_BITS, Field, QueryResult, too_many
 from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
 from sparkext.planner.patterns.query import Aggregate, Function, Window
+from sparkext.sql.event_expressions import EventExpression
 from sparkext.sql.own_columns import aggregate_name
 from sparkext.sql.quoting import identifier, string
 from sparkext.sql.tokens import tokenize
@@ -113,9 +114,15 @@ def check_measures(aggregates: DataFrame, query: BoundQuery) -> None:
     Raises:
         PlanningError: A measure is no scalar expression over aggregates and result columns.
     """
+    check_expressions(
+        aggregates, computed_measures(query), "the result; attributes of events stand inside of aggregates"
+    )
+
+
+def computed_measures(query: BoundQuery) -> list[tuple[str, EventExpression]]:
+    """Measures that are no aggregates by themselves, as `check_expressions` wants them."""
     plain = {aggregate_name(index) for index in range(len(query.query.aggregates))}
-    measures = [("MEASURES", m.expression) for m in query.measures if m.expression.text.strip() not in plain]
-    check_expressions(aggregates, measures, "the result; attributes of events stand inside of aggregates")
+    return [("MEASURES", m.expression) for m in query.measures if m.expression.text.strip() not in plain]
 
 
 def with_measures(aggregates: DataFrame, query: BoundQuery) -> DataFrame:

@@ -17,7 +17,13 @@ from sparkext.binding.clause_use import ClauseUse
 from sparkext.binding.meaning import Meaning, has_variables, meaning
 from sparkext.binding.relation import KnownColumns, is_same, read_source
 from sparkext.binding.session_state import SessionState, session_state
-from sparkext.execution.query_results import check_measures, output_columns, unplanned_sql, with_measures
+from sparkext.execution.query_results import (
+    check_measures,
+    computed_measures,
+    output_columns,
+    unplanned_sql,
+    with_measures,
+)
 from sparkext.jvm.analysis_context import (
     AnalysisContext,
     SeenAnalysis,
@@ -254,6 +260,15 @@ class AnalysedRelations:
         rows = another(self._known.unplanned[text])
         check_measures(rows, query)
         return rows
+
+    def check_measures(self, query: BoundQuery) -> None:
+        """Look at the measures of ``query``, if Spark is to make something of them.
+
+        Raises:
+            PlanningError: As for `unplanned`.
+        """
+        if computed_measures(query):
+            self.unplanned(query)
 
     def unread(self, query: BoundQuery) -> DataFrame:
         """Rows as those of ``query``, which fail when they are read.

@@ -153,9 +153,15 @@ class Pool:
         of_files = (run for run in self.runs if run.files == self._files)
         return next((run for run in of_files if run.index_of(query) is not None and run.is_computed()), None)
 
-    def known(self, query: BoundQuery) -> Run | None:
-        """A run that has been made for ``query`` and its source as it is, computed or not."""
-        return _holding((run for run in self.runs if run.files == self._files), query)
+    def known(self, query: BoundQuery, last: Run | None) -> Run | None:
+        """A run that has been made for ``query`` and its source as it is, computed or not.
+
+        Args:
+            query: The query.
+            last: By which it was computed last. Other runs whose rows are not kept are those of other statements.
+        """
+        its = (run for run in self.runs if run.files == self._files and (run.persisted or run is last))
+        return _holding(its, query)
 
     def find(self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs) -> Run | None:
         """The run that computes ``query``; None when one is yet to be made.
@@ -184,6 +190,8 @@ class Pool:
     def make(self, query: BoundQuery, live: Sequence[BoundQuery], name: str, confs: Confs) -> Run:
         """A new run for ``query`` and all others that no computed run holds; it replaces runs not computed yet.
 
+        Where no rows are kept, each query has a run of its own, and the run that it had is replaced.
+
         It is the run that holds ``query`` if that has been computed by another thread since it was looked for.
 
         Args:
@@ -195,9 +203,12 @@ class Pool:
         computed, missing, keep = self._missing(query, live, confs)
         if (held := _holding(computed, query)) is not None:
             return held
-        moved, replaced = None, list[Run]()
+        moved, replaced, stay = None, list[Run](), computed
+        if not keep:
+            others = (run for run in self.runs if not run.persisted and run.index_of(query) is None)
+            stay = [*computed, *(run for run in others if run.files == self._files)]
         for run in self.runs:
-            if run not in computed:
+            if run not in stay:
                 self._note_counts(run)
                 moved = moved or self._migrate(run)
                 replaced.append(run)
@@ -212,7 +223,7 @@ class Pool:
         if len(live) > 1:
             self._warn_of_changes(name, keep, confs)
         with self._listing:
-            self.runs = [*(run for run in self.runs if run in computed), made]
+            self.runs = [*(run for run in self.runs if run in stay), made]
             self._replaced += replaced
         return made
 

@@ -252,7 +252,7 @@ class Workload:
             queries = list(self._views.values())
             self._follow_all(relations, queries)
             for query in queries:
-                query.run = query.pool.known(query.bound) if query.is_right else None
+                query.run = query.pool.known(query.bound, query.run) if query.is_right else None
                 found.append(query)
         return found
 
@@ -275,7 +275,7 @@ class Workload:
         shown: list[TrendQuery] = []
         for members in by_pool(queries).values():
             pool = members[0].pool
-            planned = {one: pool.known(one.bound) for one in members}
+            planned = {one: pool.known(one.bound, one.run) for one in members}
             missing = [one.bound for one in members if planned[one] is None and one.is_right]
             try:
                 preview = pool.preview(missing, relations.confs) if missing else None
@@ -420,7 +420,10 @@ class Workload:
         view = one.view
         if view is not None and not view.is_permanent and reads_view(bound.given, view.name, view.is_global):
             raise PlanningError("TREND_RECURSIVE_VIEW", *one.use.source_at, view=view.name)
-        relations.unread(bound)
+        if view is None:
+            relations.check_measures(bound)  # what is read at once needs no stand-in
+        else:
+            relations.unread(bound)
         return TrendQuery(one, bound, self._pool_of(bound))
 
     def _to_be_stored(self, relations: AnalysedRelations, query: TrendQuery) -> Plan:

@@ -122,6 +122,7 @@ def test_logging_as_the_page_says(spark: SparkSession, capfd: pytest.CaptureFixt
         handler = logging.StreamHandler()  # in place of the one that pytest has prevented
         logger.addHandler(handler)
         stream(spark, {"x": "a1 b2"})
+        spark.sql("REFRESH SHARING")  # of what other tests have asked
         assert values(spark.sql(trends("A B"))) == [("x", 1)]
     finally:
         logger.removeHandler(handler)
