@@ -44,14 +44,36 @@ class _Lowering(NativeLowering):  # type: ignore[misc]
         return True
 
 
+_NEEDLESS = frozenset(
+    (
+        "AnnotateTypes",
+        "DumpParforDiagnostics",
+        "FindLiterallyCalls",
+        "InlineClosureLikes",
+        "InlineInlinables",
+        "InlineOverloads",
+        "LiteralPropagationSubPipelinePass",
+        "LiteralUnroll",
+        "MakeFunctionToJitFunction",
+        "RewriteDynamicRaises",
+        "WithLift",
+    )
+)
+"""Passes for what no part has: closures, ``with``, literal types, exceptions, numba's own way to inline.
+
+They find nothing to do; but after each that may change it, numba looks again for where each variable is used, which
+took a tenth of all the time."""
+
+
 class LinkingCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's pipeline for such a function."""
 
     def define_pipelines(self) -> list[PassManager]:
-        """Numba's own, but for how it lowers."""
+        """Numba's own, but for how it lowers, and without what it would do for other functions."""
         usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
         made = PassManager("linked")
         for kind, description in usual.passes:
-            made.add_pass(_Lowering if kind is NativeLowering else kind, description)
+            if kind.__name__ not in _NEEDLESS:
+                made.add_pass(_Lowering if kind is NativeLowering else kind, description)
         made.finalize()
         return [made]
