@@ -91,7 +91,8 @@ $(VENV)/.notebook: EXTRAS = demo,notebook
 $(VENV)/.lab: EXTRAS = lab
 $(VENV)/.demo $(VENV)/.dev $(VENV)/.notebook $(VENV)/.lab: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing sparkext[$(EXTRAS)] in $(VENV); the first time this takes a minute or two."
-	@$(PIP) --editable ".[$(EXTRAS)]" $(CONSTRAINED)
+	@$(PIP) --no-compile --editable ".[$(EXTRAS)]" $(CONSTRAINED)
+	@$(BIN)/python -m compileall -qq -j $(JOBS) -x '/tests?/' $(VENV)/lib || true
 	@touch $@
 
 $(BIN)/python:

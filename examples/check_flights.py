@@ -12,8 +12,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from examples.flights import flights_table
 
@@ -26,9 +27,11 @@ _DAY = timedelta(days=1)
 Rows: TypeAlias = dict[tuple[Any, ...], tuple[Any, ...]]
 """By group and start of window, the measures."""
 
+Events: TypeAlias = dict[tuple[str, str, datetime], list["Flight"]]
+"""By group, aircraft and start of window, the flights."""
 
-@dataclass(frozen=True, slots=True)
-class Flight:
+
+class Flight(NamedTuple):
     """An event.
 
     Attributes:
@@ -92,8 +95,16 @@ def check(spark: SparkSession) -> list[Check]:
     Args:
         spark: A session in which the views of ``flights.sql`` are registered.
     """
-    flights = list(_flights())
-    checks = [_compare(spark, e.view, e.group, _enumerate(e, flights), "trends enumerated") for e in ENUMERATED]
+    flights = sorted(_flights(), key=lambda flight: flight.departs)
+    checks = []
+    events: dict[tuple[str, timedelta, timedelta], Events] = {}
+    for wanted in ENUMERATED:
+        windows = wanted.group, wanted.within, wanted.slide
+        if windows not in events:
+            events[windows] = _by_window(wanted, flights)
+        checks.append(
+            _compare(spark, wanted.view, wanted.group, _enumerate(wanted, events[windows]), "trends enumerated")
+        )
     checks.append(_compare(spark, "bad_weeks", "carrier", _bad_weeks(flights), "closed form"))
     checks.append(_compare(spark, "sudden", "carrier", _sudden(spark), "self-join in Spark SQL"))
     return checks
@@ -101,39 +112,50 @@ def check(spark: SparkSession) -> list[Check]:
 
 def _flights() -> Iterator[Flight]:
     table = flights_table()
-    for row in table[table.tailnum.notna()].to_dict("records"):
-        delay, distance = row["dep_delay"], row["distance"]
+    table = table[table.tailnum.notna()]
+    departures = map(datetime, *(table[part].tolist() for part in ("year", "month", "day", "hour", "minute")))
+    names = ("tailnum", "carrier", "origin", "dep_delay", "distance", "air_time")
+    rows = zip(*(table[name].tolist() for name in names), departures, strict=True)
+    for aircraft, carrier, origin, delay, distance, air_time, departs in rows:
         late = "S" if distance < 500 else "L"
         letter = "C" if math.isnan(delay) else "V" if delay >= 60 else late if delay >= 15 else "O"
-        departs = datetime(*(row[part] for part in ("year", "month", "day", "hour", "minute")))
-        yield Flight(row["tailnum"], row["carrier"], row["origin"], departs, letter, delay, distance, row["air_time"])
+        yield Flight(aircraft, carrier, origin, departs, letter, delay, distance, air_time)
 
 
-def _windows(moment: datetime, within: timedelta, slide: timedelta) -> Iterator[datetime]:
+@cache
+def _windows(moment: datetime, within: timedelta, slide: timedelta) -> tuple[datetime, ...]:
     """Starts of all windows that hold ``moment``."""
-    start = _EPOCH + (moment - _EPOCH) // slide * slide
-    while start > moment - within:
-        yield start
-        start -= slide
+    last = _EPOCH + (moment - _EPOCH) // slide * slide
+    starts = (last - n * slide for n in range(within // slide + 1))
+    return tuple(start for start in starts if start > moment - within)
 
 
-def _enumerate(wanted: Enumerated, flights: Iterable[Flight]) -> Rows:
-    """All trends, by trying all sets of events of an aircraft in a window."""
-    letters = set(re.findall("[A-Z]", wanted.pattern))
-    events: dict[tuple[str, str, datetime], list[Flight]] = defaultdict(list)
+def _by_window(wanted: Enumerated, flights: Iterable[Flight]) -> Events:
+    """The events of each group, aircraft and window, in the order of time."""
+    within, slide = wanted.within, wanted.slide
+    events: Events = defaultdict(list)
     for flight in flights:
-        if flight.letter in letters:
-            for start in _windows(flight.departs, wanted.within, wanted.slide):
-                events[getattr(flight, wanted.group), flight.aircraft, start].append(flight)
-    pattern = re.compile(wanted.pattern)
+        group = getattr(flight, wanted.group)
+        for start in _windows(flight.departs, within, slide):
+            events[group, flight.aircraft, start].append(flight)
+    return events
+
+
+@cache
+def _trends_of(pattern: str, word: str) -> list[tuple[int, ...]]:
+    """The sets of places in a word whose letters are a word of the pattern, by trying all sets."""
+    sets = (places for size in range(1, len(word) + 1) for places in combinations(range(len(word)), size))
+    return [places for places in sets if re.fullmatch(pattern, "".join(word[place] for place in places))]
+
+
+def _enumerate(wanted: Enumerated, events: Events) -> Rows:
+    """All trends, from all sets of events of an aircraft in a window."""
     trends: dict[tuple[str, datetime], list[Trend]] = defaultdict(list)
     for (group, _, start), row in events.items():
-        row.sort(key=lambda flight: flight.departs)
-        for size in range(1, len(row) + 1):
-            for trend in combinations(row, size):
-                word = "".join(flight.letter for flight in trend)
-                if pattern.fullmatch(word) and all(a.departs < b.departs for a, b in pairwise(trend)):
-                    trends[group, start].append(trend)
+        for places in _trends_of(wanted.pattern, "".join(flight.letter for flight in row)):
+            trend = tuple(row[place] for place in places)
+            if all(a.departs < b.departs for a, b in pairwise(trend)):
+                trends[group, start].append(trend)
     return {key: wanted.measures(found) for key, found in trends.items()}
 
 

@@ -14,6 +14,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent / "data"
+FLIGHTS = DATA / "flights.parquet"
 STATEMENTS = HERE / "flights.sql"
 
 _NUMBERS = ("year", "month", "day", "hour", "minute", "dep_delay", "air_time", "distance")
@@ -138,8 +140,8 @@ def flights_table() -> pd.DataFrame:
     return package_table("flights.csv.zip")[[*_TEXTS, *_NUMBERS]]
 
 
-def load(spark: SparkSession) -> int:
-    """Save the flights as Parquet and register the views ``flights_raw`` and ``airlines``.
+def save_flights() -> int:
+    """Save the flights as Parquet.
 
     Returns:
         How many flights there are.
@@ -151,12 +153,29 @@ def load(spark: SparkSession) -> int:
     numbers = [pa.field(name, pa.int32()) for name in _NUMBERS]
     table = pa.Table.from_pandas(flights_table(), schema=pa.schema(texts + numbers), preserve_index=False)
     DATA.mkdir(exist_ok=True)
-    file, unfinished = DATA / "flights.parquet", DATA / f"flights.parquet.{os.getpid()}"
+    unfinished = DATA / f"{FLIGHTS.name}.{os.getpid()}"
     pq.write_table(table, unfinished)
-    unfinished.replace(file)
-    spark.read.parquet(str(file)).createOrReplaceTempView("flights_raw")
-    spark.createDataFrame(package_table("airlines.csv")).createOrReplaceTempView("airlines")
+    unfinished.replace(FLIGHTS)
     return int(table.num_rows)
+
+
+def register(spark: SparkSession) -> None:
+    """Register the views ``flights_raw``, over what `save_flights` has saved, and ``airlines``."""
+    columns = [*(f"{name} STRING" for name in _TEXTS), *(f"{name} INT" for name in _NUMBERS)]
+    spark.read.schema(", ".join(columns)).parquet(str(FLIGHTS)).createOrReplaceTempView("flights_raw")
+    airlines = package_table("airlines.csv").itertuples(index=False, name=None)
+    spark.createDataFrame(list(airlines), "carrier STRING, name STRING").createOrReplaceTempView("airlines")
+
+
+def load(spark: SparkSession) -> int:
+    """Save the flights and register the views.
+
+    Returns:
+        How many flights there are.
+    """
+    number = save_flights()
+    register(spark)
+    return number
 
 
 def define_views(spark: SparkSession) -> list[Statement]:
@@ -167,13 +186,13 @@ def define_views(spark: SparkSession) -> list[Statement]:
     return creating
 
 
-def begin_compiling() -> subprocess.Popen[bytes]:
-    """A process that compiles the kernels of the demo, as an image of a cluster would; they are kept for later runs.
+def begin_compiling() -> None:
+    """Have a process compile the kernel that the demo needs, as an image of a cluster would; it is kept for later runs.
 
-    Without it the first query has its kernel compiled, and its events are interpreted until that is done.
+    The first query would have it compiled too, when it has come to its events, and waits for it if it is not done.
     """
-    command = [sys.executable, "-m", "sparkext", "compile", "--jobs", "1", "plain", "forms"]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "sparkext", "compile", "plain"]
+    subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
 
 
 def rows_read(spark: SparkSession) -> int:
@@ -269,14 +288,15 @@ def main() -> int:
     except java.JavaMissingError as error:
         print(error, file=sys.stderr)
         return 1
-    print("Starting Spark, loading the flights and compiling kernels; it takes longest the first time.", flush=True)
-    compiling = begin_compiling()
-    with timed("Spark started"):
-        spark = start_session()
-    with timed("Flights loaded"):
-        number = load(spark)
-    with timed("Kernels compiled meanwhile, if no earlier run had done so"):
-        compiling.wait()
+    print("Starting Spark, loading the flights and compiling a kernel; it takes longest the first time.", flush=True)
+    begin_compiling()
+    with ThreadPoolExecutor() as pool:
+        saving = pool.submit(save_flights)
+        with timed("Spark started"):
+            spark = start_session()
+        with timed("Flights loaded"):
+            number = saving.result()
+            register(spark)
     print(f"\n{number:,} flights. Every statement below is in {STATEMENTS.relative_to(HERE.parent)}.")
 
     chapter = ""
