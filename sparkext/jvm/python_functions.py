@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
-from pyarrow import RecordBatch
 from pyspark import SparkContext
 from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql import DataFrame
@@ -16,8 +14,7 @@ from pyspark.util import PythonEvalType
 
 from sparkext.jvm.gateway import java_class, java_gateway, java_method, scala_object
 from sparkext.jvm.plans import analysed_plan
-
-ArrowFunction: TypeAlias = Callable[[Iterator[RecordBatch]], Iterator[RecordBatch]]
+from sparkext.udfs.workers.task import ArrowFunction, as_task
 
 _MOST_BYTES = 1 << 20
 """Size of a pickled function up to which Spark sends it with each task, unless it is told otherwise."""
@@ -29,7 +26,7 @@ def map_in_arrow(frame: DataFrame, function: ArrowFunction, schema: StructType |
     kind = StructType.fromDDL(schema) if isinstance(schema, str) else schema
     called = java_class("org.apache.spark.sql.catalyst.expressions.PythonUDF")(
         getattr(function, "__name__", type(function).__name__),
-        _python_function(spark.sparkContext, function, kind),
+        _python_function(spark.sparkContext, as_task(function), kind),
         spark._jsparkSession.parseDataType(kind.json()),
         analysed_plan(frame).output(),
         PythonEvalType.SQL_MAP_ARROW_ITER_UDF,

@@ -22,7 +22,6 @@ from sparkext.udfs.state.machine import Machine
 from sparkext.udfs.state.program import Floats
 from sparkext.udfs.workers.counters import Counters
 from sparkext.udfs.workers.fallback import Fallback
-from sparkext.udfs.workers.sockets import acknowledge_at_once
 
 OUTPUT_BYTES = 16 << 20
 """Room for result rows before they are handed to Spark."""
@@ -55,7 +54,6 @@ def pool_kernel(
     """
 
     def kernel(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        acknowledge_at_once()
         run = (run_of or PoolRun)(plan, layout)
         found = run.results(batches)
         yield from whole_groups(plan.fields, layout.group_keys, found) if is_whole else found
