@@ -6,6 +6,7 @@ or joined by hand in Spark SQL.
 
 from __future__ import annotations
 
+import gc
 import math
 import re
 from collections import defaultdict
@@ -89,25 +90,26 @@ class Check:
         return f"{len(self.differences)} DIFFER, e.g. {self.differences[0]}" if self.differences else "all equal"
 
 
-def check(spark: SparkSession) -> list[Check]:
-    """Compare all views with what they should hold.
+def check(spark: SparkSession) -> Iterator[Check]:
+    """Compare all views with what they should hold, one after another.
 
     Args:
         spark: A session in which the views of ``flights.sql`` are registered.
     """
-    flights = sorted(_flights(), key=lambda flight: flight.departs)
-    checks = []
-    events: dict[tuple[str, timedelta, timedelta], Events] = {}
-    for wanted in ENUMERATED:
-        windows = wanted.group, wanted.within, wanted.slide
-        if windows not in events:
-            events[windows] = _by_window(wanted, flights)
-        checks.append(
-            _compare(spark, wanted.view, wanted.group, _enumerate(wanted, events[windows]), "trends enumerated")
-        )
-    checks.append(_compare(spark, "bad_weeks", "carrier", _bad_weeks(flights), "closed form"))
-    checks.append(_compare(spark, "sudden", "carrier", _sudden(spark), "self-join in Spark SQL"))
-    return checks
+    gc.disable()  # it would look again and again at a million objects, all of which are needed to the end
+    try:
+        flights = sorted(_flights(), key=lambda flight: flight.departs)
+        events: dict[tuple[str, timedelta, timedelta], Events] = {}
+        for wanted in ENUMERATED:
+            windows = wanted.group, wanted.within, wanted.slide
+            if windows not in events:
+                events[windows] = _by_window(wanted, flights)
+            trends = _enumerate(wanted, events[windows])
+            yield _compare(spark, wanted.view, wanted.group, trends, "trends enumerated")
+        yield _compare(spark, "bad_weeks", "carrier", _bad_weeks(flights), "closed form")
+        yield _compare(spark, "sudden", "carrier", _sudden(spark), "self-join in Spark SQL")
+    finally:
+        gc.enable()
 
 
 def _flights() -> Iterator[Flight]:

@@ -312,7 +312,7 @@ def main() -> int:
     _heading("Are the numbers right?")
     wrong = 0
     for checked in check(spark):
-        print(f"{checked.view:<18}{checked.rows:>6,} rows  {checked.verdict}  ({checked.method})")
+        print(f"{checked.view:<18}{checked.rows:>6,} rows  {checked.verdict}  ({checked.method})", flush=True)
         wrong += len(checked.differences)
 
     _heading("The same flights as a table with a partition for each month")

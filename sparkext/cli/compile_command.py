@@ -23,8 +23,8 @@ def add(commands: Any) -> None:
         help="compile the kernel ahead of the first query, for an image or when a machine starts",
         description="Compile the variants of the kernel that queries may need, several at a time, and keep them where "
         "queries of this user look for them: plain, for queries that share no more than equal beginnings; forms, for "
-        "those that share linear forms; full, for pools with NOT, PREV, SPAN or the like. Each takes half a minute to "
-        "two of a core. Those that are kept already are left as they are.",
+        "those that share linear forms; full, for pools with NOT, PREV, SPAN or the like. Each takes 10 to 30 "
+        "seconds of a core. Those that are kept already are left as they are.",
     )
     command.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time; all cores")
     command.add_argument("variants", nargs="*", metavar="variant", help="plain, forms or full; all if left out")
