@@ -102,10 +102,12 @@ def start_session() -> SparkSession:
     # PySpark logs errors in statements, besides raising them.
     PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")
     logging = f"-Dlog4j2.configurationFile={(HERE / 'log4j2.properties').as_uri()}"
+    # A program of a minute ends before the JVM's second compiler and its concurrent collector pay.
+    short = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     spark = (
         SparkSession.builder.master("local[2]")
         .appName("flights")
-        .config("spark.driver.extraJavaOptions", logging)
+        .config("spark.driver.extraJavaOptions", f"{logging} {short}")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.warehouse.dir", warehouse)
