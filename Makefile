@@ -83,7 +83,8 @@ help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # One file per set of packages says that it is installed and newer than pyproject.toml.
-# Some of the packages in constraints.txt need Python 3.11.
+# Some of the packages in constraints.txt need Python 3.11. PySpark comes as a source package of half a gigabyte, of which
+# pip makes a wheel only to unpack it: that is not compressed.
 CONSTRAINED = $$($(BIN)/python -c 'import sys; print("--constraint constraints.txt" * (sys.version_info >= (3, 11)))')
 $(VENV)/.demo: EXTRAS = demo
 $(VENV)/.dev: EXTRAS = dev
@@ -91,7 +92,8 @@ $(VENV)/.notebook: EXTRAS = demo,notebook
 $(VENV)/.lab: EXTRAS = lab
 $(VENV)/.demo $(VENV)/.dev $(VENV)/.notebook $(VENV)/.lab: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing sparkext[$(EXTRAS)] in $(VENV); the first time this takes a minute or two."
-	@$(PIP) --no-compile --editable ".[$(EXTRAS)]" $(CONSTRAINED)
+	@printf '[bdist_wheel]\ncompression = stored\n' >$(VENV)/distutils.cfg
+	@DIST_EXTRA_CONFIG="$(abspath $(VENV))/distutils.cfg" $(PIP) --no-compile --editable ".[$(EXTRAS)]" $(CONSTRAINED)
 	@$(BIN)/python -m compileall -qq -j $(JOBS) -x '/tests?/' $(VENV)/lib || true
 	@touch $@
 

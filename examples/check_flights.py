@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from examples.flights import flights_table
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 _EPOCH = datetime(1970, 1, 1)
 _DAY = timedelta(days=1)
@@ -90,26 +90,57 @@ class Check:
         return f"{len(self.differences)} DIFFER, e.g. {self.differences[0]}" if self.differences else "all equal"
 
 
-def check(spark: SparkSession) -> Iterator[Check]:
-    """Compare all views with what they should hold, one after another.
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a view should hold, and how that was found."""
 
-    Args:
-        spark: A session in which the views of ``flights.sql`` are registered.
-    """
+    view: str
+    method: str
+    rows: Rows
+
+
+def enumerated() -> list[Expected]:
+    """What all views but one should hold, without Spark."""
     gc.disable()  # it would look again and again at a million objects, all of which are needed to the end
     try:
         flights = sorted(_flights(), key=lambda flight: flight.departs)
         events: dict[tuple[str, timedelta, timedelta], Events] = {}
+        found: list[Expected] = []
         for wanted in ENUMERATED:
             windows = wanted.group, wanted.within, wanted.slide
             if windows not in events:
                 events[windows] = _by_window(wanted, flights)
-            trends = _enumerate(wanted, events[windows])
-            yield _compare(spark, wanted.view, wanted.group, trends, "trends enumerated")
-        yield _compare(spark, "bad_weeks", "carrier", _bad_weeks(flights), "closed form")
-        yield _compare(spark, "sudden", "carrier", _sudden(spark), "self-join in Spark SQL")
+            found.append(Expected(wanted.view, "trends enumerated", _enumerate(wanted, events[windows])))
+        return [*found, Expected("bad_weeks", "closed form", _bad_weeks(flights))]
     finally:
         gc.enable()
+
+
+def joined(spark: SparkSession) -> Expected:
+    """What the view that is left should hold.
+
+    Args:
+        spark: A session in which the view ``flights`` is registered.
+    """
+    return Expected("sudden", "self-join in Spark SQL", _sudden(spark))
+
+
+def check(expected: Expected, rows: Sequence[Row]) -> Check:
+    """Compare all rows of a view with what it should hold."""
+    found = by_group_and_window(rows)
+    differences = [
+        f"{key[0]}, window from {key[1]}: {found.get(key)} instead of {expected.rows.get(key)}"
+        for key in sorted(found.keys() | expected.rows.keys())
+        if not _equal(found.get(key), expected.rows.get(key))
+    ]
+    if len(rows) != len(found):
+        differences.append(f"{len(rows) - len(found)} rows have the group and window of another")
+    return Check(expected.view, expected.method, len(rows), tuple(differences))
+
+
+def by_group_and_window(rows: Iterable[Row]) -> Rows:
+    """The measures of a view's rows, whose columns are the group, the window's start and end, and these."""
+    return {(row[0], row[1]): tuple(row[3:]) for row in rows}
 
 
 def _flights() -> Iterator[Flight]:
@@ -201,19 +232,6 @@ def _sudden(spark: SparkSession) -> Rows:
         """
     ).collect()
     return {(row[0], row[1].replace(tzinfo=None)): tuple(row[2:]) for row in rows}
-
-
-def _compare(spark: SparkSession, view: str, group: str, expected: Rows, method: str) -> Check:
-    rows = spark.table(view).collect()
-    found = {(row[group], row.window_start): tuple(row[3:]) for row in rows}
-    differences = [
-        f"{group} {key[0]}, window from {key[1]}: {found.get(key)} instead of {expected.get(key)}"
-        for key in sorted(found.keys() | expected.keys())
-        if not _equal(found.get(key), expected.get(key))
-    ]
-    if len(rows) != len(found):
-        differences.append(f"{len(rows) - len(found)} rows have the group and window of another")
-    return Check(view, method, len(rows), tuple(differences))
 
 
 def _equal(found: tuple[Any, ...] | None, expected: tuple[Any, ...] | None) -> bool:
