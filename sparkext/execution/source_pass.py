@@ -169,11 +169,12 @@ def _in_one_task(source: DataFrame, events: CompactRows, groups: Sequence[str], 
         is_whole: Whether the rows of a group are to be next to each other; by a hash, groups may alternate.
     """
     first = _hash(groups, events.keys) if events.keys and not is_whole else None
-    return selected(
-        source,
-        lambda rows: _in_order(f"({events.text(rows)})", events.columns, events.keys, first),
-        by_one_task=True,
-    )
+
+    def ordered(rows: str) -> str:
+        # What differs from query to query is compiled with the scan; the sort, above, is generated alike for all.
+        return _in_order(f"(SELECT /*+ COALESCE(1) */ * FROM ({events.text(rows)}))", events.columns, events.keys, first)
+
+    return selected(source, ordered)
 
 
 def _in_order(rows: str, columns: Sequence[str], keys: Sequence[str], first: str | None) -> str:

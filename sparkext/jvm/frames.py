@@ -45,18 +45,14 @@ def projection(plan: Plan, texts: Iterable[str]) -> Plan:
     return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(wanted, plan)
 
 
-def selected(frame: DataFrame, write: Callable[[str], str], by_one_task: bool = False) -> DataFrame:
+def selected(frame: DataFrame, write: Callable[[str], str]) -> DataFrame:
     """The rows of a statement over a frame, parsed and analysed at once, under the confs that this thread reads.
 
     Args:
         frame: Of a session with a workload.
         write: Gives the statement for what the relation is to be called, once.
-        by_one_task: Whether one task is to read all of the frame, as by ``frame.coalesce(1)``.
     """
-    plan = analysed_plan(frame)
-    if by_one_task:
-        plan = java_class("org.apache.spark.sql.catalyst.plans.logical.Repartition")(1, False, plan)
-    with call_for(plan) as relation:
+    with call_for(analysed_plan(frame)) as relation:
         return frame_of_plan(frame.sparkSession, _parser().parsePlan(write(relation)))
 
 
