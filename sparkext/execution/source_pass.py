@@ -172,7 +172,8 @@ def _in_one_task(source: DataFrame, events: CompactRows, groups: Sequence[str], 
 
     def ordered(rows: str) -> str:
         # What differs from query to query is compiled with the scan; the sort, above, is generated alike for all.
-        return _in_order(f"(SELECT /*+ COALESCE(1) */ * FROM ({events.text(rows)}))", events.columns, events.keys, first)
+        read = f"(SELECT /*+ COALESCE(1) */ * FROM ({events.text(rows)}))"
+        return _in_order(read, events.columns, events.keys, first)
 
     return selected(source, ordered)
 
