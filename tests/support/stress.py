@@ -202,7 +202,7 @@ class Stress:
         """What there still is when all views have been dropped and a moment has gone by."""
         for number in range(SHARED):
             self.spark.catalog.dropTempView(f"shared_{number}")
-        self.spark.sql("SELECT 1").collect()
+        self.spark.sql("REFRESH SHARING").collect()  # forgets recent queries
         workloads = [parser.workload for parser in parsers_of(self.spark)]
         kept = self.spark.sparkContext._jsc.sc().getPersistentRDDs
         java: Any = self.spark._jvm
