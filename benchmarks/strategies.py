@@ -206,7 +206,8 @@ def by_length(
             nothing, chosen = made["none"].kernel, made["hamlet"].kernel
             assert nothing is not None
             assert chosen is not None
-            least = break_even(chosen, 0, model.constants)
+            # Where forms take so long that sharing pays for bursts of no length, the plan has no region.
+            least = break_even(chosen, 0, model.constants) if chosen.regions else inf
             plans = {
                 "none": nothing,
                 "all shared": _shared_from(chosen, 0),

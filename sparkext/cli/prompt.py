@@ -126,9 +126,12 @@ class StatementCanceller:
         threading.Thread(target=self._cancel, args=asked, name="sparkext-cancel", daemon=True).start()
 
     def _cancel(self, statement: int) -> None:
+        def goes_on() -> bool:
+            return self._workload.statements == statement
+
         try:
-            with cancelled(self._prompt):
-                while self._workload.statements == statement and self._prompt.is_in(_RUNS_STATEMENTS):
+            with cancelled(self._prompt, goes_on):
+                while goes_on() and self._prompt.is_in(_RUNS_STATEMENTS):
                     self._context.cancelAllJobs()
                     time.sleep(SECONDS)
         except (JvmGoneError, OSError):

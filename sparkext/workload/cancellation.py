@@ -9,8 +9,8 @@ from functools import cached_property
 
 from sparkext.jvm.application import JavaThread
 
-_cancelled: set[int] = set()
-"""Threads of the JVM, by number, whose statements are to end."""
+_cancelled: set[tuple[int, Callable[[], bool]]] = set()
+"""Numbers of threads of the JVM, and whether the statement of each that is to end still goes on."""
 
 
 def of_this_thread() -> Callable[[], bool]:
@@ -33,14 +33,16 @@ class _Cancelled:
 
     def is_so(self) -> bool:
         """Whether it has been."""
-        return self._thread.number in _cancelled or self._thread.is_interrupted()
+        mine = (goes_on for number, goes_on in _cancelled.copy() if number == self._thread.number)
+        return any(goes_on() for goes_on in mine) or self._thread.is_interrupted()
 
 
 @contextmanager
-def cancelled(thread: JavaThread) -> Iterator[None]:
-    """Have what a thread of the JVM plans end, for as long as this lasts."""
-    _cancelled.add(thread.number)
+def cancelled(thread: JavaThread, goes_on: Callable[[], bool]) -> Iterator[None]:
+    """Have what a thread of the JVM plans end, for as long as this lasts and its statement ``goes_on``."""
+    asked = thread.number, goes_on
+    _cancelled.add(asked)
     try:
         yield
     finally:
-        _cancelled.discard(thread.number)
+        _cancelled.discard(asked)

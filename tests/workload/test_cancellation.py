@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from pyspark import InheritableThread
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from sparkext.jvm.application import JavaThread
 from sparkext.planner.optimizers import OptimizerResult, optimize
+from sparkext.workload.cancellation import cancelled, of_this_thread
 
 pytestmark = pytest.mark.spark
 
@@ -87,3 +90,22 @@ def test_a_client_interrupts_the_thread_of_its_statement(events: SparkSession, m
     threads[0].interrupt()
     thread.join(SECONDS)
     assert [text for text in said if "TREND_CANCELLED" in text] == said != []
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_next_statement_of_a_thread_is_not_cancelled() -> None:
+    """It may begin before what cancels the one before has seen that this is over."""
+    goes_on = True
+
+    def run() -> list[bool]:
+        nonlocal goes_on
+        is_cancelled = of_this_thread()
+        found = [is_cancelled()]
+        with cancelled(JavaThread(), lambda: goes_on):
+            found.append(is_cancelled())
+            goes_on = False
+            found.append(is_cancelled())
+        return found
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(run).result() == [False, True, False]
