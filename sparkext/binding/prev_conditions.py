@@ -425,11 +425,16 @@ def _with_calls(text: str, expression: AdjacentExpression) -> str:
 
 
 def _with_names(text: str, replacements: dict[str, str]) -> str:
-    """``text`` with expressions in place of column names."""
+    """``text`` with expressions in place of column names: columns as they are, as in what is asked of this event."""
     parts: list[str] = []
     at = 0
     for token in tokenize(text):
         if token.kind is TokenKind.WORD and token.text in replacements:
-            parts += [text[at : token.start], f"({replacements[token.text].strip()})"]
+            instead = replacements[token.text].strip()
+            parts += [text[at : token.start], instead if _is_one_token(instead) else f"({instead})"]
             at = token.end
     return "".join([*parts, text[at:]])
+
+
+def _is_one_token(text: str) -> bool:
+    return [text[token.start : token.end] for token in tokenize(text)] == [text]

@@ -84,3 +84,14 @@ def test_all_ways_count_the_same(spark: SparkSession, source: str) -> None:
 
     for condition, scanned in same.items():
         assert counted(condition) == counted(scanned), condition
+
+
+@pytest.mark.parametrize("condition", ["v < PREV(v)", "B.v < PREV(B.v)", "abs(w) < abs(PREV(w))"])
+def test_what_is_compared_of_both_events_is_read_once(spark: SparkSession, source: str, condition: str) -> None:
+    query = (
+        f"SELECT * FROM {source} MATCH_TREND (ORDER BY t MEASURES COUNT(*) AS n PATTERN (A B+) DEFINE A AS true, "
+        f"B AS {condition})"
+    )
+    plan = spark.sql(f"EXPLAIN EXTENDED {query}").collect()[0][0]
+    assert "attribute_0" in plan
+    assert "attribute_1" not in plan
