@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -23,6 +24,7 @@ from sparkext.binding.spans import check_span
 from sparkext.binding.trend_ends import check_difference, check_ends, classes_with_values, ends_of
 from sparkext.binding.trend_ends import texts as difference_texts
 from sparkext.binding.type_text import type_text
+from sparkext.jvm.expressions import is_constant
 from sparkext.jvm.relation_filter import FilteredRelation
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.automata.guards import TooManyGuardsError
@@ -44,9 +46,13 @@ from sparkext.sql.event_expressions import (
 )
 from sparkext.sql.own_columns import aggregate_name
 from sparkext.sql.quoting import alone
-from sparkext.sql.tokens import TokenKind
+from sparkext.sql.tokens import Token, TokenKind
 
 log = logging.getLogger(__name__)
+
+_CHAR = re.compile(r"\bchar\(")
+_CHAR_METADATA = "__CHAR_VARCHAR_TYPE_STRING"
+"""In the metadata of a column: Spark's name for the type that a string was declared with."""
 
 _KEYS = (
     t.NumericType,
@@ -85,8 +91,8 @@ def bind(
     Raises:
         PlanningError: With the position of what is wrong.
     """
-    binder = _Binder(sql, clause, source, part if _has_plain_keys(clause) else None, relation)
-    return binder.bind(name, state, meaning)
+    binder = _Binder(sql, clause, source, part if _has_plain_keys(clause) else None, relation, state)
+    return binder.bind(name, meaning)
 
 
 def _has_plain_keys(clause: Clause) -> bool:
@@ -98,7 +104,13 @@ def _has_plain_keys(clause: Clause) -> bool:
 
 class _Binder:
     def __init__(
-        self, sql: str, clause: Clause, given: DataFrame, part: FilteredRelation | None, relation: str | None
+        self,
+        sql: str,
+        clause: Clause,
+        given: DataFrame,
+        part: FilteredRelation | None,
+        relation: str | None,
+        state: SessionState,
     ) -> None:
         self._sql = sql
         self._clause = clause
@@ -106,11 +118,11 @@ class _Binder:
         self._source = given if part is None else part.whole
         self._part = None if part is None else part.condition
         self._variables = variables(clause.pattern)
-        self._names = Names(self._variables, relation, tuple(self._source.columns))
+        self._state = state
+        columns = tuple(self._source.columns)
+        self._names = Names(self._variables, relation, columns, state.environment.is_case_sensitive)
 
-    def bind(
-        self, name: str, state: SessionState, meaning: Callable[[DataFrame, tuple[str, ...]], Meaning]
-    ) -> BoundQuery:
+    def bind(self, name: str, meaning: Callable[[DataFrame, tuple[str, ...]], Meaning]) -> BoundQuery:
         clause = self._clause
         self._check_automaton()
         for where, expression in _expressions(clause):
@@ -130,6 +142,7 @@ class _Binder:
         kind = event_time.time_kind(time_type)
         if kind is None:
             raise PlanningError("TREND_ORDER_TYPE", order_by.start, order_by.end, type=type_text(time_type))
+        self._check_varies(order_by)
         for variable, condition in conditions.items():
             check_boolean(variable, condition, checked[condition][1])
         for call in attributes:
@@ -148,10 +161,11 @@ class _Binder:
         )
         self._check_names(group_items or partition_items, groups, window)
         known = [order_by, *conditions.values(), *(one for call in attributes for one in call.attributes())]
-        by = None if type_by is None else type_by.canonical
+        by, type_texts = self._type(type_by)
         classes = self._classes(by, conditions, steps)
         expressions = self._with_part(
-            {e.canonical: e.text for e in ([*known, type_by] if type_by is not None else known)}
+            {e.canonical: e.text for e in known}
+            | type_texts
             | {text: text for step in steps.values() for text in _texts(step)},
             [*(condition.canonical for condition in conditions.values()), *_conditions(steps.values())],
         )
@@ -190,7 +204,7 @@ class _Binder:
             time_type=time_type,
             expressions=expressions,
             measures=measures,
-            state=state,
+            state=self._state,
             texts=texts,
             meaning=meaning(self._source, texts),
             length_texts=length_texts,
@@ -209,6 +223,34 @@ class _Binder:
                 f"TYPE BY {by.tokens[0].text} of {query} is a constant that no variable is called, so nothing matches"
             )
             log.warning("%s%s", problem, column)
+
+    def _type(self, type_by: EventExpression | None) -> tuple[str | None, dict[str, str]]:
+        """Canonical text of what tells types apart, with its SQL: of a CHAR(n), without the blanks that fill it up."""
+        if type_by is None:
+            return None, {}
+        names = {self._names.folded(token.name) for token in self._clause_type_tokens() if token.name is not None}
+        if any(self._names.folded(field.name) in names and _is_char(field) for field in self._source.schema.fields):
+            return f"rtrim({type_by.canonical})", {f"rtrim({type_by.canonical})": f"rtrim({alone(type_by.text)})"}
+        return type_by.canonical, {type_by.canonical: type_by.text}
+
+    def _clause_type_tokens(self) -> tuple[Token, ...]:
+        return () if self._clause.type_by is None else self._clause.type_by.tokens
+
+    def _check_varies(self, order_by: EventExpression) -> None:
+        """Refuse a time that is the same for all events, such as the position of a column."""
+        tokens = self._clause.order_by.tokens
+        if any(token.name is not None and self._names.has_column(token.name) for token in tokens):
+            return
+        if is_constant(self._source, order_by.text):
+            is_position = len(tokens) == 1 and tokens[0].kind is TokenKind.NUMBER
+            hint = f"Name the column of the event time; {order_by.canonical} is not the position of one."
+            at = order_by.start, order_by.end
+            raise PlanningError(
+                "TREND_ORDER_CONSTANT",
+                *at,
+                expression=order_by.canonical,
+                hint=hint if is_position else "Name the column of the event time.",
+            )
 
     def _check_automaton(self) -> None:
         try:
@@ -349,15 +391,21 @@ class _Binder:
     def _check_names(
         self, items: Sequence[tuple[Item, EventExpression]], groups: tuple[Key, ...], window: Window | None
     ) -> None:
+        folded = self._names.folded
         taken = set() if window is None else {"window_start", "window_end"}
         columns = [
             *((key.name, item.name or item.expression) for key, (item, _) in zip(groups, items, strict=False)),
             *((_name(item), item.name or item.expression) for item in self._clause.measures),
         ]
         for name, written in columns:
-            if name.lower() in taken:
+            if folded(name) in taken:
                 raise PlanningError("TREND_COLUMN_REPEATED", written.start, written.end, name=name)
-            taken.add(name.lower())
+            taken.add(folded(name))
+
+
+def _is_char(field: t.StructField) -> bool:
+    """Whether a column is of CHAR(n), or has parts that are: Spark fills their values up with blanks."""
+    return _CHAR.search(f"{field.dataType.simpleString()} {field.metadata.get(_CHAR_METADATA, '')}") is not None
 
 
 def _expressions(clause: Clause) -> Iterator[tuple[str, Expression]]:

@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from sparkext.binding.relation import check_boolean, check_expressions
+from sparkext.binding.type_text import null_sql
 from sparkext.jvm.expressions import (
     Tree,
     analysed_expression,
@@ -45,7 +47,7 @@ from sparkext.planner.conditions.prev_condition import (
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.sql.event_expressions import AdjacentExpression
-from sparkext.sql.quoting import identifier
+from sparkext.sql.quoting import alone, identifier
 from sparkext.sql.tokens import TokenKind, tokenize
 
 _DAY = 86_400_000_000
@@ -116,8 +118,8 @@ def bind_step(source: DataFrame, variable: str, expression: AdjacentExpression) 
     where = "PREV" if expression.earlier is None else "DEFINE"
     found = check_expressions(source, [(where, before) for before in expression.before])
     plain = source.toDF(*source.columns)
-    types = {name: kind.simpleString() for name, (_, kind) in zip(expression.names, found, strict=True)}
-    nothing = {name: f"CAST(NULL AS {kind})" for name, kind in types.items()}
+    named = zip(expression.names, expression.before, found, strict=True)
+    nothing = {name: _nothing(before.text, kind) for name, before, (_, kind) in named}
     both = plain.selectExpr("*", *(f"{null} AS {name}" for name, null in nothing.items()))
     try:
         [(_, kind)] = check_expressions(both, [("DEFINE", expression.whole)])
@@ -142,6 +144,12 @@ def bind_step(source: DataFrame, variable: str, expression: AdjacentExpression) 
         attributes=tuple(translator.attributes),
         anchor=None if expression.earlier is None else expression.earlier.name,
     )
+
+
+def _nothing(text: str, kind: DataType) -> str:
+    """SQL of a NULL of the type of an expression; names of the fields of a type may be any text."""
+    is_nested = isinstance(kind, StructType | ArrayType | MapType)
+    return f"CASE WHEN FALSE THEN {alone(text)} END" if is_nested else null_sql(kind.simpleString())
 
 
 class _Translator:

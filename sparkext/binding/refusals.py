@@ -13,7 +13,7 @@ from sparkext.jvm.analysis_context import is_aggregate
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.aggregate_calls import SIDES
 from sparkext.sql.clause import Expression
-from sparkext.sql.event_expressions import AGGREGATES, SUBQUERY, is_call, is_star
+from sparkext.sql.event_expressions import AGGREGATES, begins_query, is_call, is_star
 from sparkext.sql.spelling import closest
 from sparkext.sql.tokens import Token, matching, tokenize
 
@@ -63,7 +63,7 @@ def check_foreign(spark: SparkSession, where: str, expression: Expression) -> No
     outer: Token | None = None
     outer_end = -1
     for at, token in enumerate(tokens):
-        if at > 0 and tokens[at - 1].is_symbol("(") and token.word in SUBQUERY:
+        if begins_query(tokens, at):
             if where == "MEASURES":
                 raise _unsupported(token.start, token.end, "a subquery", where)
             return

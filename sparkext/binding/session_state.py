@@ -9,6 +9,8 @@ from pyspark.sql import SparkSession
 
 from sparkext.jvm.analysis_context import ANSI, current_namespace, functions_hash
 
+_CASE_SENSITIVE = "spark.sql.caseSensitive"
+
 _NOT_READ = (
     "spark.sql.adaptive.",
     "spark.sql.autoBroadcastJoinThreshold",
@@ -45,11 +47,13 @@ class Environment:
         confs: Those that the analyzer may read, by name, sorted.
         namespace: Current catalog and schema.
         ansi: Whether Spark is to fail where standard SQL does.
+        is_case_sensitive: Whether names differ that differ in case alone.
     """
 
     confs: tuple[tuple[str, str], ...]
     namespace: tuple[str, ...]
     ansi: bool
+    is_case_sensitive: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,8 @@ def session_state(spark: SparkSession, confs: Mapping[str, str], namespace: tupl
 
 def _environment(spark: SparkSession, confs: Mapping[str, str], namespace: tuple[str, ...]) -> Environment:
     read = sorted((name, value) for name, value in confs.items() if _is_read(spark, name))
-    return Environment(tuple(read), namespace or current_namespace(spark), confs[ANSI] == "true")
+    is_case_sensitive = confs.get(_CASE_SENSITIVE, "false").lower() == "true"
+    return Environment(tuple(read), namespace or current_namespace(spark), confs[ANSI] == "true", is_case_sensitive)
 
 
 def _is_read(spark: SparkSession, name: str) -> bool:

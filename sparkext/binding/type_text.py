@@ -1,6 +1,8 @@
-"""Types as they are written in SQL."""
+"""Types as they are written in SQL, and values of types that cannot be written."""
 
 from __future__ import annotations
+
+import re
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
@@ -16,3 +18,15 @@ def type_text(kind: DataType) -> str:
             return f"MAP<{type_text(kind.keyType)}, {type_text(kind.valueType)}>"
         case _:
             return kind.simpleString().upper()
+
+
+_NEGATIVE_SCALE = re.compile(r"decimal\((\d+),-(\d+)\)")
+
+
+def null_sql(kind: str) -> str:
+    """SQL of a NULL of a type that is no array, map or struct, by how Spark calls the type.
+
+    SQL has no name for decimals of negative scale, only constants of such a type.
+    """
+    found = _NEGATIVE_SCALE.fullmatch(kind)
+    return f"CAST(NULL AS {kind})" if found is None else f"CASE WHEN FALSE THEN {'9' * int(found[1])}E{found[2]}BD END"

@@ -13,6 +13,7 @@ from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.event_time import bound
 from sparkext.binding.relation import check_expressions
 from sparkext.binding.trend_ends import INTERVALS, difference_type
+from sparkext.binding.type_text import null_sql
 from sparkext.execution.compact_rows import group_column
 from sparkext.jvm.frames import columns_of
 from sparkext.planner.compiler.kernel_plan import SCALE_BITS, Field, QueryResult, too_many
@@ -94,10 +95,10 @@ def aggregates_sql(
 
 def unplanned_sql(query: BoundQuery) -> str:
     """A statement for rows as those of `aggregates_sql`, which fails when they are read."""
-    columns = [f"CAST(NULL AS {key.type.simpleString()}) AS {identifier(key.name)}" for key in query.groups]
+    columns = [f"{null_sql(key.type.simpleString())} AS {identifier(key.name)}" for key in query.groups]
     columns += _named_bounds(window_bounds(query, "id"))
     for index, aggregate in enumerate(query.query.aggregates):
-        columns.append(f"CAST(NULL AS {_type(aggregate)}) AS {aggregate_name(index)}")
+        columns.append(f"{null_sql(_type(aggregate))} AS {aggregate_name(index)}")
     nothing = f"id AS {aggregate_name(0)}"
     return (
         f"SELECT {', '.join(columns) or nothing} FROM range(1) WHERE CAST(raise_error({string(_UNPLANNED)}) AS BOOLEAN)"

@@ -30,7 +30,7 @@ from sparkext.execution.combine_groups import combine_groups
 from sparkext.execution.compact_rows import TIME, CompactRows, compact_events, compact_rows, group_column, sql_texts
 from sparkext.execution.partition_keys import part_of, spread
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
-from sparkext.jvm.frames import selected, sorted_within_partitions
+from sparkext.jvm.frames import selected, selected_by_one_task, sorted_within_partitions
 from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.compiler.kernel_plan import (
     Arithmetic,
@@ -169,13 +169,8 @@ def _in_one_task(source: DataFrame, events: CompactRows, groups: Sequence[str], 
         is_whole: Whether the rows of a group are to be next to each other; by a hash, groups may alternate.
     """
     first = _hash(groups, events.keys) if events.keys and not is_whole else None
-
-    def ordered(rows: str) -> str:
-        # What differs from query to query is compiled with the scan; the sort, above, is generated alike for all.
-        read = f"(SELECT /*+ COALESCE(1) */ * FROM ({events.text(rows)}))"
-        return _in_order(read, events.columns, events.keys, first)
-
-    return selected(source, ordered)
+    # What differs from query to query is compiled with the scan; the sort, above, is generated alike for all.
+    return selected_by_one_task(source, events.text, lambda rows: _in_order(rows, events.columns, events.keys, first))
 
 
 def _in_order(rows: str, columns: Sequence[str], keys: Sequence[str], first: str | None) -> str:

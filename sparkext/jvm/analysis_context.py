@@ -83,6 +83,11 @@ def analysis_confs() -> dict[str, str]:
     return confs
 
 
+def has_double_quoted_names() -> bool:
+    """Whether to this thread's statements and views double quotes are around names, and not around strings."""
+    return bool(java_method("org.apache.spark.sql.internal.SQLConf", "get")().doubleQuotedIdentifiers())
+
+
 @lru_cache(maxsize=4)
 def _ansi_by_default(_: Any) -> str:
     """What a JVM takes `ANSI` for where it is not set: what it was started with."""

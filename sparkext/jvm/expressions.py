@@ -29,6 +29,11 @@ def analysed_expression(frame: DataFrame, text: str) -> Tree:
     return plan.expressions().apply(0).children().head()
 
 
+def is_constant(frame: DataFrame, text: str) -> bool:
+    """Whether an expression over the columns of ``frame`` is the same for all of its rows."""
+    return bool(analysed_expression(frame, text).foldable())
+
+
 def children_of(tree: Tree) -> list[Tree]:
     """What the operator at the top of a tree is applied to."""
     return items(tree.children())

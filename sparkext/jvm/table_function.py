@@ -7,8 +7,8 @@ look something up wait, and whoever is called may wait for nobody who has to loo
 
 from __future__ import annotations
 
-import itertools
 import re
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +21,7 @@ from sparkext.jvm.versions import builtin_function, has_qualified_functions
 FUNCTION = "sparkext_trend"
 
 _CALL = re.compile(rf"\b{FUNCTION}\((\d+)\)")
+_TYPED = re.compile(rf"`?\b{FUNCTION}\b`?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(", re.IGNORECASE | re.DOTALL)
 _ONLY_CALL = re.compile(
     rf"\bAS\s+SELECT\s+\*\s+FROM\s+\(SELECT\s+\*\s+FROM\s+{FUNCTION}\(\d+\)\)\s*;?\s*$", re.IGNORECASE
 )
@@ -28,15 +29,14 @@ _NAMED = re.compile(rf"`?\b{FUNCTION}\b`?(\(\d+\))?")
 _QUALIFIER = re.compile(r"`?\b__auto_generated_subquery_name\b`?\.")
 
 
-_numbers = itertools.count(1)
 _plans: dict[str, Any] = {}
-"""Plans that statements of our own may call for, by the argument."""
+"""Plans that statements of our own may call for, by the argument, which nobody can guess."""
 
 
 @contextmanager
 def call_for(plan: Any) -> Iterator[str]:
     """SQL that calls for the rows of an analysed plan, in statements that are analysed as long as this lasts."""
-    argument = f"plan {next(_numbers)}"
+    argument = secrets.token_hex(16)
     _plans[argument] = plan
     try:
         yield f"{FUNCTION}('{argument}')"
@@ -47,6 +47,12 @@ def call_for(plan: Any) -> Iterator[str]:
 def calls_in(text: str) -> set[int]:
     """Numbers of the clauses that the text of a view calls for."""
     return {int(number) for number in _CALL.findall(text)}
+
+
+def find_typed(text: str) -> tuple[int, int] | None:
+    """Where a statement of the user's calls the function, which only sparkext does; None if it does not."""
+    found = _TYPED.search(text) if FUNCTION in text.lower() else None
+    return None if found is None else found.span()
 
 
 def has_only_a_call(text: str) -> bool:
@@ -70,12 +76,12 @@ def in_place_of(written: str, number: int) -> str:
     return "\n".join(text.ljust(len(line)) for text, line in zip(laid, lines, strict=True))
 
 
-def register_function(spark: SparkSession, rows: Callable[[int], Any]) -> None:
+def register_function(spark: SparkSession, rows: Callable[[int | None], Any]) -> None:
     """Let a session have the table function, as one of Spark's own: permanent views may call no other that it has.
 
     Args:
         spark: The session.
-        rows: Gives the analysed plan for the number of a clause; what it raises reaches the user.
+        rows: Gives the analysed plan for the number of a clause, and refuses None; what it raises reaches the user.
     """
     info = java_class("org.apache.spark.sql.catalyst.expressions.ExpressionInfo")("sparkext", FUNCTION)
     # A Java function may throw any exception; what Scala's declares leaves a proxy wrapped in another.
@@ -86,28 +92,21 @@ def register_function(spark: SparkSession, rows: Callable[[int], Any]) -> None:
     if not has_qualified_functions(spark):
         every_session = java_class("org.apache.spark.sql.catalyst.analysis.TableFunctionRegistry").builtin()
         if not every_session.functionExists(name):
-            every_session.registerFunction(name, info, of_python(_Rows(_not_enabled)))
-
-
-def _not_enabled(number: int) -> Any:
-    """What sessions without sparkext have instead.
-
-    Raises:
-        LookupError: Always.
-    """
-    raise LookupError(f"this session has not enabled sparkext, and cannot call {FUNCTION}({number})")
+            every_session.registerFunction(name, info, of_python(_Rows(lambda _: rows(None))))
 
 
 class _Rows:
     """What the analyzer calls with the arguments of the function."""
 
-    def __init__(self, rows: Callable[[int], Any]) -> None:
+    def __init__(self, rows: Callable[[int | None], Any]) -> None:
         self._rows = rows
 
     def call(self, arguments: Any) -> Any:
         """The plan for the one argument: the number of a clause, or what `call_for` has given it."""
-        argument = str(arguments.mkString())
-        return _plans[argument] if argument in _plans else self._rows(int(argument))
+        argument = str(arguments.mkString(","))
+        if argument in _plans:
+            return _plans[argument]
+        return self._rows(int(argument) if argument.isdecimal() and argument.isascii() else None)
 
     class Java:
         implements = ("org.apache.spark.api.java.function.Function",)

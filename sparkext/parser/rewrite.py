@@ -19,7 +19,7 @@ from sparkext.planner.errors import PlanningError
 from sparkext.sql.clause_grammar import parse_clause
 from sparkext.sql.find_clauses import ClauseSpan, find_clauses
 from sparkext.sql.text_edits import Edits
-from sparkext.sql.tokens import Token, TokenError, tokenize
+from sparkext.sql.tokens import Token, TokenError, tokenize, with_double_quoted_names
 from sparkext.sql.view_text import stored
 from sparkext.workload.trend_query import ParsedClause, TrendQuery, View
 from sparkext.workload.workload import Workload
@@ -84,31 +84,38 @@ class RewrittenStatement:
         return stored(parsed)
 
 
-def rewrite_statement(workload: Workload, sql: str, context: Any = None) -> RewrittenStatement | Answer:
+def rewrite_statement(workload: Workload, given: Edits, context: Any = None) -> RewrittenStatement | Answer:
     """What Spark is to parse instead of a user's statement that may concern us, or what a command returns.
 
     Args:
         workload: Of the session.
-        sql: The statement.
+        given: The statement, with values in place of variables.
         context: Spark's context of its parameters; None when this version of Spark hands none to its parser.
 
     Raises:
-        PlanningError: The clause or command is wrong. Nothing is registered.
+        PlanningError: The clause or command is wrong, at its place in the statement without values. Nothing is
+            registered.
     """
+    sql = given.result()
+    plain = RewrittenStatement(Edits(given.text), given.text, context)
+    filled = given
     try:
-        tokens = tokenize(sql)
-    except TokenError:
-        return RewrittenStatement(Edits(sql), sql, context)  # Spark says what is wrong with it
-    asked = command(tokens)
-    if asked is not None and asked.explained_at is None:
-        return _answer(workload, asked)
-    spans = find_clauses(tokens)
-    if not spans and asked is None:
-        return RewrittenStatement(Edits(sql), sql, context)
-    filled, rest = fill_in(sql, tokens, spans, context)
-    try:
-        if not filled.is_empty():
-            tokens = tokenize(filled.result())
+        try:
+            tokens = _tokens(workload, sql)
+        except TokenError:
+            return plain  # Spark says what is wrong with it
+        if _sets_conf(tokens):
+            return plain
+        asked = command(tokens)
+        if asked is not None and asked.explained_at is None:
+            return _answer(workload, asked)
+        spans = find_clauses(tokens)
+        if not spans and asked is None:
+            return plain
+        parameters, rest = fill_in(sql, tokens, spans, context)
+        filled = given.then(parameters)
+        if not parameters.is_empty():
+            tokens = _tokens(workload, filled.result())
             spans = find_clauses(tokens)
         if asked is not None:
             return _answer(workload, asked, _written(workload, filled, tokens, spans)[1])
@@ -127,6 +134,18 @@ def rewrite_statement(workload: Workload, sql: str, context: Any = None) -> Rewr
         raise
 
 
+def _tokens(workload: Workload, sql: str) -> list[Token]:
+    """Tokens of a statement, of which those in double quotes are names where the session reads them so."""
+    tokens = tokenize(sql)
+    return with_double_quoted_names(tokens) if '"' in sql and workload.has_double_quoted_names() else tokens
+
+
+def _sets_conf(tokens: Sequence[Token]) -> bool:
+    """Whether a statement is ``SET name = …``, in which any text may stand; that of a variable is an expression."""
+    words = [token.word for token in tokens[:2]]
+    return words[:1] == ["SET"] and words[1:] not in (["VAR"], ["VARIABLE"])
+
+
 def rewrite_view(workload: Workload, view: str, text: str) -> str:
     """What Spark is to parse instead of a permanent view's text, of which the clauses are remembered.
 
@@ -140,7 +159,7 @@ def rewrite_view(workload: Workload, view: str, text: str) -> str:
     """
 
     def rewritten() -> tuple[str, tuple[ParsedClause, ...]]:
-        tokens = tokenize(text)
+        tokens = _tokens(workload, text)
         made = View(view.rsplit(".", 1)[-1], is_global=False, read_at_once=False, is_permanent=True)
         try:
             spans = find_clauses(tokens)

@@ -20,8 +20,9 @@ from sparkext.jvm.gateway import JavaError, send_at_once
 from sparkext.jvm.permanent_views import view_being_parsed, with_view_text
 from sparkext.jvm.sessions import ParserInterface
 from sparkext.jvm.statements import StatementAnalyzer
-from sparkext.jvm.table_function import calls_in, has_only_a_call, register_function
+from sparkext.jvm.table_function import calls_in, find_typed, has_only_a_call, register_function
 from sparkext.jvm.temp_views import views_may_be_renamed
+from sparkext.jvm.variable_substitution import with_values
 from sparkext.parser.near_misses import near_miss
 from sparkext.parser.rewrite import CONCERNS_US, SHOWS_TEXT, Answer, RewrittenStatement, rewrite_statement, rewrite_view
 from sparkext.parser.set_command import check_set
@@ -83,8 +84,11 @@ class TrendParser(ParserInterface):
             found = RewrittenStatement(Edits(sql), sql, context)
             if SHOWS_TEXT.match(sql) and (shown := self._shown(sql)) is not None:
                 return shown
-            if self._may_concern_us(sql):
-                answer = rewrite_statement(self.workload, sql, context)
+            given = with_values(sql)
+            written = sql if given.is_empty() else given.result()
+            check_not_typed(sql, written)
+            if self._may_concern_us(written):
+                answer = rewrite_statement(self.workload, given, context)
                 if isinstance(answer, Answer):
                     return local_rows(self.workload.spark, answer.names, answer.rows)
                 found = answer
@@ -147,7 +151,7 @@ class TrendParser(ParserInterface):
             self._workload.views_may_change()
         return True
 
-    def rows(self, number: int) -> Any:
+    def rows(self, number: int | None) -> Any:
         """What Spark's analyzer gets for a call of the table function: the plan of the rows of a clause."""
         with self._entered(""):
             try:
@@ -161,7 +165,10 @@ class TrendParser(ParserInterface):
             raise AttributeError(name)
 
         def delegated(*args: Any) -> Any:
-            with self._entered(str(args[0]) if args else ""):
+            sql = str(args[0]) if args else ""
+            with self._entered(sql) as plain:
+                if not plain:
+                    check_not_typed(sql)
                 return getattr(self._delegate, name)(*args)
 
         return delegated
@@ -217,6 +224,20 @@ class TrendParser(ParserInterface):
             raise spark_error(problem, sql) from None
         finally:
             _inside.depth -= 1
+
+
+def check_not_typed(*texts: str) -> None:
+    """Refuse texts of the user's that call what stands in for clauses: its numbers are nobody's to give.
+
+    Raises:
+        PlanningError: ``TREND_STAND_IN``.
+    """
+    for text in texts:
+        at = find_typed(text)
+        if at is not None:
+            error = PlanningError("TREND_STAND_IN", *at)
+            error.text = text
+            raise error
 
 
 class _Inside(threading.local):

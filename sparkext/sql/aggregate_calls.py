@@ -210,7 +210,7 @@ def _end(sql: str, function: Token, inner: Sequence[Token], end: int, names: Nam
             raise wrong(f"it needs an attribute of {variable}, such as {variable}.price", *inner)
         for at, token in enumerate(inner):
             name = token.name if is_prefix(inner, at) else None
-            if name is not None and name.upper() != (names.relation or "").upper() and not names.has_column(name):
+            if name is not None and not names.is_relation(name) and not names.has_column(name):
                 known = ", ".join(names.variables)
                 raise PlanningError("TREND_UNKNOWN_VARIABLE", token.start, token.end, name=name, known=known)
     return EndCall(side, own, event_expression(sql, Expression(tuple(inner)), names, own), function.start, end)

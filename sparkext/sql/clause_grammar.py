@@ -10,6 +10,7 @@ from sparkext.planner.patterns import pattern_grammar
 from sparkext.planner.patterns.pattern_grammar import Lexeme, lexemes, parse_pattern
 from sparkext.planner.patterns.query import Selection
 from sparkext.sql.clause import Clause, Definition, Expression, Item
+from sparkext.sql.lambda_parameters import with_parameters
 from sparkext.sql.selection_words import SELECTIONS, is_whole_before, selection_at
 from sparkext.sql.spelling import closest
 from sparkext.sql.tokens import Token, TokenKind, depth_change, matching, split_at_commas
@@ -63,6 +64,7 @@ def parse_clause(tokens: Sequence[Token], keyword: Token) -> Clause:
     Raises:
         PlanningError: With the position of what is wrong.
     """
+    tokens = with_parameters(tokens)
     sections = _sections(tokens)
     bare = next((token for token in tokens if token.word == "PATTERN"), None)
     if "PATTERN" not in sections and bare is not None:

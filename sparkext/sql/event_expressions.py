@@ -18,7 +18,7 @@ from sparkext.sql.tokens import Token, TokenKind, matching, split_at_commas
 
 AGGREGATES = {function.value: function for function in Function}
 """The aggregates of measures, by name."""
-SUBQUERY = frozenset(("SELECT", "WITH", "FROM"))
+_QUERY = frozenset(("SELECT", "WITH", "FROM"))
 """Words with which a query in parentheses begins."""
 
 
@@ -82,15 +82,25 @@ class Names:
         variables: Of the pattern, as it spells them.
         relation: Name or alias of the relation before the clause, if it has one.
         columns: Of that relation, which messages speak of.
+        is_case_sensitive: Whether to the session columns and relations differ whose names differ in case alone.
     """
 
     variables: tuple[str, ...]
     relation: str | None = None
     columns: tuple[str, ...] = ()
+    is_case_sensitive: bool = False
+
+    def folded(self, name: str) -> str:
+        """A name of a column or relation as all names that mean the same are spelled."""
+        return name if self.is_case_sensitive else name.lower()
+
+    def is_relation(self, name: str) -> bool:
+        """Whether that is the name of the relation."""
+        return self.relation is not None and self.folded(name) == self.folded(self.relation)
 
     def has_column(self, name: str) -> bool:
         """Whether the relation has a column of that name."""
-        return any(column.lower() == name.lower() for column in self.columns)
+        return self.folded(name) in map(self.folded, self.columns)
 
 
 def event_expression(sql: str, expression: Expression, names: Names, own: str | None = None) -> EventExpression:
@@ -111,7 +121,7 @@ def event_expression(sql: str, expression: Expression, names: Names, own: str | 
     tokens = expression.tokens
     skip = -1
     for at, token in enumerate(tokens):
-        if token.word in SUBQUERY and at > 0 and tokens[at - 1].is_symbol("("):
+        if begins_query(tokens, at):
             raise PlanningError(
                 "TREND_UNSUPPORTED_EXPRESSION", token.start, token.end, what="a subquery", where="the clause"
             )
@@ -211,9 +221,10 @@ def earlier_expression(
             raise PlanningError("TREND_CONDITION_TOO_WIDE", tokens[at].start, tokens[at + 2].end, variables=shown)
     free = _free_names(earlier_name, taken)
     # The shortest first, since a name must not be longer than what it stands for.
-    columns = sorted({tokens[at + 2].text.lower(): tokens[at + 2] for at, _ in others}.items(), key=lambda c: len(c[0]))
+    folded = {at: names.folded(tokens[at + 2].text) for at, _ in others}
+    columns = sorted({folded[at]: tokens[at + 2] for at, _ in others}.items(), key=lambda column: len(column[0]))
     name_of = {column: next(free) for column, _ in columns}
-    named = [(at, at + 2, name_of[tokens[at + 2].text.lower()]) for at, _ in others]
+    named = [(at, at + 2, name_of[folded[at]]) for at, _ in others]
     whole = event_expression(*_with_names(sql, expression, named), names, own)
     shown_as = {name_of[column]: f"{earlier}.{token.text}" for column, token in columns}
     return AdjacentExpression(
@@ -261,10 +272,21 @@ def is_call(tokens: Sequence[Token], at: int) -> bool:
     return at + 1 < len(tokens) and tokens[at + 1].is_symbol("(") and not (at > 0 and tokens[at - 1].is_symbol("."))
 
 
+def begins_query(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a query in parentheses begins with the token at ``at``; its word may also be a name there."""
+    if at == 0 or tokens[at].word not in _QUERY or not tokens[at - 1].is_symbol("("):
+        return False
+    following = tokens[at + 1 : at + 2]
+    return bool(following) and not any(following[0].is_symbol(symbol) for symbol in (")", ".", ","))
+
+
 def is_prefix(tokens: Sequence[Token], at: int) -> bool:
-    """Whether the token at ``at`` is a name with a dot and a name after it, and neither a dot nor a colon before it."""
+    """Whether the token at ``at`` is a name with a dot and a name after it, and neither a dot nor a colon before it.
+
+    Parameters of lambda functions are none: what follows them is a field of theirs.
+    """
     is_part = at > 0 and (tokens[at - 1].is_symbol(".") or tokens[at - 1].is_symbol(":"))
-    if tokens[at].name is None or at + 2 >= len(tokens) or is_part:
+    if tokens[at].name is None or tokens[at].is_parameter or at + 2 >= len(tokens) or is_part:
         return False
     return tokens[at + 1].is_symbol(".") and tokens[at + 2].kind in (TokenKind.WORD, TokenKind.QUOTED)
 
@@ -276,8 +298,4 @@ def variable_before(tokens: Sequence[Token], at: int, variables: Sequence[str]) 
 
 def _is_relation(tokens: Sequence[Token], at: int, names: Names) -> bool:
     """Whether the token at ``at`` names the relation before the clause, to qualify a column of it."""
-    return (
-        names.relation is not None
-        and is_prefix(tokens, at)
-        and (tokens[at].name or "").upper() == names.relation.upper()
-    )
+    return is_prefix(tokens, at) and names.is_relation(tokens[at].name or "")

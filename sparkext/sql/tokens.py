@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from typing import ClassVar
@@ -16,7 +16,7 @@ from sqlglot.dialects.spark import Spark
 
 
 class TokenKind(Enum):
-    """What a token is. A STRING is any quoted literal, a QUOTED an identifier in backticks."""
+    """What a token is. A STRING is any quoted literal, a QUOTED an identifier in quotes, mostly backticks."""
 
     WORD = "word"
     QUOTED = "quoted"
@@ -29,13 +29,15 @@ class TokenKind(Enum):
 class Token:
     """One word, literal or symbol of the statement; ``text`` is as the user wrote it.
 
-    ``start`` and ``end`` are offsets in the statement, the end exclusive.
+    ``start`` and ``end`` are offsets in the statement, the end exclusive. ``is_parameter`` says that the name is one of
+    a lambda function around it.
     """
 
     kind: TokenKind
     text: str
     start: int
     end: int
+    is_parameter: bool = False
 
     @property
     def word(self) -> str:
@@ -44,10 +46,11 @@ class Token:
 
     @property
     def name(self) -> str | None:
-        """The identifier that this token spells, without backticks; None if it cannot be one."""
+        """The identifier that this token spells, without its quotes; None if it cannot be one."""
         if self.kind is TokenKind.WORD:
             return self.text
-        return self.text[1:-1].replace("``", "`") if self.kind is TokenKind.QUOTED else None
+        quote = self.text[0]
+        return self.text[1:-1].replace(2 * quote, quote) if self.kind is TokenKind.QUOTED else None
 
     def is_symbol(self, text: str) -> bool:
         """Whether this is that symbol."""
@@ -169,6 +172,11 @@ def _as_spark(sql: str, found: TokenType, start: int, end: int) -> Iterator[Toke
     else:
         for part in _PART.finditer(sql, start, end):
             yield Token(TokenKind(part.lastgroup), part[0], part.start(), part.end())
+
+
+def with_double_quoted_names(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens as Spark reads them where double quotes are around names, and not around strings."""
+    return [replace(one, kind=TokenKind.QUOTED) if one.text.startswith('"') else one for one in tokens]
 
 
 OPENING = {"(": ")", "[": "]", "{": "}"}

@@ -33,6 +33,7 @@ from sparkext.jvm.analysis_context import (
     session_confs,
 )
 from sparkext.jvm.frames import another, frame_of_statement
+from sparkext.jvm.own_confs import confs_of_the_user, own_confs
 from sparkext.jvm.permanent_views import frame_within
 from sparkext.jvm.plans import analysed_plan, has_filter, is_that_again
 from sparkext.jvm.relation_files import Listing, listings, reads_one_relation
@@ -101,6 +102,7 @@ class AnalysedRelations:
 
     Attributes:
         state: That state.
+        analysis_confs: Confs that the analysis reads.
         is_by_itself: Whether the outermost query is analysed: that of a statement, or of a view that is created,
             dropped or analysed, and not read.
         problem: What is wrong with a clause in the relation that is being read.
@@ -110,6 +112,7 @@ class AnalysedRelations:
         self, spark: SparkSession, known: LastingAnalyses, context: AnalysisContext, confs: dict[str, str]
     ) -> None:
         self.state = known.state
+        self.analysis_confs = confs
         self._own_confs = confs if context.is_outermost and not context.namespace else None
         self._is_at_home = not context.namespace or context.namespace == current_namespace(spark)
         self.is_by_itself = context.is_outermost
@@ -180,11 +183,12 @@ class AnalysedRelations:
         return bound
 
     def _read(self, use: ClauseUse) -> DataFrame:
-        if use.view is not None:
-            return frame_within(self._spark, use.view, use.source)
-        if self._is_at_home:
-            return frame_of_statement(self._spark, use.source)
-        return frame_of_view(self._spark, use.source)
+        with confs_of_the_user():
+            if use.view is not None:
+                return frame_within(self._spark, use.view, use.source)
+            if self._is_at_home:
+                return frame_of_statement(self._spark, use.source)
+            return frame_of_view(self._spark, use.source)
 
     def files(self, use: ClauseUse) -> tuple[Listing, ...]:
         """The files of that relation, as they are now.
@@ -323,7 +327,8 @@ class Analyses:
         relations = outer or self._relations_of_analysis()
         self._thread.inner = relations
         try:
-            yield relations
+            with own_confs(relations.analysis_confs):
+                yield relations
         except PlanningError as error:
             if outer is not None:
                 outer.problem = error

@@ -26,6 +26,7 @@ from sparkext.execution.arrow_batches import limit_by_bytes, limit_by_rows
 from sparkext.execution.job_names import LentDescription
 from sparkext.execution.query_results import output_columns, query_sql
 from sparkext.execution.stream_pass import with_event_time
+from sparkext.jvm.analysis_context import has_double_quoted_names
 from sparkext.jvm.frames import known_rows, selected
 from sparkext.jvm.gateway import JavaError
 from sparkext.jvm.permanent_views import is_temporary, rows_to_be_stored, text_in_catalog, without_views
@@ -135,6 +136,11 @@ class Workload:
         """Whether the view that a statement calls ``name`` is a temporary one."""
         return is_temporary(self.spark, name)
 
+    @staticmethod
+    def has_double_quoted_names() -> bool:
+        """Whether to the statement or view that this thread parses, double quotes are around names."""
+        return has_double_quoted_names()
+
     def remember(self, written: Sequence[ParsedClause], is_script: bool) -> None:
         """Remember the clauses of a statement, which are bound when Spark asks for their rows.
 
@@ -183,24 +189,24 @@ class Workload:
             self._views.pop(one.number, None)
             self._statements.pop(one.number, None)
 
-    def rows(self, number: int) -> Plan:
+    def rows(self, number: int | None) -> Plan:
         """What Spark's analyzer gets for the stand-in of a clause: an analysed plan.
 
         While a view is created these are rows of the right types, which fail when they are read; and so they are
         when a view is dropped that has never been read. Else they are results that follow their source as it is now.
 
         Args:
-            number: Of the stand-in.
+            number: Of the stand-in; None for what is none of sparkext's.
 
         Raises:
-            PlanningError: The clause is wrong, a source has changed so that it no longer fits, or a setting is wrong.
+            PlanningError: The clause is wrong, a source has changed so that it no longer fits, or a setting is wrong;
+                ``TREND_STAND_IN`` for what this session has no clause for.
         """
+        if number is None:
+            raise PlanningError("TREND_STAND_IN", 0, 0)
         statement = self._statements.get(number)
         if statement is None and number not in self._views:
-            home = _homes.get(number)
-            if home is None or home is self:
-                raise PlanningError("TREND_NOT_PLANNED", 0, 0)
-            return home.rows(number)
+            return self._home_of(number).rows(number)
         reads = threading.get_ident(), number
         if reads in self._being_read:
             written = self._views[number].written if statement is None else statement.clause(number)
@@ -210,6 +216,22 @@ class Workload:
             return self._rows(number, statement)
         finally:
             self._being_read.discard(reads)
+
+    def _home_of(self, number: int) -> Workload:
+        """The workload of another session that has the clause of a view which this session sees, too.
+
+        Such views are temporary ones that all sessions see, and those that a cloned session has from the one before.
+
+        Raises:
+            PlanningError: ``TREND_NOT_PLANNED`` when the clause is gone, ``TREND_STAND_IN`` when it is none of this
+                session's.
+        """
+        home = _homes.get(number)
+        if home is None or home is self:
+            raise PlanningError("TREND_NOT_PLANNED", 0, 0)
+        if number not in trend_views(self.spark):
+            raise PlanningError("TREND_STAND_IN", 0, 0)
+        return home
 
     def _rows(self, number: int, statement: Statement | None) -> Plan:
         with self._analyses.relations() as relations:

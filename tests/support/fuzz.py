@@ -28,6 +28,7 @@ from sparkext.planner.patterns.pattern import variables
 from sparkext.sql.aggregate_calls import aggregate_calls
 from sparkext.sql.event_expressions import Names, event_expression
 from sparkext.sql.find_clauses import ClauseSpan, find_clauses
+from sparkext.sql.text_edits import Edits
 from sparkext.sql.tokens import Token, TokenError, tokenize
 from sparkext.workload.trend_query import ParsedClause
 from sparkext.workload.workload import Workload
@@ -95,6 +96,10 @@ class Stub:
     def is_temporary(self, _: Sequence[str]) -> bool:
         """Whether a view that is altered is a temporary one."""
         return True
+
+    def has_double_quoted_names(self) -> bool:
+        """Whether double quotes are around names."""
+        return False
 
     def remember(self, written: Sequence[ParsedClause], _: bool) -> None:
         """Read the expressions of clauses as binding does."""
@@ -179,7 +184,7 @@ class Literals:
 def rewritten(sql: str) -> tuple[str, Stub]:
     """What Spark would get for ``sql``, and which clauses were registered."""
     stub = Stub()
-    found = rewrite_statement(cast("Workload", stub), sql)
+    found = rewrite_statement(cast("Workload", stub), Edits(sql))
     return found.text if isinstance(found, RewrittenStatement) else str(found), stub
 
 
