@@ -443,7 +443,11 @@ def _named(
         for item, expression in items:
             given = item.name.name if item.name is not None else None
             name, kind = checked[expression]
-            yield Key(expression.canonical, expression.text, given or name, kind)
+            text = expression.text
+            if isinstance(kind, t.DecimalType) and kind.scale < 0:  # Arrow compares none of these
+                kind = t.DecimalType(min(kind.precision - kind.scale, 38), 0)
+                text = f"CAST({alone(text)} AS {kind.simpleString()})"
+            yield Key(expression.canonical, text, given or name, kind)
 
     return tuple(keys())
 

@@ -13,18 +13,37 @@ _CASE_SENSITIVE = "spark.sql.caseSensitive"
 
 _NOT_READ = (
     "spark.sql.adaptive.",
+    "spark.sql.artifact.",
     "spark.sql.autoBroadcastJoinThreshold",
+    "spark.sql.bucketing.",
     "spark.sql.cbo.",
     "spark.sql.codegen.",
     "spark.sql.debug.",
     "spark.sql.execution.",
-    "spark.sql.files.",
+    "spark.sql.files.maxPartition",
+    "spark.sql.files.maxRecordsPerFile",
+    "spark.sql.files.minPartitionNum",
+    "spark.sql.files.openCostInBytes",
     "spark.sql.hive.convert",
+    "spark.sql.hive.filesourcePartitionFileCacheSize",
+    "spark.sql.hive.metastorePartitionPruning",
     "spark.sql.inMemoryColumnarStorage.",
     "spark.sql.join.",
     "spark.sql.maxNestedViewDepth",
     "spark.sql.optimizer.",
-    "spark.sql.parquet.",
+    "spark.sql.orc.columnar",
+    "spark.sql.orc.compression.",
+    "spark.sql.orc.enable",
+    "spark.sql.orc.filterPushdown",
+    "spark.sql.parquet.aggregatePushdown",
+    "spark.sql.parquet.columnar",
+    "spark.sql.parquet.compression.",
+    "spark.sql.parquet.enable",
+    "spark.sql.parquet.filterPushdown",
+    "spark.sql.parquet.output",
+    "spark.sql.parquet.pushdown.",
+    "spark.sql.parquet.recordLevelFilter.",
+    "spark.sql.parquet.writeLegacyFormat",
     "spark.sql.planChangeLog.",
     "spark.sql.repl.",
     "spark.sql.shuffle.",
@@ -34,6 +53,13 @@ _NOT_READ = (
     "spark.sql.ui.",
 )
 """Beginnings of the names of confs that say how something is run, and not what it means."""
+
+_READ = (
+    "spark.sql.execution.pandas.",
+    "spark.sql.execution.pyspark.binaryAsBytes",
+    "spark.sql.execution.pythonUDF",
+)
+"""Beginnings of those among them that decide what functions in Python are given, and give."""
 
 _modifiable: dict[str, bool] = {}
 """Whether confs can be changed in a session, by name; those of the application are the same in all."""
@@ -81,14 +107,19 @@ def session_state(spark: SparkSession, confs: Mapping[str, str], namespace: tupl
 
 
 def _environment(spark: SparkSession, confs: Mapping[str, str], namespace: tuple[str, ...]) -> Environment:
-    read = sorted((name, value) for name, value in confs.items() if _is_read(spark, name))
+    read = confs_that_are_read(spark, confs)
     is_case_sensitive = confs.get(_CASE_SENSITIVE, "false").lower() == "true"
-    return Environment(tuple(read), namespace or current_namespace(spark), confs[ANSI] == "true", is_case_sensitive)
+    return Environment(read, namespace or current_namespace(spark), confs[ANSI] == "true", is_case_sensitive)
+
+
+def confs_that_are_read(spark: SparkSession, confs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Those of ``confs``, by name, sorted, that decide what a statement means or which rows it gives."""
+    return tuple(sorted((name, value) for name, value in confs.items() if _is_read(spark, name)))
 
 
 def _is_read(spark: SparkSession, name: str) -> bool:
-    """Whether the analyzer may read a conf, and sessions may differ in it."""
-    if not name.startswith("spark.sql.") or name.startswith(_NOT_READ):
+    """Whether a conf may decide rows, and sessions may differ in it."""
+    if not name.startswith("spark.sql.") or (name.startswith(_NOT_READ) and not name.startswith(_READ)):
         return False
     if name not in _modifiable:
         _modifiable[name] = spark.conf.isModifiable(name)

@@ -16,10 +16,12 @@ from weakref import WeakKeyDictionary
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkext.jvm.gateway import items, java_class, option, scala_map, scala_object, scala_seq
+from sparkext.jvm.gateway import class_object, items, java_class, option, scala_map, scala_object, scala_seq
 from sparkext.jvm.plans import Plan, analysed_plan, kind_of
 
 _OF_FILES = "HadoopFsRelation"
+_OF_SECOND_VERSION = "DataSourceV2Relation"
+_FILE_TABLE = "org.apache.spark.sql.execution.datasources.v2.FileTable"
 _OTHER = "LogicalRelation of "
 _FILE_INDEX = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
 _NOWHERE = "org.apache.spark.sql.execution.datasources.NoopCache"
@@ -28,6 +30,19 @@ _READ = re.compile(r" access_time=\d+;")
 """What changes in the status of a file when somebody reads it."""
 _LOCATION = re.compile(r"^\s*Location: (.*)$", re.MULTILINE)
 """In what Spark shows of a partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceVersion:
+    """What decides the rows of a relation at some time, as far as it is known.
+
+    Attributes:
+        files: Of the relations of files that it reads.
+        confs: Of the session, by name, sorted: those that say how files are read, and what expressions give.
+    """
+
+    files: tuple[Listing, ...] = ()
+    confs: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +88,9 @@ class _FileIndex:
         paths: As text.
     """
 
-    def __init__(self, relation: Any) -> None:
+    def __init__(self, index: Any) -> None:
         """Of a relation of files."""
-        self.index = relation.location()
+        self.index = index
         self.kind = kind_of(self.index)
         self.roots = self.index.rootPaths()
         self.paths = tuple(str(self.roots.mkString(_BETWEEN)).split(_BETWEEN))
@@ -111,6 +126,14 @@ def reads_one_relation(frame: DataFrame) -> bool:
     return len(_leaves(frame)) == 1
 
 
+def is_read_when_planned(frame: DataFrame) -> bool:
+    """Whether ``frame`` reads a relation that Spark looks at when it plans, and no later, and that is not of files.
+
+    What has been planned over it gives the rows of then however often it is run.
+    """
+    return any(kind == _OF_SECOND_VERSION for kind, _ in _leaves(frame))
+
+
 def not_followed(frame: DataFrame) -> tuple[str, ...]:
     """Relations that ``frame`` reads and whose changes nothing tells of, such as tables of another database."""
     return tuple(_not_followed(frame))
@@ -118,7 +141,7 @@ def not_followed(frame: DataFrame) -> tuple[str, ...]:
 
 def _not_followed(frame: DataFrame) -> Iterator[str]:
     for kind, leaf in _leaves(frame):
-        if kind == "DataSourceV2Relation":
+        if kind == _OF_SECOND_VERSION:
             yield str(leaf.name())
         elif kind.startswith(_OTHER):
             yield str(leaf.toString())
@@ -141,11 +164,13 @@ def _leaves(frame: DataFrame) -> list[tuple[str, Any]]:
 
 def _leaf(plan: Plan) -> tuple[str, Any]:
     kind = kind_of(plan)
+    if kind == _OF_SECOND_VERSION and class_object(_FILE_TABLE).isInstance(plan.table()):
+        return _OF_FILES, _FileIndex(plan.table().fileIndex())
     if kind != "LogicalRelation":
         return kind, plan
     relation = plan.relation()
     inner = kind_of(relation)
-    return (inner, _FileIndex(relation)) if inner == _OF_FILES else (f"{_OTHER}{inner}", relation)
+    return (inner, _FileIndex(relation.location())) if inner == _OF_FILES else (f"{_OTHER}{inner}", relation)
 
 
 def _present(spark: SparkSession, paths: Any) -> str:

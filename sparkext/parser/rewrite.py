@@ -203,7 +203,32 @@ def _written(
         is_one_of_many = made is not None and views.count(made) > 1
         found.append(ParsedClause(number, use, made, views[: at + 1].count(made) if is_one_of_many else None))
         edits.replace(span.start, span.end, in_place_of(sql[span.start : span.end], number))
+    if any(made is not None for made in views) and any(span.ctes for span in spans) and workload.inlines_ctes():
+        _leave_out_ctes(edits, tokens, spans)
     return edits.result(), tuple(found)
+
+
+def _leave_out_ctes(edits: Edits, tokens: Sequence[Token], spans: Sequence[ClauseSpan]) -> None:
+    """Leave out CTEs that nothing but clauses reads: where Spark puts the others in place, it loses sight of these."""
+    read = [token for token in tokens if not any(span.start <= token.start < span.end for span in spans)]
+    for entries in dict.fromkeys(entries for span in spans for entries in span.ctes):
+        left = list(entries)
+        for start, end in reversed(entries):
+            name = next(
+                token.name for token in tokens if token.start >= start and token.name not in (None, "RECURSIVE")
+            )
+            words = [token.name for token in read if not start <= token.start < end]
+            if not any(word is not None and word.lower() == (name or "").lower() for word in words):
+                left.remove((start, end))
+                read = [token for token in read if not start <= token.start < end]
+        if len(left) < len(entries):
+            begin, end = entries[0][0], entries[-1][1]
+            kept = ", ".join(edits.result(*entry) for entry in left)
+            if not left:
+                before = [token for token in tokens if token.start < begin]
+                begin = before[-1].start
+            lines = edits.text[begin:end].count("\n") - kept.count("\n")
+            edits.replace(begin, end, kept + "\n" * max(lines, 0))
 
 
 def _source_query(edits: Edits, span: ClauseSpan, source_at: tuple[int, int]) -> str:

@@ -53,7 +53,7 @@ class Edits:
 
     @staticmethod
     def _exact(start: int, end: int, made: list[tuple[int, int, int, int]]) -> tuple[int, int]:
-        """Where in the text that is which stands at ``start``..``end`` of the result; it cuts through no replacement."""
+        """Where in the text that is which stands at ``start``..``end`` of the result, between replacements."""
         before = [one for one in made if one[1] <= start]
         first = start if not before else start - before[-1][1] + before[-1][3]
         until = [one for one in made if one[1] <= end]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.clause_use import ClauseUse
 from sparkext.binding.meaning import Meaning, has_variables, meaning
 from sparkext.binding.relation import KnownColumns, is_same, read_source
-from sparkext.binding.session_state import SessionState, session_state
+from sparkext.binding.session_state import SessionState, confs_that_are_read, session_state
 from sparkext.execution.query_results import (
     check_measures,
     computed_measures,
@@ -30,6 +31,7 @@ from sparkext.jvm.analysis_context import (
     analysis_confs,
     analysis_context,
     current_namespace,
+    functions_hash,
     session_confs,
 )
 from sparkext.jvm.frames import another, frame_of_statement
@@ -40,6 +42,11 @@ from sparkext.jvm.relation_files import Listing, listings, reads_one_relation
 from sparkext.jvm.relation_filter import FilteredRelation, filtered
 from sparkext.jvm.temp_views import frame_of_view
 from sparkext.planner.errors import PlanningError
+
+_CALL = re.compile(r"[\w`]\s*\(")
+"""In a text that calls a function."""
+
+_STORES_PLANS = "spark.sql.legacy.storeAnalyzedPlanForView"
 
 _MOST = 1024
 """Most of each kind of thing that a session knows from one analysis to the next."""
@@ -76,6 +83,7 @@ class LastingAnalyses:
 
     Attributes:
         state: That state.
+        is_past: Whether the session has another state by now.
         relations: By whether a view reads them and their text, those that are read by one name, as they were last.
         files: Likewise, what their files were.
         columns: Of relations.
@@ -88,6 +96,7 @@ class LastingAnalyses:
 
     def __init__(self, state: SessionState) -> None:
         self.state = state
+        self.is_past = False
         self.relations: dict[tuple[bool, str], SeenRelation] = _Lasting()
         self.files: dict[tuple[bool, str], tuple[Listing, ...]] = _Lasting()
         self.columns = KnownColumns()
@@ -128,6 +137,19 @@ class AnalysedRelations:
     def confs(self) -> dict[str, str]:
         """Confs of the session: its settings are among them, whatever a view that is being read has kept of others."""
         return session_confs(self._spark) if self._own_confs is None else self._own_confs
+
+    @cached_property
+    def reading(self) -> tuple[tuple[str, str], ...]:
+        """Confs of the session by which a plan gives other rows, whatever a view that is being read has kept of them.
+
+        Spark reads files, and calls functions of Python's, by the confs of the session that runs a plan.
+        """
+        return confs_that_are_read(self._spark, self.confs)
+
+    @property
+    def stores_plans(self) -> bool:
+        """Whether a temporary view is what its text means when it is created, and is never looked at again."""
+        return self.confs.get(_STORES_PLANS, "false").lower() == "true"
 
     def relation(self, use: ClauseUse) -> SeenRelation:
         """The relation that a clause reads, as it is now.
@@ -176,11 +198,27 @@ class AnalysedRelations:
         def meaning_of(source: DataFrame, texts: tuple[str, ...]) -> Meaning:
             return self._lasting_meaning((use.source, source is not found.source), source, texts)
 
-        bound = use.bind(found.source, None if is_whole else found.part, name, self.state, meaning_of)
+        bound = self._of_functions_now(
+            use.bind(found.source, None if is_whole else found.part, name, self.state, meaning_of)
+        )
         self._known.columns.learn(use.source, found.source)
         if found.part is not None:
             self._known.wholes.learn(use.source, found.part.whole)
         return bound
+
+    def _of_functions_now(self, bound: BoundQuery) -> BoundQuery:
+        """A query, in the state that the session has after it has been bound.
+
+        Spark loads a function of the catalog when it is first called, and forgets it when it is replaced: the state
+        before the call would come again.
+        """
+        if not any(_CALL.search(text) for text in bound.texts):
+            return bound
+        functions = functions_hash(self._spark)
+        if functions == bound.state.functions:
+            return bound
+        self._known.is_past = True
+        return replace(bound, state=replace(bound.state, functions=functions))
 
     def _read(self, use: ClauseUse) -> DataFrame:
         with confs_of_the_user():
@@ -344,7 +382,7 @@ class Analyses:
             thread.outer, thread.known = SeenAnalysis(context), {}
         key = state, context.is_outermost
         if key not in thread.known:
-            if self._known is None or self._known.state != state:
+            if self._known is None or self._known.is_past or self._known.state != state:
                 self._known = LastingAnalyses(state)
             thread.known[key] = AnalysedRelations(self._spark, self._known, context, confs)
         return thread.known[key]

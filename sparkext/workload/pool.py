@@ -28,7 +28,7 @@ from sparkext.execution.waiting import say_compiling, say_missing, say_planning
 from sparkext.jvm import storage
 from sparkext.jvm.analysis_context import of_no_view
 from sparkext.jvm.plans import is_stream, size_in_bytes
-from sparkext.jvm.relation_files import Listing, not_followed
+from sparkext.jvm.relation_files import SourceVersion, is_read_when_planned, not_followed
 from sparkext.planner.budget import Budget
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.compiler.panes import may_be_stretched
@@ -94,7 +94,7 @@ class Pool:
         self._compared: WeakKeyDictionary[DataFrame, bool] = WeakKeyDictionary()
         self.runs: list[Run] = []
         self._listing = threading.Lock()
-        self._files: tuple[Listing, ...] = ()
+        self._version = SourceVersion()
         self._sampled: list[ObservedStatistics] = []
         self._counted: list[ObservedStatistics] = []
         self._replaced: list[Run] = []
@@ -121,19 +121,20 @@ class Pool:
             known = self._compared[source] = bool(self._source.sameSemantics(source))
         return known
 
-    def follow(self, source: DataFrame, files: tuple[Listing, ...]) -> None:
-        """Compute anew what was computed from other files of the source than those that it has now.
+    def follow(self, source: DataFrame, version: SourceVersion) -> None:
+        """Compute anew what was computed from another version of the source than that which there is now.
 
         Args:
             source: As Spark has analysed it now.
-            files: Of the source.
+            version: Of the source.
         """
         self._source = source
-        if files == self._files:
+        if version == self._version:
             return
-        self._files = files
+        has_other_files = version.files != self._version.files
+        self._version = version
         self.forget_failures()
-        for one in files:
+        for one in version.files if has_other_files else ():
             if not one.is_current:
                 log.warning(
                     "Files of %s have changed since Spark looked for them, and Spark will not look again by itself. "
@@ -150,8 +151,8 @@ class Pool:
         """
         if not self._may_keep(query, confs):
             return None
-        of_files = (run for run in self.runs if run.files == self._files)
-        return next((run for run in of_files if run.index_of(query) is not None and run.is_computed()), None)
+        current = (run for run in self.runs if run.version == self._version)
+        return next((run for run in current if run.index_of(query) is not None and run.is_computed()), None)
 
     def known(self, query: BoundQuery, last: Run | None) -> Run | None:
         """A run that has been made for ``query`` and its source as it is, computed or not.
@@ -160,7 +161,7 @@ class Pool:
             query: The query.
             last: By which it was computed last. Other runs whose rows are not kept are those of other statements.
         """
-        its = (run for run in self.runs if run.files == self._files and (run.persisted or run is last))
+        its = (run for run in self.runs if run.version == self._version and (run.persisted or run is last))
         return _holding(its, query)
 
     def find(self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs) -> Run | None:
@@ -178,6 +179,8 @@ class Pool:
         computed, missing, keep = self._missing(query, live, confs)
         if (held := _holding(computed, query)) is not None:
             return held
+        if not keep and self._is_read_when_planned:
+            return None
         wanted = self._settings(confs)
         for run in self.runs:
             if run not in computed and run.persisted == keep and self._is_for(run, missing, wanted):
@@ -206,7 +209,7 @@ class Pool:
         moved, replaced, stay = None, list[Run](), computed
         if not keep:
             others = (run for run in self.runs if not run.persisted and run.index_of(query) is None)
-            stay = [*computed, *(run for run in others if run.files == self._files)]
+            stay = [*computed, *(run for run in others if run.version == self._version)]
         for run in self.runs:
             if run not in stay:
                 self._note_counts(run)
@@ -248,7 +251,7 @@ class Pool:
         caching = self._may_keep(query, confs) and not is_stream(self._source)
         live = [one for one in live if not one.meaning.is_of_now]
         keep = caching and len(live) > 1
-        computed = [run for run in self.runs if run.files == self._files and run.is_computed()] if caching else []
+        computed = [run for run in self.runs if run.version == self._version and run.is_computed()] if caching else []
         if not keep:
             return computed, [query], keep
         part = self._parts.get(query.computation, 0)
@@ -297,6 +300,11 @@ class Pool:
         return wanted == "on" or not self._not_followed
 
     @cached_property
+    def _is_read_when_planned(self) -> bool:
+        """Whether what has been planned gives the rows of then."""
+        return not is_stream(self._source) and is_read_when_planned(self._source)
+
+    @cached_property
     def _not_followed(self) -> tuple[str, ...]:
         """Relations of the source of whose changes nothing tells."""
         return not_followed(self._source)
@@ -340,9 +348,9 @@ class Pool:
         return known
 
     def _is_for(self, run: Run, queries: Sequence[BoundQuery], wanted: PlanSettings) -> bool:
-        """Whether a run is of these queries, no more and no less, of the files as they are, planned so."""
+        """Whether a run is of these queries, no more and no less, of the version that there is, planned so."""
         return (
-            run.files == self._files
+            run.version == self._version
             and run.settings == wanted
             and len(run.indexes) == len({query.computation for query in queries})
             and all(run.index_of(query) is not None for query in queries)
@@ -410,7 +418,7 @@ class Pool:
                 storage.keep(results, name, KEPT)
         indexes = {query.computation: index for index, query in enumerate(distinct)}
         made = name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, indexes
-        return Run(*made, self._files, again)
+        return Run(*made, self._version, again)
 
     def _cutting(self, queries: int, template: Template, wanted: PlanSettings) -> tuple[int, bool, bool]:
         """How many tasks a run has, whether keys are cut in time, and whether into stretches, if without windows."""

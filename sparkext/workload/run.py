@@ -14,7 +14,7 @@ from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.execution import job_names
 from sparkext.execution.sample import TaskCounters
 from sparkext.jvm import application, storage
-from sparkext.jvm.relation_files import Listing
+from sparkext.jvm.relation_files import SourceVersion
 from sparkext.planner.budget import Budget
 from sparkext.planner.comparison import StrategyResult, compared
 from sparkext.planner.compiler.kernel_plan import KernelPlan
@@ -64,7 +64,7 @@ class Run:
         results: Of all of them; computed when something reads it.
         persisted: Whether the results are kept once computed.
         indexes: Of the queries, by what is computed for them.
-        files: Of the source when they were planned.
+        version: Of the source when they were planned.
         again: Over a stream, gives the results by an operator of their own, as each reader needs one.
         costs: Of the plans that other optimizers find, as far as they have been asked for.
         comparisons: With other optimizers: one, as far as it has been asked for.
@@ -85,7 +85,7 @@ class Run:
     results: DataFrame
     persisted: bool
     indexes: dict[Computation, int]
-    files: tuple[Listing, ...]
+    version: SourceVersion
     again: Callable[[], DataFrame] | None = None
     costs: dict[str, float] = field(default_factory=dict)
     comparisons: list[tuple[StrategyResult, ...]] = field(default_factory=list)

@@ -26,11 +26,12 @@ from sparkext.execution.arrow_batches import limit_by_bytes, limit_by_rows
 from sparkext.execution.job_names import LentDescription
 from sparkext.execution.query_results import output_columns, query_sql
 from sparkext.execution.stream_pass import with_event_time
-from sparkext.jvm.analysis_context import has_double_quoted_names
+from sparkext.jvm.analysis_context import has_double_quoted_names, session_confs
 from sparkext.jvm.frames import known_rows, selected
 from sparkext.jvm.gateway import JavaError
 from sparkext.jvm.permanent_views import is_temporary, rows_to_be_stored, text_in_catalog, without_views
 from sparkext.jvm.plans import Plan, analysed_plan, is_of_now, is_stream
+from sparkext.jvm.relation_files import SourceVersion
 from sparkext.jvm.sessions import session_id
 from sparkext.jvm.storage import KeptPlans
 from sparkext.jvm.table_function import calls_in
@@ -50,6 +51,8 @@ log = logging.getLogger(__name__)
 
 SOURCE_PREFIX = "sparkext_source_"
 """Names of temporary views of data frames, each for the clauses that read it."""
+
+_INLINES_CTES = "spark.sql.legacy.inlineCTEInCommands"
 
 _WORD = re.compile(r"\w+")
 
@@ -140,6 +143,10 @@ class Workload:
     def has_double_quoted_names() -> bool:
         """Whether to the statement or view that this thread parses, double quotes are around names."""
         return has_double_quoted_names()
+
+    def inlines_ctes(self) -> bool:
+        """Whether Spark puts the CTEs of a command where they are read, before it looks what the command refers to."""
+        return session_confs(self.spark).get(_INLINES_CTES, "false").lower() == "true"
 
     def remember(self, written: Sequence[ParsedClause], is_script: bool) -> None:
         """Remember the clauses of a statement, which are bound when Spark asks for their rows.
@@ -246,7 +253,7 @@ class Workload:
                 if query.written.is_to_be_stored:
                     return self._to_be_stored(relations, query)
                 is_unread = is_creating or (relations.is_by_itself and query.run is None)
-                if is_unread and query.view is not None and not query.view.read_at_once:
+                if is_unread and query.view is not None and not query.view.read_at_once and not relations.stores_plans:
                     rows = relations.unread(query.bound)
                     return analysed_plan(with_event_time(rows) if is_stream(query.bound.source) else rows)
                 return self._planned(relations, query, statement)
@@ -505,7 +512,7 @@ class Workload:
         files = relations.files(query.use)
         found = relations.relation(query.use)  # looked at anew if its files have changed
         whole = found.source if query.bound.part is None or found.part is None else found.part.whole
-        query.pool.follow(whole, files)
+        query.pool.follow(whole, SourceVersion(files, relations.reading))
         query.is_right = True
 
     def _pool_of(self, bound: BoundQuery) -> Pool:
