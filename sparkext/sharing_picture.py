@@ -18,6 +18,7 @@ from sparkext.jvm.frames import java_frame
 from sparkext.parser.commands import Command, ParsedCommand, ReportForm, command
 from sparkext.sql.quoting import identifier
 from sparkext.sql.tokens import TokenError, tokenize
+from sparkext.workload.interrupts import held_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ class TrendSession(SparkSession):
 
     def sql(self, sqlQuery: str, *args: Any, **kwargs: Any) -> DataFrame:  # noqa: N803
         """As Spark's, of which it is the very data frame but for ``EXPLAIN SHARING``."""
-        frame = super().sql(sqlQuery, *args, **kwargs)
+        with held_back(self.sparkContext):
+            frame = super().sql(sqlQuery, *args, **kwargs)
         asked = _asked(sqlQuery) if "sharing" in sqlQuery.lower() else None
         if (
             asked is None
@@ -108,6 +110,11 @@ class TrendSession(SparkSession):
         ):
             return frame
         return PlanFrame(frame, asked.only)
+
+    def table(self, tableName: str) -> DataFrame:  # noqa: N803
+        """As Spark's."""
+        with held_back(self.sparkContext):
+            return super().table(tableName)
 
 
 def _asked(sql: str) -> ParsedCommand | None:

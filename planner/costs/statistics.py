@@ -45,6 +45,7 @@ class ObservedStatistics:
         largest: Share of the events that are of the combination of keys with most; 0 when that is not known.
         runs: Per class, about how often its events follow on another event or begin a key, events of the class in a row
             being one run; empty when their order has not been seen.
+        widest: Most bytes of the texts in a combination of keys; None when that has not been looked at.
     """
 
     events: Mapping[EventClass, int]
@@ -53,6 +54,7 @@ class ObservedStatistics:
     origin: str
     largest: float = 0.0
     runs: Mapping[EventClass, float] = field(default_factory=dict)
+    widest: int | None = None
 
     def expected(self, event: EventClass, within: int | None) -> ExpectedEvents | None:
         """Events of a class in windows of length ``within``; None when there is nothing to tell it from."""

@@ -10,7 +10,6 @@ from typing import Any
 from pyspark.errors import AnalysisException
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ByteType,
     DataType,
@@ -27,6 +26,7 @@ from pyspark.sql.types import (
 
 from sparkext.jvm.errors import reason
 from sparkext.jvm.expressions import CalendarInterval, NotConstantError, constant, parsed_interval
+from sparkext.jvm.frames import own_column
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.query import Window
 from sparkext.sql.clause import Expression
@@ -257,7 +257,7 @@ def _constant(spark: SparkSession, text: str, kind: TimeKind) -> tuple[DataType 
         CapturedException: Spark cannot make sense of it.
     """
     try:
-        selected = spark.range(1).select().select(F.expr(f"({text})"))
+        selected = spark.range(1).select().select(own_column(f"({text})"))
     except AnalysisException as error:
         if (error.getCondition() or "").startswith("UNRESOLVED_COLUMN"):
             return None, None

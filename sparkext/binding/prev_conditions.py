@@ -33,6 +33,7 @@ from sparkext.jvm.expressions import (
     type_sql,
     value_of,
 )
+from sparkext.jvm.frames import columns_of
 from sparkext.jvm.plans import kind_of
 from sparkext.planner.conditions.prev_condition import (
     Apply,
@@ -120,7 +121,7 @@ def bind_step(source: DataFrame, variable: str, expression: AdjacentExpression) 
     plain = source.toDF(*source.columns)
     named = zip(expression.names, expression.before, found, strict=True)
     nothing = {name: _nothing(before.text, kind) for name, before, (_, kind) in named}
-    both = plain.selectExpr("*", *(f"{null} AS {name}" for name, null in nothing.items()))
+    both = columns_of(plain, ["*", *(f"{null} AS {name}" for name, null in nothing.items())])
     try:
         [(_, kind)] = check_expressions(both, [("DEFINE", expression.whole)])
     except PlanningError as error:

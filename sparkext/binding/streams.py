@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
+from sparkext.jvm.frames import own_column
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.clause import Clause
 from sparkext.sql.quoting import alone, identifier
@@ -40,7 +40,7 @@ def check_stream(source: DataFrame, clause: Clause, source_at: tuple[int, int], 
     marked = [field.name for field in source.schema.fields if DELAY in field.metadata]
     if not marked:
         raise PlanningError("TREND_STREAM_WATERMARK", *source_at)
-    ordered = source.select(F.expr(alone(time))).schema.fields[0]
+    ordered = source.select(own_column(alone(time))).schema.fields[0]
     if DELAY not in ordered.metadata:
         columns = " or ".join(map(identifier, marked))
         raise PlanningError("TREND_STREAM_TIME", clause.order_by.start, clause.order_by.end, columns=columns)

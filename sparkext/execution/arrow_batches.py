@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from sparkext.settings import Confs
+from pyspark.sql import SparkSession
+from pyspark.sql.types import BinaryType, DataType, StringType
+
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.planner.compiler.kernel_plan import Encoding, KernelPlan
 
 BYTES_PER_BATCH = "spark.sql.execution.arrow.maxBytesPerBatch"
 """Spark's limit of a batch that a Python worker is given, beside that of its rows."""
 
+NARROW = 1 << 10
+"""Bytes of the texts of a key up to which batches are small whatever they hold: Spark gives one 10,000 rows."""
+
 _NO_LIMIT = str((1 << 31) - 1)
+_ANY_LENGTH: tuple[type[DataType], ...] = (StringType, BinaryType)
 
 
-def limit_by_rows(spark: SparkSession, confs: Confs) -> bool:
-    """Let batches be limited by their rows alone, unless the user has said how many bytes one may have.
-
-    For a limit in bytes Spark adds up the sizes of all buffers after each row, which takes it longer than to read,
-    sort and write the row. What is handed over for a pass has few and narrow columns.
+def are_narrow(query: BoundQuery, plan: KernelPlan, widest: int | None) -> bool:
+    """Whether the rows of a pass need no limit in bytes.
 
     Args:
-        spark: The session.
-        confs: That it has.
-
-    Returns:
-        Whether there was no limit by the user.
+        query: One of the pass.
+        plan: What is computed, and so what is handed over.
+        widest: Most bytes of the texts of a key that have been seen in the source; None if nobody has looked.
     """
-    if BYTES_PER_BATCH in confs:
-        return False
+    if any(column.encoding is Encoding.IDENTITY for column in plan.columns):
+        return False  # values of any length that PREV compares
+    has_texts = any(isinstance(key.type, _ANY_LENGTH) for key in (*query.groups, *query.partitions))
+    return not has_texts or (widest is not None and widest <= NARROW)
+
+
+@contextmanager
+def limited_by_rows(spark: SparkSession) -> Iterator[None]:
+    """Let batches of what is kept meanwhile be limited by their rows alone, unless the user has set another limit.
+
+    For a limit in bytes Spark adds up the sizes of all buffers after each row, which takes a fifth of a pass. What it
+    keeps it computes by the confs that the session has when it is told to keep it; all else has the limit.
+    """
+    if spark.conf.get(BYTES_PER_BATCH, None) is not None:
+        yield
+        return
     spark.conf.set(BYTES_PER_BATCH, _NO_LIMIT)
-    return True
-
-
-def limit_by_bytes(spark: SparkSession) -> None:
-    """Take back what `limit_by_rows` has set, unless the user has set something else since."""
-    if spark.conf.get(BYTES_PER_BATCH, None) == _NO_LIMIT:
+    try:
+        yield
+    finally:
         spark.conf.unset(BYTES_PER_BATCH)

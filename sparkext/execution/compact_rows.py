@@ -26,7 +26,9 @@ from sparkext.planner.compiler.kernel_plan import (
 from sparkext.planner.patterns.query import EventClass
 from sparkext.sql.quoting import alone, string
 
-TIME = "time"
+TIME = "event_time"
+"""Name of the column of the event time, a word that no setting reserves."""
+
 _LINE = ",\n"  # a line each, as Spark shows the line of an expression that fails
 
 

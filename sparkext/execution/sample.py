@@ -13,18 +13,21 @@ from pyspark import SparkContext
 from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.types import BinaryType, StringType
 
 from sparkext.amounts import count
-from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.bound_query import BoundQuery, Key
 from sparkext.binding.event_time import in_units, numbered
 from sparkext.execution.compact_rows import class_columns, key_text, only_parts, sql_texts
 from sparkext.execution.waiting import say_how_kernels_ran
+from sparkext.jvm.frames import selected
 from sparkext.jvm.gateway import JvmError
 from sparkext.jvm.plans import operators, size_in_bytes
 from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
 from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.query import EventClass
+from sparkext.sql.quoting import alone
 from sparkext.udfs.state.program import Floats
 from sparkext.udfs.workers.counters import OF_PASS, OF_REGION, Report, ReportAccumulator, Reports
 
@@ -84,15 +87,20 @@ def sample(
     keys = [key_text(key) for key in (*first.sorted_groups, *first.sorted_partitions)]
     columns = {
         "key": f"xxhash64({', '.join(keys)})" if keys else "0L",
-        "time": in_units(numbered(first.time, (), first.time_kind, first.time_type), first.time_kind),
+        "at": in_units(numbered(first.time, (), first.time_kind, first.time_type), first.time_kind),
+        "width": _width((*first.sorted_groups, *first.sorted_partitions)),
         **words,
     }
-    shown = _parts(source, queries).selectExpr(*(f"{text} AS {name}" for name, text in columns.items()))
+    names = ", ".join(f"{text} AS {name}" for name, text in columns.items())
+    parts = " AND ".join(["TRUE", *only_parts(queries)])
     # A limit at the top lets Spark begin with one task, and go on with more only while rows are missing.
-    taken = _taken(lambda: shown.where("time IS NOT NULL").take(rows))
+    shown = selected(
+        source, lambda rows: f"SELECT * FROM (SELECT {names} FROM {rows} WHERE {parts}) WHERE at IS NOT NULL"
+    )
+    taken = _taken(lambda: shown.take(rows))
     if not taken:
         return None
-    key, time, *bits = np.array(taken, np.int64).T
+    key, time, width, *bits = np.array(taken, np.int64).T
     order = np.lexsort((time, key))
     new_key = np.diff(key[order]) != 0
     span = np.diff(time[order].astype(np.float64))[~new_key].sum()
@@ -103,7 +111,12 @@ def sample(
     most = int(np.diff(np.flatnonzero([True, *new_key, True])).max())
     keys_seen = int(np.count_nonzero(new_key)) + 1
     return ObservedStatistics(
-        events, keys_seen, int(span), f"sample of {count(len(taken), 'row', 'rows')}", most / len(taken)
+        events,
+        keys_seen,
+        int(span),
+        f"sample of {count(len(taken), 'row', 'rows')}",
+        most / len(taken),
+        widest=int(width.max()),
     )
 
 
@@ -128,14 +141,22 @@ def time_cuts(source: DataFrame, queries: Sequence[BoundQuery], parts: int) -> t
     if not shares:
         return ()
     some = _parts(source, queries).sample(min(1.0, _CUT_BY_BYTES / max(1, size_in_bytes(source))), 0)
-    cuts = some.selectExpr(f"percentile_approx({time}, array({shares}), {_RANKS_PER_PART * parts}) AS cuts")
+    ranks = f"percentile_approx({time}, array({shares}), {_RANKS_PER_PART * parts}) AS cuts"
+    cuts = selected(some, lambda rows: f"SELECT {ranks} FROM {rows}")
     found = next((row.cuts for row in _taken(cuts.collect)), None)
     return None if found is None else tuple(sorted(cut for cut in set(found) if cut > _FIRST_TIME))
 
 
 def _parts(source: DataFrame, queries: Sequence[BoundQuery]) -> DataFrame:
     """The rows of a source that any of the queries of a pool reads."""
-    return source.where(" AND ".join(["TRUE", *only_parts(queries)]))
+    condition = " AND ".join(["TRUE", *only_parts(queries)])
+    return selected(source, lambda rows: f"SELECT * FROM {rows} WHERE {condition}")
+
+
+def _width(keys: Sequence[Key]) -> str:
+    """SQL of the bytes that the texts of an event's keys have."""
+    texts = [key.text for key in keys if isinstance(key.type, StringType | BinaryType)]
+    return " + ".join(["0L", *(f"coalesce(octet_length({alone(text)}), 0)" for text in texts)])
 
 
 def _taken(take: Callable[[], list[Row]]) -> list[Row]:

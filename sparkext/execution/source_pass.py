@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.types import (
     BinaryType,
     DataType,
@@ -30,7 +29,7 @@ from sparkext.execution.combine_groups import combine_groups
 from sparkext.execution.compact_rows import TIME, CompactRows, compact_events, compact_rows, group_column, sql_texts
 from sparkext.execution.partition_keys import part_of, spread
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
-from sparkext.jvm.frames import selected, selected_by_one_task, sorted_within_partitions
+from sparkext.jvm.frames import columns_of, own_column, selected, selected_by_one_task, sorted_within_partitions
 from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.compiler.kernel_plan import (
     Arithmetic,
@@ -108,10 +107,10 @@ def run_pool(
     if chunk is not None:
         shared = overlap(plan.windows)
         number = f"explode({chunks_of(TIME, chunk, shared, first.time_kind)}) AS {_CHUNK}"
-        events = events.selectExpr(*keys, number, *events.columns[len(keys) :])
+        events = columns_of(events, [*keys, number, *events.columns[len(keys) :]])
         in_front = in_front or by_chunk(TIME, _CHUNK, shared, first.time_kind)
         of_key = f"CAST(hash({', '.join(keys)}) AS BIGINT) + {_CHUNK}" if keys else _CHUNK
-        together = [F.expr(spread(source.sparkSession, of_key, tasks))]
+        together = [own_column(spread(source.sparkSession, of_key, tasks))]
         keys = [*keys, _CHUNK]
     schema = result_schema(events, layout, plan)
     if plan.is_stretched:
@@ -146,7 +145,7 @@ def _in_stretches(events: DataFrame, keys: Sequence[str], division: Division, ki
         apart = events.repartitionByRange(division.tasks, *keys, TIME)
     else:
         part = part_of(in_units(TIME, kind), division.cuts)
-        apart = events.repartition(division.tasks, F.expr(spread(events.sparkSession, part, division.tasks)))
+        apart = events.repartition(division.tasks, own_column(spread(events.sparkSession, part, division.tasks)))
     return sorted_within_partitions(apart, [*keys, TIME])
 
 

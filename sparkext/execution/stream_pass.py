@@ -17,6 +17,7 @@ from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.streams import DELAY
 from sparkext.execution.compact_rows import compact_events, group_column, sql_texts
 from sparkext.execution.source_pass import result_schema
+from sparkext.jvm.frames import columns_of
 from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
 from sparkext.udfs.streams.bucket import StreamPlan
@@ -49,8 +50,8 @@ def stream_results(source: DataFrame, query: BoundQuery, plan: KernelPlan, bucke
     layout = Layout(len(query.groups), len(query.partitions))
     events, keys = compact_events(source, [query], texts, plan)
     schema = result_schema(events, layout, plan)
-    hashed = events.selectExpr(f"{_hash(keys)} AS {_HASH}", "*")
-    divided = hashed.selectExpr(f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*")
+    hashed = columns_of(events, [f"{_hash(keys)} AS {_HASH}", "*"])
+    divided = columns_of(hashed, [f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*"])
     number = next(_numbers)
     packs = map_in_arrow(divided, packed(buckets, _first_task(number)), PACKED)
     processor = TrendProcessor(StreamPlan(plan, layout, buckets, _meaning(query, plan)))

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 from py4j.java_gateway import JavaObject, get_field
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
+from sparkext.jvm.frames import own_column
 from sparkext.jvm.gateway import class_object, items, java_class
 from sparkext.jvm.plans import analysed_plan, kind_of, optimized_plan
 
@@ -25,7 +25,7 @@ def analysed_expression(frame: DataFrame, text: str) -> Tree:
     Raises:
         CapturedException: Spark cannot make sense of it.
     """
-    plan = analysed_plan(frame.select(F.expr(f"({text})").alias("x")))
+    plan = analysed_plan(frame.select(own_column(f"({text})").alias("x")))
     return plan.expressions().apply(0).children().head()
 
 

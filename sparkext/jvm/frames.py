@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from pyspark import RDD
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import StructType
 
@@ -36,6 +37,12 @@ def another(frame: DataFrame) -> DataFrame:
 def columns_of(frame: DataFrame, texts: Iterable[str]) -> DataFrame:
     """As ``frame.selectExpr(*texts)``, parsed at once by Spark's own parser: each text by itself would ask Python."""
     return frame_of_plan(frame.sparkSession, projection(analysed_plan(frame), texts))
+
+
+def own_column(text: str) -> Column:
+    """As ``functions.expr(text)``, parsed as texts of sparkext's are, and not as the session has it."""
+    parsed = _parser().parseExpression(text)
+    return ClassicColumn(java_method("org.apache.spark.sql.classic.ExpressionUtils", "column")(parsed))
 
 
 def projection(plan: Plan, texts: Iterable[str]) -> Plan:

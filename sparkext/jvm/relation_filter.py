@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame
 
-from sparkext.jvm.frames import frame_of_plan
+from sparkext.jvm.frames import frame_of_plan, own_column
 from sparkext.jvm.gateway import items, scala_seq
 from sparkext.jvm.plans import Plan, analysed_plan, has_filter, kind_of
 from sparkext.sql.quoting import identifier
@@ -48,7 +48,7 @@ def filtered(part: DataFrame) -> FilteredRelation | None:
         return None
     text = _sql(condition)
     try:
-        again = frame_of_plan(part.sparkSession, plan.child()).where(text)
+        again = frame_of_plan(part.sparkSession, plan.child()).where(own_column(text))
     except CapturedException:
         return None
     # What Spark has printed is what it meant only if it reads the same in it.

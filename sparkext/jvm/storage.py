@@ -78,9 +78,10 @@ _builders: WeakKeyDictionary[DataFrame, Any] = WeakKeyDictionary()
 """What keeps frames that have been asked for it: emptied when Spark keeps them no more, or by another."""
 
 
-def kept_bytes(rows: DataFrame) -> int:
-    """Size of rows that are kept."""
-    return int(_kept(rows).get().cachedRepresentation().stats().sizeInBytes())
+def kept_bytes(rows: DataFrame) -> int | None:
+    """Size of rows that are kept; None if they are kept no more, since another thread has cleared the cache."""
+    kept = _kept(rows)
+    return int(kept.get().cachedRepresentation().stats().sizeInBytes()) if kept.isDefined() else None
 
 
 def _kept(rows: DataFrame) -> Any:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cached_property
 
 from sparkext.jvm.application import JavaThread
+from sparkext.workload import interrupts
 
 _cancelled: set[tuple[int, Callable[[], bool]]] = set()
 """Numbers of threads of the JVM, and whether the statement of each that is to end still goes on."""
@@ -16,11 +17,11 @@ _cancelled: set[tuple[int, Callable[[], bool]]] = set()
 def of_this_thread() -> Callable[[], bool]:
     """Tells whether the statement that this thread runs has been cancelled.
 
-    A client's statement is by an interrupt of the JVM's thread that runs it, as the JDBC server does. Python's main
-    thread gets a `KeyboardInterrupt` instead, and must not be talking to the JVM then.
+    A client's statement is by an interrupt of the JVM's thread that runs it, as the JDBC server does; that of Python's
+    main thread by Ctrl-C.
     """
     if threading.current_thread() is threading.main_thread():
-        return lambda: False
+        return interrupts.is_asked
     return _Cancelled().is_so
 
 

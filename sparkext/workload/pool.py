@@ -13,12 +13,12 @@ from weakref import WeakKeyDictionary
 from pyspark.errors import AnalysisException
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.binding.relation import names_alike
 from sparkext.execution import job_names
+from sparkext.execution.arrow_batches import are_narrow, limited_by_rows
 from sparkext.execution.calibrate import constants
 from sparkext.execution.sample import TaskCounters, sample, time_cuts
 from sparkext.execution.source_pass import Division, number_of_parts, run_pool
@@ -27,6 +27,7 @@ from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
 from sparkext.execution.waiting import say_compiling, say_missing, say_planning
 from sparkext.jvm import storage
 from sparkext.jvm.analysis_context import of_no_view
+from sparkext.jvm.frames import columns_of
 from sparkext.jvm.plans import is_stream, size_in_bytes
 from sparkext.jvm.relation_files import SourceVersion, is_read_when_planned, not_followed
 from sparkext.planner.budget import Budget
@@ -415,7 +416,10 @@ class Pool:
             if (parts := number_of_parts(distinct[0], plan, division)) is not None:
                 counted.when_all_heard(parts, lambda seen: say_missing(name, missing_events(template, seen.events)))
             if keep:
-                storage.keep(results, name, KEPT)
+                widest = next((seen.widest for seen in self._sampled[-1:]), None)
+                narrow = are_narrow(distinct[0], plan, widest)
+                with limited_by_rows(self._spark) if narrow else nullcontext():
+                    storage.keep(results, name, KEPT)
         indexes = {query.computation: index for index, query in enumerate(distinct)}
         made = name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, indexes
         return Run(*made, self._version, again)
@@ -531,4 +535,4 @@ def _key_texts(query: BoundQuery) -> tuple[tuple[str, ...], ...]:
 
 def _keyed(query: BoundQuery) -> DataFrame:
     keys = [*query.sorted_groups, *query.sorted_partitions]
-    return query.source.select(*(F.expr(key.text) for key in keys), F.expr(query.time))
+    return columns_of(query.source, (f"({text}\n)" for text in (*(key.text for key in keys), query.time)))

@@ -141,12 +141,13 @@ class Run:
         if not is_computed:
             return self.results
         if not self.copies:
-            self.copies.append(self._copy())
+            size = storage.kept_bytes(self.results)
+            if size is None:
+                return self.results
+            self.copies.append(self._copy() if size <= MOST_ON_DRIVER else None)
         return self.copies[0] or self.results
 
-    def _copy(self) -> DataFrame | None:
-        if storage.kept_bytes(self.results) > MOST_ON_DRIVER:
-            return None
+    def _copy(self) -> DataFrame:
         return self.results.sparkSession.createDataFrame(self.results.toArrow(), self.results.schema)
 
     def lend_name(self, lent: job_names.LentDescription) -> None:

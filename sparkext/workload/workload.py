@@ -22,7 +22,6 @@ from sparkext.binding.meaning import has_variables
 from sparkext.binding.refusals import check_functions
 from sparkext.binding.relation import reads_view
 from sparkext.execution import job_names
-from sparkext.execution.arrow_batches import limit_by_bytes, limit_by_rows
 from sparkext.execution.job_names import LentDescription
 from sparkext.execution.query_results import output_columns, query_sql
 from sparkext.execution.stream_pass import with_event_time
@@ -113,7 +112,6 @@ class Workload:
         self._lent: dict[int, LentDescription] = {}
         self._collector = Collector(self.collect)
         self._released: deque[tuple[float, Run]] = deque()
-        self._limited_by_rows = False
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement."""
@@ -374,7 +372,7 @@ class Workload:
         )
 
     def drop_views(self) -> None:
-        """Drop all views that hold trend queries, forget the queries, and take back what was set for them."""
+        """Drop all views that hold trend queries, and forget the queries."""
         self.collect()
         queries = list(self._views.values())
         for view in {query.view for query in queries if query.view is not None}:
@@ -387,9 +385,6 @@ class Workload:
         self.release()
         for query in queries:
             self._drop_source(query)
-        if self._limited_by_rows:
-            limit_by_bytes(self.spark)
-            self._limited_by_rows = False
 
     def release(self) -> None:
         """Forget all queries and their results, as their session is no more."""
@@ -563,7 +558,6 @@ class Workload:
         if run is not None:
             return run
         settings.check_names(relations.confs)
-        self._limited_by_rows |= limit_by_rows(self.spark, relations.confs)
         run = pool.make(bound, live, f"{job_names.OURS}{self._name_of(pool, also)}", relations.confs)
         with self._registry:
             if pool not in self._pools:  # forgotten meanwhile, with the last view: its run is yet to be released

@@ -8,38 +8,54 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-import sparkext
 from sparkext.execution.arrow_batches import BYTES_PER_BATCH
 from tests.support.sql_cases import stream, trends, values
 
 
 @pytest.fixture
 def session(spark: SparkSession) -> Iterator[SparkSession]:
-    """The session with events, as it is before its first query, in which nothing is said of batches."""
-    sparkext.disable(spark)
-    sparkext.enable(spark)
+    """The session with events, in which nothing is said of batches."""
     spark.conf.unset(BYTES_PER_BATCH)
     stream(spark, {"x": "a1 b2"})
     yield spark
     spark.conf.unset(BYTES_PER_BATCH)
-    sparkext.enable(spark)
 
 
-@pytest.mark.long
-def test_no_limit_in_bytes(session: SparkSession) -> None:
-    """There is none from the first query on, and Spark's own when all is switched off."""
-    assert values(session.sql("SELECT count(*) FROM e")) == [(2,)]
-    assert session.conf.get(BYTES_PER_BATCH, None) is None
-    assert values(session.sql(trends("A B"))) == [("x", 1)]
+def batches(spark: SparkSession) -> list[int]:
+    """Rows of the batches in which functions of the user's get 20 rows of 8 MB."""
 
     def sizes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             yield pa.RecordBatch.from_pydict({"rows": pa.array([batch.num_rows], pa.int64())})
 
-    wide = session.range(0, 20, 1, 1).selectExpr("repeat('x', 8 << 20) AS text")
-    assert [rows for (rows,) in values(wide.mapInArrow(sizes, "rows long"))] == [20]
-    sparkext.disable(session)
+    wide = spark.range(0, 20, 1, 1).selectExpr("repeat('x', 8 << 20) AS text")
+    return [rows for (rows,) in values(wide.mapInArrow(sizes, "rows long"))]
+
+
+def test_functions_of_the_user_keep_their_limit(session: SparkSession) -> None:
+    """Trend queries, kept or not, change nothing for what else the session runs."""
+    before = batches(session)
+    for name, pattern in (("one", "A B"), ("two", "A+ B")):
+        session.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS {trends(pattern)}")
+    assert values(session.sql("SELECT * FROM one")) == [("x", 1)]
+    assert values(session.sql(trends("A B"))) == [("x", 1)]
     assert session.conf.get(BYTES_PER_BATCH, None) is None
+    assert batches(session) == before
+    assert len(before) > 1 or session.version < "4.1"  # before, there is no limit
+
+
+def test_wide_keys_come_in_small_batches(session: SparkSession) -> None:
+    """Batches of thousands of keys of a megabyte would be gigabytes."""
+    session.sql(
+        "CREATE OR REPLACE TEMP VIEW wide AS SELECT repeat(string(id % 4), 1000000) AS k, id AS t, "
+        "IF(id < 100, 'A', 'B') AS ty FROM range(0, 200, 1, 1)"
+    )
+    text = "SELECT length(k), n FROM wide MATCH_TREND (PARTITION BY k ORDER BY t TYPE BY ty MEASURES COUNT(*) AS n {})"
+    wanted = [(1_000_000, 625)] * 4
+    assert values(session.sql(text.format("PATTERN (A B)"))) == wanted
+    for name, pattern in (("one", "A B"), ("two", "A+ B")):
+        session.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS {text.format(f'PATTERN ({pattern})')}")
+    assert values(session.sql("SELECT * FROM one")) == wanted
 
 
 def test_the_limit_of_the_user(session: SparkSession) -> None:
@@ -47,8 +63,3 @@ def test_the_limit_of_the_user(session: SparkSession) -> None:
     session.conf.set(BYTES_PER_BATCH, "1m")
     assert values(session.sql(trends("A B"))) == [("x", 1)]
     assert session.conf.get(BYTES_PER_BATCH) == "1m"
-    session.conf.unset(BYTES_PER_BATCH)
-    assert values(session.sql(trends("A+"))) == [("x", 1)]
-    session.conf.set(BYTES_PER_BATCH, "2m")
-    sparkext.disable(session)
-    assert session.conf.get(BYTES_PER_BATCH) == "2m"

@@ -1,0 +1,84 @@
+"""What one session's statements may read of another's: nothing, but for what all sessions see."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.errors import ParseException
+from pyspark.sql import SparkSession
+
+import sparkext
+from sparkext.session import parsers_of
+from tests.support.sql_cases import fails, relation, trends, values
+
+TYPED = (
+    "SELECT * FROM sparkext_trend(1)",
+    "SELECT * FROM SPARKEXT_TREND ('x')",
+    "SELECT * FROM `sparkext_trend`()",
+    "SELECT * FROM sparkext_trend/**/(NULL)",
+    "CREATE VIEW stolen AS SELECT * FROM sparkext_trend(1, 2)",
+    "CREATE GLOBAL TEMPORARY VIEW stolen AS SELECT * FROM sparkext_trend(1)",
+    "BEGIN SELECT * FROM sparkext_trend(1); END",
+    "SET VAR x = (SELECT max(n) FROM sparkext_trend(1))",
+    "EXPLAIN SELECT * FROM sparkext_trend(1)",
+)
+
+
+@pytest.fixture
+def sessions(spark: SparkSession) -> tuple[SparkSession, SparkSession]:
+    """Two sessions of an application, each with a view of its own over its own events."""
+    other = sparkext.enable(spark.newSession())
+    sparkext.enable(spark)
+    for session, pay in ((spark, 4242), (other, 1)):
+        relation(session, "e", "k, t, ty, pay", [f"'x', 1, 'A', {pay}", f"'x', 2, 'B', {pay}"])
+        session.sql(f"CREATE OR REPLACE TEMP VIEW mine AS {trends('A B', 'MAX(A.pay) AS pay')}")
+        assert values(session.table("mine")) == [("x", pay)]
+    return spark, other
+
+
+def numbers(session: SparkSession) -> list[int]:
+    """Of the stand-ins of a session's views."""
+    [parser] = parsers_of(session)
+    return [query.written.number for query in parser.workload.queries()]
+
+
+@pytest.mark.parametrize("statement", TYPED)
+def test_stand_ins_cannot_be_typed(sessions: tuple[SparkSession, SparkSession], statement: str) -> None:
+    fails(sessions[1], statement, "TREND_STAND_IN")
+
+
+def test_whatever_way_a_number_comes(sessions: tuple[SparkSession, SparkSession]) -> None:
+    """Past the look at the text: a name that is computed, an expression, a statement that is run within another."""
+    alice, bob = sessions
+    [number] = numbers(alice)
+    call = f"IDENTIFIER('sparkext' || '_trend')({number})"
+    fails(bob, f"SELECT * FROM {call}", "TREND_STAND_IN")
+    fails(bob, f"/* */ EXECUTE IMMEDIATE 'SELECT * FROM sparkext' || '_trend({number})'", "TREND_STAND_IN")
+    for wrong in ("'x'", "", "NULL", "1.5", "1, 2"):
+        fails(bob, f"SELECT * FROM IDENTIFIER('sparkext' || '_trend')({wrong})", "TREND_STAND_IN")
+    with pytest.raises(ParseException, match="TREND_STAND_IN"):
+        bob.range(1).selectExpr(f"(SELECT max(pay) FROM sparkext_trend({number}))")
+
+
+def test_views_that_all_sessions_see(sessions: tuple[SparkSession, SparkSession]) -> None:
+    alice, bob = sessions
+    alice.sql(f"CREATE OR REPLACE GLOBAL TEMPORARY VIEW everyones AS {trends('A B', 'MAX(A.pay) AS pay')}")
+    assert values(bob.table("global_temp.everyones")) == [("x", 4242)]
+    [number] = set(numbers(alice)) - {min(numbers(alice))}
+    alice.catalog.dropGlobalTempView("everyones")
+    fails(bob, f"SELECT * FROM IDENTIFIER('sparkext' || '_trend')({number})", "TREND_STAND_IN")
+
+
+def test_a_session_that_is_cloned_has_the_views(sessions: tuple[SparkSession, SparkSession]) -> None:
+    """As the session in which a stream calls ``foreachBatch``."""
+    alice, _ = sessions
+    cloned = SparkSession(alice.sparkContext, alice._jsparkSession.cloneSession())
+    assert values(cloned.table("mine")) == [("x", 4242)]
+
+
+def test_others_neither_list_nor_explain_them(sessions: tuple[SparkSession, SparkSession]) -> None:
+    alice, bob = sessions
+    alice.sql(f"CREATE OR REPLACE TEMP VIEW secret AS {trends('A+ B')}")
+    assert [row.name for row in bob.sql("SHOW TREND QUERIES").collect()] == ["mine"]
+    [plan] = bob.sql("EXPLAIN SHARING").head() or [None]
+    assert plan is not None
+    assert "secret" not in plan
