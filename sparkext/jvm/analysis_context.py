@@ -75,12 +75,7 @@ def analysis_confs() -> dict[str, str]:
 
     The time zone and `ANSI` are always among them.
     """
-    conf = java_method("org.apache.spark.sql.internal.SQLConf", "get")()
-    confs = _confs(conf)
-    # These two a view keeps also when the session has them by default.
-    confs[TIME_ZONE] = confs.get(TIME_ZONE) or str(conf.sessionLocalTimeZone())
-    confs[ANSI] = (confs.get(ANSI) or _ansi_by_default(java_gateway().jvm)).lower()
-    return confs
+    return _confs(java_method("org.apache.spark.sql.internal.SQLConf", "get")())
 
 
 def has_double_quoted_names() -> bool:
@@ -95,13 +90,17 @@ def _ansi_by_default(_: Any) -> str:
 
 
 def session_confs(spark: SparkSession) -> dict[str, str]:
-    """Confs that a session has now."""
+    """Confs that a session has now, the time zone and `ANSI` always among them."""
     return _confs(_session(spark).conf)
 
 
 def _confs(conf: Any) -> dict[str, str]:
     entries = (entry.partition(" -> ") for entry in str(conf.getAllConfs().mkString("\0")).split("\0"))
-    return {name: value for name, _, value in entries}
+    confs = {name: value for name, _, value in entries}
+    # These two a view keeps also when the session has them by default.
+    confs[TIME_ZONE] = confs.get(TIME_ZONE) or str(conf.sessionLocalTimeZone())
+    confs[ANSI] = (confs.get(ANSI) or _ansi_by_default(java_gateway().jvm)).lower()
+    return confs
 
 
 class _Session:

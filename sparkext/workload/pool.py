@@ -59,6 +59,9 @@ STRETCHED_BYTES = BYTES_PER_TASK
 MOST_HELD = 32 << 20
 """Size of results up to which a worker may hold those of a whole group."""
 
+MOST_CONDITIONS = 400
+"""Distinct conditions that one pass evaluates: with more of them Spark takes ever longer for each, and much memory."""
+
 MANY_LANES = 16
 """Live windows of a query from which on its own forms may pay."""
 
@@ -263,7 +266,7 @@ class Pool:
             and _go_together(one, query)
             and self._parts.get(one.computation, 0) == part
         ]
-        return computed, missing, keep
+        return computed, _few_conditions(missing, query), keep
 
     def _divide_failed(self) -> None:
         """See to it that queries of a run that has failed are computed without those that it has failed of."""
@@ -515,6 +518,23 @@ def _holding(runs: Iterable[Run], query: BoundQuery) -> Run | None:
 def _go_together(one: BoundQuery, other: BoundQuery) -> bool:
     """Whether one run may hold two queries: not if the same texts mean something else in each."""
     return one.computation != other.computation or one.meaning.is_same(other.meaning)
+
+
+def _few_conditions(queries: Sequence[BoundQuery], first: BoundQuery) -> list[BoundQuery]:
+    """As many of the queries as one pass can evaluate the conditions of, in their order, with ``first`` among them."""
+    seen, taken = _conditions(first), {first.computation}
+    for query in queries:
+        together = seen | _conditions(query)
+        if len(together) <= MOST_CONDITIONS or len(together) == len(seen):
+            seen = together
+            taken.add(query.computation)
+    return [query for query in queries if query.computation in taken]
+
+
+def _conditions(query: BoundQuery) -> set[str | None]:
+    """Conditions that Spark evaluates for a query."""
+    found = {event.condition for _, event in query.query.classes}
+    return found - {None}
 
 
 def _has_choice(queries: Sequence[BoundQuery], template: Template) -> bool:

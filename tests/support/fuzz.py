@@ -97,6 +97,10 @@ class Stub:
         """Whether a view that is altered is a temporary one."""
         return True
 
+    def inlines_ctes(self) -> bool:
+        """Whether unused CTEs are to be left out."""
+        return False
+
     def has_double_quoted_names(self) -> bool:
         """Whether double quotes are around names."""
         return False
