@@ -11,6 +11,7 @@ from pyspark.errors import PySparkNotImplementedError
 from pyspark.sql import SparkSession
 
 from sparkext.execution.python_workers import prepare
+from sparkext.jvm.gateway import has_pinned_threads
 from sparkext.jvm.sessions import cloned_session, inject_parser, java_session, make_current
 from sparkext.parser.trend_parser import TrendParser
 from sparkext.sharing_picture import SharingPicture, TrendSession, explain
@@ -27,12 +28,13 @@ def enable(spark: SparkSession) -> SparkSession:
     with either session, returns the same session.
 
     Raises:
-        PySparkNotImplementedError: ``spark`` is a Spark Connect session, which has no JVM to extend.
+        PySparkNotImplementedError: ``spark`` is a Spark Connect session, which has no JVM to extend, or the
+            environment has ``PYSPARK_PIN_THREAD=false``, so that the JVM is answered by other threads than it asks.
     """
     if not isinstance(spark, SparkSession):
-        raise PySparkNotImplementedError(
-            errorClass="NOT_IMPLEMENTED", messageParameters={"feature": "sparkext with Spark Connect"}
-        )
+        raise _not_implemented("sparkext with Spark Connect")
+    if not has_pinned_threads():
+        raise _not_implemented("sparkext with PYSPARK_PIN_THREAD=false in the environment")
     if spark in _enabled:
         [parser] = parsers_of(_enabled[spark])
         parser.is_on = True
@@ -76,6 +78,10 @@ def explain_sharing(spark: SparkSession, only: str | None = None, compare: bool 
         ParseException: ``TREND_UNKNOWN_QUERY`` when ``only`` is none; a setting has an unknown value.
     """
     return explain(spark if is_enabled(spark) else enable(spark), only, compare)
+
+
+def _not_implemented(feature: str) -> PySparkNotImplementedError:
+    return PySparkNotImplementedError(errorClass="NOT_IMPLEMENTED", messageParameters={"feature": feature})
 
 
 def _parser(context: SparkContext, session: Any, delegate: Any) -> TrendParser:

@@ -128,7 +128,11 @@ def own_error(error: CapturedException | JavaError, sql: str) -> CapturedExcepti
     exception = _exception(error)
     if exception is None:
         return error
-    if _is_any_of(exception, _SPARK_THROWABLE) and not _is_any_of(exception, *_UNDECLARED):
+    if not _is_any_of(exception, *_UNDECLARED):
+        if not _is_any_of(exception, _SPARK_THROWABLE):
+            values = scala_map({"message": shortened(str(exception.toString()))})
+            nowhere = java_array(_QUERY_CONTEXT, ())
+            return _thrown(parse_exception(sql, origin(), _NO_CONDITION, values, nowhere))
         condition, parameters = exception.getCondition(), exception.getMessageParameters()
         if condition is None:  # it has a text alone
             condition, parameters = _NO_CONDITION, {"message": str(exception.getMessage())}

@@ -36,6 +36,11 @@ def java_gateway() -> Any:
     return gateway
 
 
+def has_pinned_threads() -> bool:
+    """Whether each thread of Python has one of the JVM of its own, as in PySpark unless it is told otherwise."""
+    return isinstance(java_gateway(), ClientServer)
+
+
 def java_class(name: str) -> Any:
     """A class by its full name: to be called, or asked for what is static. The JVM is asked once for it."""
     return _class_of(java_gateway().jvm, name)
