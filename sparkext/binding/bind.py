@@ -43,7 +43,7 @@ from sparkext.sql.event_expressions import (
     find_variable,
 )
 from sparkext.sql.own_columns import aggregate_name
-from sparkext.sql.quoting import alone
+from sparkext.sql.quoting import alone, one_line
 from sparkext.sql.tokens import TokenKind
 
 log = logging.getLogger(__name__)
@@ -208,7 +208,7 @@ class _Binder:
             problem = (
                 f"TYPE BY {by.tokens[0].text} of {query} is a constant that no variable is called, so nothing matches"
             )
-            log.warning("%s%s", problem, column)
+            log.warning("%s", one_line(problem + column))
 
     def _check_automaton(self) -> None:
         try:

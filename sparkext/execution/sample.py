@@ -25,6 +25,7 @@ from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
 from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.query import EventClass
+from sparkext.sql.quoting import one_line
 from sparkext.udfs.state.program import Floats
 from sparkext.udfs.workers.counters import OF_PASS, OF_REGION, Report, ReportAccumulator, Reports
 
@@ -145,7 +146,7 @@ def _taken(take: Callable[[], list[Row]]) -> list[Row]:
     except (PySparkException, JvmError) as error:
         if "[SPARK_JOB_CANCELLED]" in str(error):
             raise PlanningError("TREND_CANCELLED", 0, 0) from None
-        log.info("no sample of the source: %s", error)
+        log.info("no sample of the source: %s", one_line(error))
         return []
 
 

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from sparkext.amounts import count
 from sparkext.jvm.application import shows_progress
 from sparkext.planner.patterns.query import EventClass
+from sparkext.sql.quoting import one_line
 from sparkext.udfs.kernels.compiled import cache_directory
 
 log = logging.getLogger(__name__)
@@ -69,7 +70,7 @@ def say_missing(name: str, events: Iterable[EventClass]) -> None:
         log.warning(
             "%s: no event of the source has the type %s, so a query that needs one has no trends; is it misspelt?",
             name,
-            " or ".join(types),
+            one_line(" or ".join(types)),
         )
 
 

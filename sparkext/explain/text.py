@@ -24,6 +24,7 @@ from sparkext.explain.sharon_search import not_planned, search_lines
 from sparkext.planner.gloria.graph import Graph, Pool
 from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan
 from sparkext.planner.sharing.template import Template
+from sparkext.sql.quoting import one_line
 from sparkext.workload.run import Run
 from sparkext.workload.trend_query import TrendQuery
 
@@ -49,7 +50,7 @@ def explain_run(run: Run) -> str:
     """What has been planned for one pass over a source, and by what."""
     names = tuple((query.query.name,) for query in run.queries)
     one = PassReport(run, names, tuple(range(len(run.queries))))
-    return "\n".join([*_queries(one), *_statistics(one), *_template(one), *_totals(one)])
+    return "\n".join(map(one_line, [*_queries(one), *_statistics(one), *_template(one), *_totals(one)]))
 
 
 def trend_queries(queries: Sequence[TrendQuery]) -> list[tuple[str, str, str, str, str, str, str]]:

@@ -43,6 +43,7 @@ from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.missing_events import missing_events
 from sparkext.planner.sharing.template import Template, template_of
 from sparkext.settings import Confs
+from sparkext.sql.quoting import one_line
 from sparkext.workload.cancellation import of_this_thread
 from sparkext.workload.failed_passes import divided
 from sparkext.workload.run import KEPT, PlanSettings, Run
@@ -138,7 +139,7 @@ class Pool:
                 log.warning(
                     "Files of %s have changed since Spark looked for them, and Spark will not look again by itself. "
                     "For results of the files as they are now, REFRESH TABLE, or make the view or data frame anew.",
-                    ", ".join(one.paths),
+                    one_line(", ".join(one.paths)),
                 )
 
     def computed(self, query: BoundQuery, confs: Confs) -> Run | None:
@@ -231,13 +232,15 @@ class Pool:
         """Say what becomes of the results of a run, if nothing tells of changes of its source."""
         for relation in self._not_followed:
             if keep:
-                log.warning("%s: changes of %s are not noticed; REFRESH SHARING after such a change", name, relation)
+                log.warning(
+                    "%s: changes of %s are not noticed; REFRESH SHARING after such a change", name, one_line(relation)
+                )
             elif not self._has_warned and settings.choice(confs, settings.CACHE) == "auto":
                 log.warning(
                     "%s: changes of %s are not noticed, so no results are kept, and each read makes a pass; "
                     "SET spark.sparkext.cache = on keeps them until REFRESH SHARING",
                     name,
-                    relation,
+                    one_line(relation),
                 )
         self._has_warned = True
 
@@ -281,7 +284,7 @@ class Pool:
             log.warning(
                 "%s: the pass has failed; until its source changes, or REFRESH SHARING, %s will be computed apart",
                 name,
-                ", ".join(query.query.name for apart in others for query in apart),
+                one_line(", ".join(query.query.name for apart in others for query in apart)),
             )
         return bool(others)
 

@@ -35,6 +35,7 @@ from sparkext.jvm.storage import KeptPlans
 from sparkext.jvm.table_function import calls_in
 from sparkext.jvm.temp_views import drop_view, trend_views
 from sparkext.planner.errors import PlanningError
+from sparkext.sql.quoting import one_line
 from sparkext.sql.view_text import as_written
 from sparkext.udfs.workers.run import NODE
 from sparkext.workload import self_check
@@ -475,7 +476,7 @@ class Workload:
         found = relations.relation(query.use)
         is_whole = known.part is not None and found.part is None
         if is_whole or not (relations.is_same(found.source, known.given) and relations.means_same(known)):
-            log.info("the source of %s has changed", known.query.name)
+            log.info("the source of %s has changed", one_line(known.query.name))
             known = relations.bind(query.use, known.query.name)
             pool = self._pool_of(known)
             with self._registry:
