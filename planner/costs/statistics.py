@@ -45,6 +45,8 @@ class ObservedStatistics:
         largest: Share of the events that are of the combination of keys with most; 0 when that is not known.
         runs: Per class, about how often its events follow on another event or begin a key, events of the class in a row
             being one run; empty when their order has not been seen.
+        tied: Share of the events that have key and time in common with another.
+        null_keys: Which of the keys are NULL of some events, by number.
     """
 
     events: Mapping[EventClass, int]
@@ -53,6 +55,8 @@ class ObservedStatistics:
     origin: str
     largest: float = 0.0
     runs: Mapping[EventClass, float] = field(default_factory=dict)
+    tied: float = 0.0
+    null_keys: tuple[int, ...] = ()
 
     def expected(self, event: EventClass, within: int | None) -> ExpectedEvents | None:
         """Events of a class in windows of length ``within``; None when there is nothing to tell it from."""

@@ -195,6 +195,7 @@ class _Binder:
             meaning=meaning(self._source, texts),
             length_texts=length_texts,
             length_meaning=meaning(self._source, length_texts) if length_texts else None,
+            partition_by=frozenset(key.canonical for key in _named(partition_items, checked)),
         )
 
     def _warn_of_constant_type(self, query: str) -> None:

@@ -25,6 +25,7 @@ from sparkext.planner.gloria.graph import Graph, Pool
 from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan
 from sparkext.planner.sharing.template import Template
 from sparkext.sql.quoting import one_line
+from sparkext.workload.remarks import remarks, traps
 from sparkext.workload.run import Run
 from sparkext.workload.trend_query import TrendQuery
 
@@ -76,6 +77,8 @@ def _pool(pool: PoolReport) -> Iterator[str]:
     yield f"{pool.name.capitalize()}: {size}, {passes} over the source"
     yield f"  source: {source_of_pool(pool.queries)}"
     yield f"  group by: {groups}; other keys: {keys}; time: {first.time_canonical}"
+    if (seen := pool.queries[0].pool.seen) is not None:
+        yield from (f"  note: {text}" for text in remarks([query.bound for query in pool.queries], seen))
     broken = [query.bound.query.name for query in pool.queries if query.run is None]
     if broken:
         yield f"  broken, reading them says why: {', '.join(broken)}"
@@ -101,6 +104,7 @@ def _queries(one: PassReport) -> Iterator[str]:
         bound = one.run.queries[query]
         aggregates = ", ".join(map(str, bound.query.aggregates))
         yield f"    ({query + 1}) {one.called(query)}: {pattern_text(bound)} | {aggregates} | {window_text(bound)}"
+        yield from (f"        note: {text}" for text in traps(one.run.template, query, bound))
         if query in apart:
             yield f"        not planned by {one.run.optimized.optimizer} ({apart[query].value}); computed by itself"
     for partner in one.partners():

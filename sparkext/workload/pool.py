@@ -24,7 +24,7 @@ from sparkext.execution.sample import TaskCounters, sample, time_cuts
 from sparkext.execution.source_pass import Division, number_of_parts, run_pool
 from sparkext.execution.stream_pass import stream_results
 from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
-from sparkext.execution.waiting import say_compiling, say_missing, say_planning
+from sparkext.execution.waiting import say_compiling, say_planning
 from sparkext.jvm import storage
 from sparkext.jvm.analysis_context import of_no_view
 from sparkext.jvm.plans import is_stream, size_in_bytes
@@ -40,12 +40,12 @@ from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OptimizerResult, cost_model, optimize
 from sparkext.planner.patterns.query import EventClass
-from sparkext.planner.sharing.missing_events import missing_events
 from sparkext.planner.sharing.template import Template, template_of
 from sparkext.settings import Confs
 from sparkext.sql.quoting import one_line
 from sparkext.workload.cancellation import of_this_thread
 from sparkext.workload.failed_passes import divided
+from sparkext.workload.remarks import expect_report, say_passed, say_seen, say_traps
 from sparkext.workload.run import KEPT, PlanSettings, Run
 
 log = logging.getLogger(__name__)
@@ -152,7 +152,10 @@ class Pool:
         if not self._may_keep(query, confs):
             return None
         of_files = (run for run in self.runs if run.files == self._files)
-        return next((run for run in of_files if run.index_of(query) is not None and run.is_computed()), None)
+        found = next((run for run in of_files if run.index_of(query) is not None and run.is_computed()), None)
+        if found is not None and not found.counted.has_heard:
+            found.counted.hear_nothing()
+        return found
 
     def known(self, query: BoundQuery, last: Run | None) -> Run | None:
         """A run that has been made for ``query`` and its source as it is, computed or not.
@@ -388,8 +391,10 @@ class Pool:
             len(template.states),
             len(plan.cells),
         )
-        counted = TaskCounters(self._spark, plan.classes, len(plan.regions))
+        counted = TaskCounters(self._spark, plan.classes, len(plan.regions), sum(self._shape))
         results, again = self._source, None
+        if may_look:
+            say_traps(name, template, distinct)
         if may_look and is_stream(self._source):
             say_compiling(self._spark)
             again = partial(stream_results, self._source, distinct[0], plan, wanted.buckets)
@@ -408,7 +413,8 @@ class Pool:
             with of_no_view() if len(distinct) > 1 else nullcontext():
                 results = run_pool(self._source, distinct, plan, division, counted.report, called)
             if (parts := number_of_parts(distinct[0], plan, division)) is not None:
-                counted.when_all_heard(parts, lambda seen: say_missing(name, missing_events(template, seen.events)))
+                counted.when_all_heard(parts, partial(say_passed, name, self._source, distinct, template))
+                expect_report(counted, results)
             if keep:
                 storage.keep(results, name, KEPT)
         indexes = {query.computation: index for index, query in enumerate(distinct)}
@@ -461,6 +467,7 @@ class Pool:
                 found = sample(self._source, queries, classes, wanted.sample_rows)
             if found is not None:
                 self._sampled.append(found)
+                say_seen(name, queries, found)
                 self._previewed = None
                 return self._expected(queries, template, replace(wanted, sample_rows=0))
         return expected
@@ -474,6 +481,11 @@ class Pool:
         if is_stream(self._source):
             return False
         return _has_choice(queries, template) or size_in_bytes(self._source) >= LARGE_BYTES
+
+    @property
+    def seen(self) -> ObservedStatistics | None:
+        """What the last pass has counted of the source, or else what a sample shows; None before either."""
+        return next(iter([*reversed(self._counted), *reversed(self._sampled)]), None)
 
     def _note_counts(self, run: Run) -> None:
         """Remember what the tasks of a run have counted."""
