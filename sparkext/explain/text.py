@@ -119,6 +119,8 @@ def _statistics(one: PassReport) -> Iterator[str]:
     yield "  Events in a group and window"
     for event in events:
         found = "; the pass has found none" if seen is not None and seen.events.get(event) == 0 else ""
+        if not found and (counted := one.counted(event)) is not None:
+            found = f"; the pass has counted {amount(counted)}"
         yield f"    {event!s:<{width}}  {amount(expected[event].events)} ({expected[event].origin}){found}"
 
 

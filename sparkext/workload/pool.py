@@ -337,13 +337,25 @@ class Pool:
             most_matches=settings.most_matches(confs),
         )
 
-    def preview(self, queries: Sequence[BoundQuery], confs: Confs) -> Run:
-        """How queries would be planned now, without a look at their source. It is for people, and never run."""
+    def preview(self, queries: Sequence[BoundQuery], confs: Confs, samples: bool) -> Run:
+        """How queries would be planned now. It is for people, and never run.
+
+        Args:
+            queries: The queries.
+            confs: Of the session.
+            samples: Whether a sample may be taken of their source.
+        """
         known, keep = self._previewed, len(queries) > 1 and any(self._may_keep(query, confs) for query in queries)
-        wanted = replace(self._settings(confs), sample_rows=0)
+        wanted = self._settings(confs) if samples else replace(self._settings(confs), sample_rows=0)
         if known is None or known.persisted != keep or not self._is_for(known, queries, wanted):
-            known = self._previewed = self._plan(queries, keep, None, "preview", wanted, may_look=False)
+            name = f"{job_names.OURS}EXPLAIN SHARING"
+            known = self._previewed = self._plan(queries, keep, None, name, wanted, may_look=False)
         return known
+
+    def note_counts(self) -> None:
+        """Remember what the passes that have been made have counted."""
+        for run in self.runs:
+            self._note_counts(run)
 
     def _is_for(self, run: Run, queries: Sequence[BoundQuery], wanted: PlanSettings) -> bool:
         """Whether a run is of these queries, no more and no less, of the files as they are, planned so."""
@@ -366,7 +378,7 @@ class Pool:
         distinct = list({query.computation: query for query in reversed(queries)}.values())[::-1]
         say_planning(self._spark, len(distinct))
         template = template_of([query.query for query in distinct])
-        expected = self._expected(distinct, template, wanted, name)
+        expected = self._expected(distinct, template, wanted, name, is_for_people=not may_look)
         optimized = self._optimize(template, expected, wanted)
         matches = None if optimized.found.mcep is None else optimized.found.mcep.plan
         tasks, cut, stretched = self._cutting(len(distinct), template, wanted)
@@ -453,16 +465,22 @@ class Pool:
             raise PlanningError("TREND_WORKLOAD_TOO_LARGE", 0, 0, optimizer=wanted.optimizer) from None
 
     def _expected(
-        self, queries: Sequence[BoundQuery], template: Template, wanted: PlanSettings, name: str = ""
+        self,
+        queries: Sequence[BoundQuery],
+        template: Template,
+        wanted: PlanSettings,
+        name: str = "",
+        is_for_people: bool = False,
     ) -> dict[EventClass, ExpectedEvents]:
-        """Statistics of the classes of a pool; a sample is taken if there is something to decide by it."""
+        """Statistics of the classes of a pool; a sample is taken if there is something to decide by it, or to show."""
         classes = list(dict.fromkeys(state.event for state in template.states))
         within = longest_window(query.query for query in queries)
         given = dict(wanted.statistics)
         seen = [*reversed(self._counted), *reversed(self._sampled)]
         expected = expectations(classes, within, given, seen)
         unknown = [event for event, found in expected.items() if found.origin == "assumed"]
-        if unknown and self._is_sampled(queries, template):
+        is_wanted = is_for_people and not is_stream(self._source)
+        if unknown and (is_wanted or self._is_sampled(queries, template)):
             with self._looking(name):
                 found = sample(self._source, queries, classes, wanted.sample_rows)
             if found is not None:

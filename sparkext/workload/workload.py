@@ -257,11 +257,12 @@ class Workload:
                 found.append(query)
         return found
 
-    def explained(self, also: Sequence[ParsedClause] = ()) -> list[TrendQuery]:
-        """As `queries`, but those that nothing has read yet have runs as they would be planned without a sample.
+    def explained(self, also: Sequence[ParsedClause] = (), samples: bool = False) -> list[TrendQuery]:
+        """As `queries`, but those that nothing has read yet have runs as they would be planned.
 
         Args:
             also: Clauses of a statement that is not run, explained as if it were.
+            samples: Whether a sample of their source may be taken for that; else nothing is run.
 
         Raises:
             PlanningError: One of these clauses is wrong.
@@ -276,10 +277,11 @@ class Workload:
         shown: list[TrendQuery] = []
         for members in by_pool(queries).values():
             pool = members[0].pool
+            pool.note_counts()
             planned = {one: pool.known(one.bound, one.run) for one in members}
             missing = [one.bound for one in members if planned[one] is None and one.is_right]
             try:
-                preview = pool.preview(missing, relations.confs) if missing else None
+                preview = pool.preview(missing, relations.confs, samples) if missing else None
             except CapturedException:  # of rows that Spark has at hand, and looks at while it plans
                 preview = None
             shown += (replace(one, run=(planned[one] or preview) if one.is_right else None) for one in members)

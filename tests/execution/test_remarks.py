@@ -19,6 +19,12 @@ def told(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> p
     return caplog
 
 
+def said(told: pytest.LogCaptureFixture) -> list[str]:
+    """What has been said of keys and times; a pass that an earlier test has made may yet say of its own."""
+    words = "agrees with NULL", "in common with another", "events of a trend agree"
+    return [message for message in told.messages if any(word in message for word in words)]
+
+
 def explained(spark: SparkSession, view: str = "") -> list[str]:
     """Lines of EXPLAIN SHARING."""
     text = spark.sql(f"EXPLAIN SHARING{view and f' FOR {view}'}").collect()[0].plan
@@ -40,15 +46,15 @@ def test_keys_that_are_null(spark: SparkSession, told: pytest.LogCaptureFixture)
     relation(spark, "e", "k, t, ty", ["NULL, 1, 'A'", "NULL, 2, 'B'", "'x', 3, 'A'"])
     keys = "PARTITION BY k GROUP BY ty IS NULL AS g ORDER BY t TYPE BY ty"
     assert values(spark.sql(trends("A B", keys="GROUP BY k ORDER BY t TYPE BY ty"))) == [(None, 1)]
-    assert told.messages == [], "that is what GROUP BY means everywhere"
+    assert said(told) == [], "that is what GROUP BY means everywhere"
     for name, pattern in (("v", "A B+"), ("w", "A+ B+")):
         spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern, keys=keys)}")
     spark.sql("CREATE TEMP VIEW u AS " + trends("A B"))
     for _ in range(2):
         assert values(spark.table("v")) == [(False, 1)]
         assert values(spark.table("u")) == [(None, 1)]
-    [said] = told.messages
-    assert said.endswith(f": {NULLS}")
+    [found] = said(told)
+    assert found.endswith(f": {NULLS}")
     assert explained(spark).count(f"note: {NULLS}") == 2
 
 
@@ -57,20 +63,20 @@ def test_events_at_one_time(spark: SparkSession, told: pytest.LogCaptureFixture)
     assert values(spark.sql(trends("A B"))) == [("x", 1), ("y", 1)]
     spark.sql(f"CREATE TEMP VIEW v AS {trends('A B')}")
     assert values(spark.table("v")) == [("x", 1), ("y", 1)]
-    [said] = told.messages
-    assert said.endswith(f": {TIES}")
+    [found] = said(told)
+    assert found.endswith(f": {TIES}")
     assert f"note: {TIES}" in explained(spark)
     told.clear()
     stream(spark, {"x": "a1 b2", "y": "a1 b2"})
     assert values(spark.table("v")) == [("x", 1), ("y", 1)]
-    assert told.messages == []
+    assert said(told) == []
     assert "note:" not in "".join(explained(spark))
 
 
 def test_numbers_that_doubles_take_for_one(spark: SparkSession, told: pytest.LogCaptureFixture) -> None:
     relation(spark, "e", "k, t, ty", [f"'x', {2**53 + at}L, 'A'" for at in range(4)])
     assert values(spark.sql(trends("A A"))) == [("x", 6)]
-    assert told.messages == []
+    assert said(told) == []
 
 
 TRAPS = [
@@ -97,23 +103,22 @@ def test_keys_that_tell_variables_apart(
     spark.sql(f"CREATE TEMP VIEW v AS {trends('(a | b)+ b', keys=keys, more=more)}")
     for _ in range(2):
         spark.table("v").collect()
-    [said] = told.messages
-    said = said.partition(": v: ")[2]
-    assert said.startswith(f"all events of a trend agree on {'TY' if 'TY  ' in keys else 'ty'}, which tells ")
-    assert f"out of {clause} for" in said
-    assert f"note: {said}" in explained(spark)
+    [found] = said(told)
+    found = found.partition(": v: ")[2]
+    assert found.startswith(f"all events of a trend agree on {'TY' if 'TY  ' in keys else 'ty'}, which tells ")
+    assert f"out of {clause} for" in found
+    assert f"note: {found}" in explained(spark)
 
 
 @pytest.mark.parametrize(("keys", "more"), NO_TRAPS)
 def test_keys_that_do_not(spark: SparkSession, told: pytest.LogCaptureFixture, keys: str, more: str) -> None:
     relation(spark, "e", "k, t, ty, v", ["'x', 1, 'a', 1", "'x', 2, 'b', 1"])
     spark.sql(trends("(a | b)+ b", keys=keys, more=more)).collect()
-    assert [said for said in told.messages if "agree" in said] == []
+    assert said(told) == []
 
 
 def test_variables_of_which_a_trend_has_one(spark: SparkSession, told: pytest.LogCaptureFixture) -> None:
     """No trend has several of them in any case."""
     stream(spark, {"x": "a1 b2"})
-    found = values(spark.sql(trends("A+ | B+", keys="GROUP BY ty ORDER BY t TYPE BY ty")))
-    assert found == [("A", 1), ("B", 1)]
-    assert told.messages == []
+    assert values(spark.sql(trends("A+ | B+", keys="GROUP BY ty ORDER BY t TYPE BY ty"))) == [("A", 1), ("B", 1)]
+    assert said(told) == []
