@@ -8,9 +8,11 @@ lies where all executors of a machine find it, and for as long as the sources ar
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import stat
 import tempfile
+import uuid
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -21,23 +23,68 @@ import numba
 if TYPE_CHECKING:
     from importlib.abc import Traversable
 
+log = logging.getLogger(__name__)
+
 
 def lasting_directory() -> Path | None:
     """A directory that outlives the process: the one that the user has named for numba, else one of the user's own.
 
-    None when the latter, which is below the temporary directory, cannot be made, is a link, or somebody else could
-    write to it.
+    The user's own is below the temporary directory, or below the named one where all users make files beside each
+    other, as in /tmp. None when it cannot be made, is a link, or somebody else could write to it. A named directory to
+    which others may write is refused with a warning: to load what they have put there would be to run it.
     """
+    base = Path(tempfile.gettempdir())
     if numba.config.CACHE_DIR:
-        return Path(numba.config.CACHE_DIR)
+        named = Path(numba.config.CACHE_DIR)
+        try:
+            named.mkdir(parents=True, exist_ok=True)
+            if may_be_trusted(named):
+                return named
+            if named.stat().st_mode & stat.S_ISVTX and all(map(_is_safe_above, named.resolve().parents)):
+                base = named
+            else:
+                _refuse(named)
+        except OSError:
+            return None
     try:
-        own = Path(tempfile.gettempdir()) / f"sparkext-kernels-{os.getuid()}"
+        own = base / f"sparkext-kernels-{os.getuid()}"
         own.mkdir(mode=0o700, exist_ok=True)
         found = own.lstat()
     except OSError:
         return None
     is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
     return own if is_own else None
+
+
+def may_be_trusted(directory: Path) -> bool:
+    """Whether nobody but this user, root and a group that they have given it to may put files into a directory.
+
+    Raises:
+        OSError: There is no such directory.
+    """
+    found = directory.stat()
+    is_ours = found.st_uid in (os.getuid(), 0) and not found.st_mode & stat.S_IWOTH
+    return is_ours and all(map(_is_safe_above, directory.resolve().parents))
+
+
+def _is_safe_above(directory: Path) -> bool:
+    """Whether not everybody may put another directory in the place of one that is in this one."""
+    mode = directory.stat().st_mode
+    return not mode & stat.S_IWOTH or bool(mode & stat.S_ISVTX)
+
+
+def _refuse(directory: Path) -> None:
+    """Say, once, that nothing is kept in a directory."""
+    if directory not in _refused:
+        _refused.add(directory)
+        log.warning(
+            "no compiled kernels are kept in %s, nor loaded from there, since other users may write to it; "
+            "see 'Where kernels are kept' in docs/cluster.md",
+            repr(str(directory)),
+        )
+
+
+_refused: set[Path] = set()
 
 
 def digest(texts: Iterable[bytes]) -> str:
@@ -50,10 +97,10 @@ def unpack() -> Path:
     modules = sorted(_modules(files("sparkext.udfs")))
     base = lasting_directory()
     directory = Path(tempfile.mkdtemp()) if base is None else base / f"udfs-{digest(text for _, text in modules)}"
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    directory.mkdir(exist_ok=True)
     for name, text in modules:
         if not (directory / name).exists():  # some, after a clean-up of the temporary directory
-            (directory / name).parent.mkdir(mode=0o700, exist_ok=True)
+            (directory / name).parent.mkdir(exist_ok=True)
             _write(directory / name, text)
     return directory
 
@@ -69,7 +116,7 @@ def _modules(folder: Traversable, within: str = "") -> Iterator[tuple[str, bytes
 
 def _write(target: Path, text: bytes) -> None:
     """Write a file that others see whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=target.parent)
-    with os.fdopen(handle, "wb") as file:
+    made = target.with_name(f"{target.name}.{uuid.uuid4().hex}")
+    with made.open("xb") as file:
         file.write(text)
-    os.replace(name, target)
+    made.replace(target)

@@ -46,6 +46,8 @@ class ObservedStatistics:
         runs: Per class, about how often its events follow on another event or begin a key, events of the class in a row
             being one run; empty when their order has not been seen.
         widest: Most bytes of the texts in a combination of keys; None when that has not been looked at.
+        tied: Share of the events that have key and time in common with another.
+        null_keys: Which of the keys are NULL of some events, by number.
     """
 
     events: Mapping[EventClass, int]
@@ -55,6 +57,8 @@ class ObservedStatistics:
     largest: float = 0.0
     runs: Mapping[EventClass, float] = field(default_factory=dict)
     widest: int | None = None
+    tied: float = 0.0
+    null_keys: tuple[int, ...] = ()
 
     def expected(self, event: EventClass, within: int | None) -> ExpectedEvents | None:
         """Events of a class in windows of length ``within``; None when there is nothing to tell it from."""

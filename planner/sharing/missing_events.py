@@ -32,6 +32,11 @@ def missing_events(template: Template, events: Mapping[EventClass, int]) -> list
     return list(found)
 
 
+def found_nothing(template: Template, query: int, events: Mapping[EventClass, int]) -> bool:
+    """Whether a pass has found no event at all that a query might have used."""
+    return not any(events.get(template.states[state].event, 1) for state in template.states_of[query])
+
+
 def _may_have_trends(template: Template, query: int, there: Set[EventClass]) -> bool:
     """Whether a query may have a trend of events of some classes."""
     mine = {state for state in template.states_of[query] if template.states[state].event in there}

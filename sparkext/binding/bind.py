@@ -45,7 +45,7 @@ from sparkext.sql.event_expressions import (
     find_variable,
 )
 from sparkext.sql.own_columns import aggregate_name
-from sparkext.sql.quoting import alone
+from sparkext.sql.quoting import alone, one_line
 from sparkext.sql.tokens import Token, TokenKind
 
 log = logging.getLogger(__name__)
@@ -209,6 +209,7 @@ class _Binder:
             meaning=meaning(self._source, texts),
             length_texts=length_texts,
             length_meaning=meaning(self._source, length_texts) if length_texts else None,
+            partition_by=frozenset(key.canonical for key in _named(partition_items, checked)),
         )
 
     def _warn_of_constant_type(self, query: str) -> None:
@@ -222,7 +223,7 @@ class _Binder:
             problem = (
                 f"TYPE BY {by.tokens[0].text} of {query} is a constant that no variable is called, so nothing matches"
             )
-            log.warning("%s%s", problem, column)
+            log.warning("%s", one_line(problem + column))
 
     def _type(self, type_by: EventExpression | None) -> tuple[str | None, dict[str, str]]:
         """Canonical text of what tells types apart, with its SQL: of a CHAR(n), without the blanks that fill it up."""

@@ -86,6 +86,7 @@ class BoundQuery:
         meaning: Of these texts then.
         length_texts: Those of WITHIN, SLIDE and SPAN that may mean something else in another state of the session.
         length_meaning: Of these; None if there are none.
+        partition_by: Canonical texts of the keys that PARTITION BY names, which results may be grouped by.
         computation: What is computed for it.
     """
 
@@ -106,6 +107,7 @@ class BoundQuery:
     meaning: Meaning
     length_texts: tuple[str, ...]
     length_meaning: Meaning | None
+    partition_by: frozenset[str] = frozenset()
     computation: Computation = field(init=False)
 
     def __post_init__(self) -> None:

@@ -6,6 +6,7 @@ import itertools
 import logging
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -27,7 +28,7 @@ from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
 from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.query import EventClass
-from sparkext.sql.quoting import alone
+from sparkext.sql.quoting import alone, one_line
 from sparkext.udfs.state.program import Floats
 from sparkext.udfs.workers.counters import OF_PASS, OF_REGION, Report, ReportAccumulator, Reports
 
@@ -55,6 +56,12 @@ _CHEAP = frozenset(
 _CUT_BY_BYTES = 1 << 20
 """About how much of a source decides where to cut it by time. To choose that much from all over it, Spark reads the
 times of all events."""
+
+MOST_LOOKED_AT = 10_000
+"""Rows in which types are looked for."""
+
+MOST_KEYS = 63
+"""Keys that a sample looks at for NULL."""
 
 _FIRST_TIME = -(1 << 63)
 
@@ -85,8 +92,10 @@ def sample(
         return None
     words = class_columns(classes, sql_texts(queries))
     keys = [key_text(key) for key in (*first.sorted_groups, *first.sorted_partitions)]
+    nulls = [f"CASE WHEN ({key}) IS NULL THEN {1 << index}L ELSE 0L END" for index, key in enumerate(keys[:MOST_KEYS])]
     columns = {
         "key": f"xxhash64({', '.join(keys)})" if keys else "0L",
+        "nulls": " | ".join(nulls) or "0L",
         "at": in_units(numbered(first.time, (), first.time_kind, first.time_type), first.time_kind),
         "width": _width((*first.sorted_groups, *first.sorted_partitions)),
         **words,
@@ -100,9 +109,11 @@ def sample(
     taken = _taken(lambda: shown.take(rows))
     if not taken:
         return None
-    key, time, width, *bits = np.array(taken, np.int64).T
+    key, null, time, width, *bits = np.array(taken, np.int64).T
     order = np.lexsort((time, key))
     new_key = np.diff(key[order]) != 0
+    same = np.concatenate(([False], (np.diff(time[order]) == 0) & ~new_key, [False]))
+    some_null = int(np.bitwise_or.reduce(null))
     span = np.diff(time[order].astype(np.float64))[~new_key].sum()
     events = {
         event: int(np.count_nonzero(bits[number // CLASSES_PER_WORD] & (1 << number % CLASSES_PER_WORD)))
@@ -117,7 +128,40 @@ def sample(
         f"sample of {count(len(taken), 'row', 'rows')}",
         most / len(taken),
         widest=int(width.max()),
+        tied=float(np.count_nonzero(same[1:] | same[:-1])) / len(taken),
+        null_keys=tuple(index for index in range(len(nulls)) if some_null & (1 << index)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTypes:
+    """Types of events.
+
+    Attributes:
+        types: Sorted.
+        are_all: Whether the source has no others.
+    """
+
+    types: list[str]
+    are_all: bool
+
+
+def types_seen(source: DataFrame, query: BoundQuery, type_by: str) -> SeenTypes | None:
+    """Types that the first rows of a source have.
+
+    Args:
+        source: The source.
+        query: That reads it.
+        type_by: Canonical text of its TYPE BY.
+
+    Returns:
+        None when the source must be computed whole for some of its rows.
+    """
+    if not all(name in _CHEAP for name in operators(source)):
+        return None
+    text = alone(query.expressions[type_by])
+    taken = _taken(lambda: _parts(source, [query]).selectExpr(f"CAST({text} AS STRING) AS type").take(MOST_LOOKED_AT))
+    return SeenTypes(sorted({row.type for row in taken if row.type is not None}), len(taken) < MOST_LOOKED_AT)
 
 
 def time_cuts(source: DataFrame, queries: Sequence[BoundQuery], parts: int) -> tuple[int, ...] | None:
@@ -166,18 +210,34 @@ def _taken(take: Callable[[], list[Row]]) -> list[Row]:
     except (PySparkException, JvmError) as error:
         if "[SPARK_JOB_CANCELLED]" in str(error):
             raise PlanningError("TREND_CANCELLED", 0, 0) from None
-        log.info("no sample of the source: %s", error)
+        log.info("no sample of the source: %s", one_line(error))
         return []
 
 
-def counted(classes: Sequence[EventClass], totals: Floats) -> ObservedStatistics | None:
-    """What tasks have reported, see `sparkext.udfs.workers.counters.Counters.totals`; None before any has."""
+def counted(classes: Sequence[EventClass], totals: Floats, nulls: int = 0) -> ObservedStatistics | None:
+    """What tasks have reported, see `sparkext.udfs.workers.counters.Counters.totals`; None before any has.
+
+    Args:
+        classes: Of the plan.
+        totals: What has been reported, added up.
+        nulls: How many keys have been looked at for NULL.
+    """
     numbers, (keys, span) = totals[: 2 * len(classes)], totals[2 * len(classes) : 2 * len(classes) + 2]
     if not keys:
         return None
     events = {event: int(number) for event, number in zip(classes, numbers[: len(classes)], strict=True)}
     runs = {event: float(number) for event, number in zip(classes, numbers[len(classes) :], strict=True)}
-    return ObservedStatistics(events, int(keys), int(span), "counted", runs=runs)
+    of_keys = totals[len(totals) - OF_PASS - nulls : len(totals) - OF_PASS]
+    rows, tied = totals[-2:]
+    return ObservedStatistics(
+        events,
+        int(keys),
+        int(span),
+        "counted",
+        runs=runs,
+        tied=float(tied) / max(1.0, float(rows)),
+        null_keys=tuple(np.flatnonzero(of_keys).tolist()),
+    )
 
 
 class TaskCounters:
@@ -187,18 +247,21 @@ class TaskCounters:
     What is made of the numbers, events in a group and window, hardly changes by that.
     """
 
-    def __init__(self, spark: SparkSession, classes: Sequence[EventClass], regions: int) -> None:
+    def __init__(self, spark: SparkSession, classes: Sequence[EventClass], regions: int, keys: int) -> None:
         """Nothing is counted as yet.
 
         Args:
             spark: The session.
             classes: Of the plan.
             regions: How many the plan has.
+            keys: How many the pool has.
         """
         self._classes = tuple(classes)
-        self._total = np.zeros(2 * len(classes) + 2 + regions * OF_REGION + OF_PASS)
+        self._keys = keys
+        self._total = np.zeros(2 * len(classes) + 2 + regions * OF_REGION + keys + OF_PASS)
         self._then: Callable[[], object] | None = None
         self._reports = 0
+        self._has_heard_all = False
         self._at_last: tuple[int, Callable[[ObservedStatistics], object]] | None = None
         self._number = next(_numbers)
         self._accumulator = _accumulator(spark)
@@ -216,8 +279,24 @@ class TaskCounters:
         say_how_kernels_ran(int(totals[1 - OF_PASS]), bool(totals[2 - OF_PASS]))
         if self._then is not None:
             self._then()
-        if self._at_last is not None and self._reports == self._at_last[0] and (seen := self.seen()) is not None:
-            self._at_last[1](seen)
+        if self._at_last is not None and self._reports == self._at_last[0]:
+            self._end()
+
+    def hear_nothing(self) -> None:
+        """Take note that no task was run, as Spark has found out that there are no events."""
+        if not self._reports:
+            self._end()
+
+    def _end(self) -> None:
+        if self._at_last is not None and not self._has_heard_all:
+            self._has_heard_all = True
+            nothing = ObservedStatistics(dict.fromkeys(self._classes, 0), 0, 0, "counted")
+            self._at_last[1](self.seen() or nothing)
+
+    @property
+    def has_heard(self) -> bool:
+        """Whether any task has reported."""
+        return self._reports > 0
 
     def when_heard(self, then: Callable[[], object]) -> None:
         """Say what to do whenever a task has reported, in another thread."""
@@ -229,11 +308,12 @@ class TaskCounters:
 
     def seen(self) -> ObservedStatistics | None:
         """What has been counted; None before anything has."""
-        return counted(self._classes, self._total)
+        return counted(self._classes, self._total, self._keys)
 
     def bursts(self) -> list[tuple[int, int, int]]:
         """Per region of the plan, bursts for which there was a choice, how many were shared, and their events."""
-        of_regions = self._total[2 * len(self._classes) + 2 : -OF_PASS].astype(np.int64)
+        end = len(self._total) - OF_PASS - self._keys
+        of_regions = self._total[2 * len(self._classes) + 2 : end].astype(np.int64)
         return [(int(bursts), int(shared), int(events)) for bursts, shared, events in of_regions.reshape(-1, OF_REGION)]
 
     def by_fallback(self) -> int:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 from pyspark.sql import SparkSession
 
 from sparkext.amounts import count
 from sparkext.jvm.application import shows_progress
 from sparkext.planner.patterns.query import EventClass
+from sparkext.sql.quoting import one_line
+from sparkext.sql.spelling import closest
 from sparkext.udfs.kernels.compiled import cache_directory
 
 log = logging.getLogger(__name__)
+
+MOST_SHOWN = 10
+"""Most types of a source that a message lists."""
 
 MANY = 50
 """Queries whose planning takes long enough to be mentioned on the console."""
 
 _has_looked = False
-_told: set[str] = set()
+_told: set[Hashable] = set()
 
 
 def say_planning(spark: SparkSession, queries: int) -> None:
@@ -69,8 +74,40 @@ def say_missing(name: str, events: Iterable[EventClass]) -> None:
         log.warning(
             "%s: no event of the source has the type %s, so a query that needs one has no trends; is it misspelt?",
             name,
-            " or ".join(types),
+            one_line(" or ".join(types)),
         )
+
+
+def say_no_types(name: str, types: Iterable[str], known: Sequence[str]) -> None:
+    """Say, once for each type, that a query has found no event at all, and which types the source has.
+
+    Args:
+        name: Of the pass.
+        types: Of the query's variables.
+        known: Some that the source has; none if that is not known.
+    """
+    types = [one for one in types if f"no {one}" not in _told]
+    _told.update(f"no {one}" for one in types)
+    if not types:
+        return
+    by_case = {one.upper(): one for one in known}
+    meant = dict.fromkeys(by_case[found] for one in types if (found := closest(one, tuple(by_case))) is not None)
+    shown = ", ".join(map(repr, known[:MOST_SHOWN])) + (", …" if len(known) > MOST_SHOWN else "")
+    log.warning(
+        "%s: no event of the source has the type %s, so that a query finds no events at all; %s",
+        name,
+        one_line(" or ".join(types)),
+        f"did you mean {' and '.join(map(repr, meant))}? Types and variables are compared as they are spelt"
+        if meant
+        else (f"the source has {shown}" if known else "are they misspelt?"),
+    )
+
+
+def say_once(text: str, key: Hashable) -> None:
+    """Log a warning, unless one with this key has been."""
+    if key not in _told:
+        _told.add(key)
+        log.warning("%s", one_line(text))
 
 
 def _is_compiled() -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sparkext.amounts import cost, count, part, unit
+from sparkext.amounts import amount, cost, count, part, unit
 from sparkext.explain.report import PassReport, report
 from sparkext.planner.comparison import StrategyResult
+from sparkext.planner.costs.statistics import ASSUMED
 from sparkext.workload.trend_query import TrendQuery
 
 _HEAD = ("optimizer", "cost", "of sharing nothing", "planned in", "leaves alone")
@@ -25,10 +26,18 @@ def compare_sharing(queries: Sequence[TrendQuery], only: str | None = None) -> s
             size = count(len(one.run.queries), "query", "queries")
             model = unit(one.run.optimized.model.name)
             lines += ["", f"{pool.name.capitalize()}, pass {number}: {size}; costs in a group and window, in {model}"]
+            lines.append(f"  events in a group and window: {_known_from(one)}")
             lines += _pass(one)
     if len(lines) == 1:
         lines.append("No views of this session hold trend queries; queries outside of views are not listed.")
     return "\n".join(lines)
+
+
+def _known_from(one: PassReport) -> str:
+    """How it is known how many events there are, which all costs rest on."""
+    origins = dict.fromkeys(found.origin for found in one.run.known().values())
+    assumed = f"assumed to be {amount(ASSUMED)} of each class, as nothing is known of the source before it is read"
+    return "; ".join(assumed if origin == "assumed" else origin for origin in origins)
 
 
 def _pass(one: PassReport) -> Iterator[str]:

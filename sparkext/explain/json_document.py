@@ -74,6 +74,7 @@ def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
         "partners": [{"number": partner + 1, "names": list(one.names[partner])} for partner in one.partners()],
         "statistics": {
             str(event): {"events": expected.events, "origin": expected.origin}
+            | ({} if (counted := one.counted(event)) is None else {"counted": counted})
             for event, expected in run.expected.items()
             if event in {states[state].event for state in one.states()}
         },

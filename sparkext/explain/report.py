@@ -16,7 +16,7 @@ from sparkext.planner.conditions.prev_condition import Operand
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.gloria.graph import Node
 from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.patterns.query import Selection
+from sparkext.planner.patterns.query import EventClass, Selection
 from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan, snapshot_name
 from sparkext.planner.sharing.template import Template
 from sparkext.workload.run import Run
@@ -42,6 +42,12 @@ class PassReport:
     def called(self, query: int) -> str:
         """What a query of the run is registered as."""
         return ", ".join(self.names[query]) or "(no longer registered)"
+
+    def counted(self, event: EventClass) -> float | None:
+        """How many events of a class the pass has counted in a group and window, if the plan was made without that."""
+        known = self.run.known()[event]
+        is_counted = self.run.counted.seen() is not None and known.origin == "counted"
+        return known.events if is_counted and self.run.expected[event].origin != "counted" else None
 
     def transitions(self) -> list[TransitionPlan]:
         """Transitions that some of the shown queries have, with all Q-sets of which some have a part."""

@@ -24,6 +24,8 @@ from sparkext.explain.sharon_search import not_planned, search_lines
 from sparkext.planner.gloria.graph import Graph, Pool
 from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan
 from sparkext.planner.sharing.template import Template
+from sparkext.sql.quoting import one_line
+from sparkext.workload.remarks import remarks, traps
 from sparkext.workload.run import Run
 from sparkext.workload.trend_query import TrendQuery
 
@@ -49,7 +51,7 @@ def explain_run(run: Run) -> str:
     """What has been planned for one pass over a source, and by what."""
     names = tuple((query.query.name,) for query in run.queries)
     one = PassReport(run, names, tuple(range(len(run.queries))))
-    return "\n".join([*_queries(one), *_statistics(one), *_template(one), *_totals(one)])
+    return "\n".join(map(one_line, [*_queries(one), *_statistics(one), *_template(one), *_totals(one)]))
 
 
 def trend_queries(queries: Sequence[TrendQuery]) -> list[tuple[str, str, str, str, str, str, str]]:
@@ -75,6 +77,8 @@ def _pool(pool: PoolReport) -> Iterator[str]:
     yield f"{pool.name.capitalize()}: {size}, {passes} over the source"
     yield f"  source: {source_of_pool(pool.queries)}"
     yield f"  group by: {groups}; other keys: {keys}; time: {first.time_canonical}"
+    if (seen := pool.queries[0].pool.seen) is not None:
+        yield from (f"  note: {text}" for text in remarks([query.bound for query in pool.queries], seen))
     broken = [query.bound.query.name for query in pool.queries if query.run is None]
     if broken:
         yield f"  broken, reading them says why: {', '.join(broken)}"
@@ -100,6 +104,7 @@ def _queries(one: PassReport) -> Iterator[str]:
         bound = one.run.queries[query]
         aggregates = ", ".join(map(str, bound.query.aggregates))
         yield f"    ({query + 1}) {one.called(query)}: {pattern_text(bound)} | {aggregates} | {window_text(bound)}"
+        yield from (f"        note: {text}" for text in traps(one.run.template, query, bound))
         if query in apart:
             yield f"        not planned by {one.run.optimized.optimizer} ({apart[query].value}); computed by itself"
     for partner in one.partners():
@@ -114,6 +119,8 @@ def _statistics(one: PassReport) -> Iterator[str]:
     yield "  Events in a group and window"
     for event in events:
         found = "; the pass has found none" if seen is not None and seen.events.get(event) == 0 else ""
+        if not found and (counted := one.counted(event)) is not None:
+            found = f"; the pass has counted {amount(counted)}"
         yield f"    {event!s:<{width}}  {amount(expected[event].events)} ({expected[event].origin}){found}"
 
 

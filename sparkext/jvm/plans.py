@@ -65,6 +65,20 @@ def operators(frame: DataFrame) -> Iterator[str]:
         todo += items(plan.children())
 
 
+def is_empty(frame: DataFrame) -> bool:
+    """Whether Spark finds out that nothing is read for a frame while it optimizes it; kept rows are not looked at."""
+    optimizer = frame.sparkSession._jsparkSession.sessionState().optimizer()
+    todo = [optimizer.execute(analysed_plan(frame))]
+    while todo:
+        plan = todo.pop()
+        below = items(plan.children())
+        rows = plan.maxRows()
+        if not below and not (rows.isDefined() and rows.get() == 0):
+            return False
+        todo += below
+    return True
+
+
 _sizes: WeakKeyDictionary[DataFrame, int] = WeakKeyDictionary()
 """Of frames that have been asked for it: Spark optimizes a frame once."""
 

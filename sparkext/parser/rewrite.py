@@ -262,12 +262,12 @@ def _answer(workload: Workload, asked: ParsedCommand, written: Sequence[ParsedCl
 def _explained(workload: Workload, asked: ParsedCommand, written: Sequence[ParsedClause]) -> list[TrendQuery]:
     """All queries of views, or those that the clauses of a statement would be pooled with, and these."""
     if asked.explained_at is None:
-        return workload.explained()
+        return workload.explained(samples=asked.compares)
     if not written:
         problem = "the statement after EXPLAIN SHARING has no MATCH_TREND"
         raise PlanningError("TREND_COMMAND_SYNTAX", *asked.explained_at, problem=problem)
     workload.remember(written, is_script=False)
-    queries = workload.explained(written)
+    queries = workload.explained(written, samples=asked.compares)
     numbers = {one.number for one in written}
     pools = {query.pool for query in queries if query.written.number in numbers}
     return [query for query in queries if query.pool in pools]

@@ -20,3 +20,8 @@ def string(text: str) -> str:
 def alone(text: str) -> str:
     """An expression of the user's on lines of its own: Spark shows the lines of an expression that fails."""
     return f"\n{text}\n"
+
+
+def one_line(text: object) -> str:
+    """``text`` for a line of the log: what would begin another line, or steer a terminal, is escaped."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in str(text))

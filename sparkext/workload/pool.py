@@ -24,7 +24,7 @@ from sparkext.execution.sample import TaskCounters, sample, time_cuts
 from sparkext.execution.source_pass import Division, number_of_parts, run_pool
 from sparkext.execution.stream_pass import stream_results
 from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
-from sparkext.execution.waiting import say_compiling, say_missing, say_planning
+from sparkext.execution.waiting import say_compiling, say_planning
 from sparkext.jvm import storage
 from sparkext.jvm.analysis_context import of_no_view
 from sparkext.jvm.frames import columns_of
@@ -41,11 +41,12 @@ from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OptimizerResult, cost_model, optimize
 from sparkext.planner.patterns.query import EventClass
-from sparkext.planner.sharing.missing_events import missing_events
 from sparkext.planner.sharing.template import Template, template_of
 from sparkext.settings import Confs
+from sparkext.sql.quoting import one_line
 from sparkext.workload.cancellation import of_this_thread
 from sparkext.workload.failed_passes import divided
+from sparkext.workload.remarks import expect_report, say_passed, say_seen, say_traps
 from sparkext.workload.run import KEPT, PlanSettings, Run
 
 log = logging.getLogger(__name__)
@@ -143,7 +144,7 @@ class Pool:
                 log.warning(
                     "Files of %s have changed since Spark looked for them, and Spark will not look again by itself. "
                     "For results of the files as they are now, REFRESH TABLE, or make the view or data frame anew.",
-                    ", ".join(one.paths),
+                    one_line(", ".join(one.paths)),
                 )
 
     def computed(self, query: BoundQuery, confs: Confs) -> Run | None:
@@ -156,7 +157,10 @@ class Pool:
         if not self._may_keep(query, confs):
             return None
         current = (run for run in self.runs if run.version == self._version)
-        return next((run for run in current if run.index_of(query) is not None and run.is_computed()), None)
+        found = next((run for run in current if run.index_of(query) is not None and run.is_computed()), None)
+        if found is not None and not found.counted.has_heard:
+            found.counted.hear_nothing()
+        return found
 
     def known(self, query: BoundQuery, last: Run | None) -> Run | None:
         """A run that has been made for ``query`` and its source as it is, computed or not.
@@ -238,13 +242,15 @@ class Pool:
         """Say what becomes of the results of a run, if nothing tells of changes of its source."""
         for relation in self._not_followed:
             if keep:
-                log.warning("%s: changes of %s are not noticed; REFRESH SHARING after such a change", name, relation)
+                log.warning(
+                    "%s: changes of %s are not noticed; REFRESH SHARING after such a change", name, one_line(relation)
+                )
             elif not self._has_warned and settings.choice(confs, settings.CACHE) == "auto":
                 log.warning(
                     "%s: changes of %s are not noticed, so no results are kept, and each read makes a pass; "
                     "SET spark.sparkext.cache = on keeps them until REFRESH SHARING",
                     name,
-                    relation,
+                    one_line(relation),
                 )
         self._has_warned = True
 
@@ -288,7 +294,7 @@ class Pool:
             log.warning(
                 "%s: the pass has failed; until its source changes, or REFRESH SHARING, %s will be computed apart",
                 name,
-                ", ".join(query.query.name for apart in others for query in apart),
+                one_line(", ".join(query.query.name for apart in others for query in apart)),
             )
         return bool(others)
 
@@ -343,13 +349,25 @@ class Pool:
             most_matches=settings.most_matches(confs),
         )
 
-    def preview(self, queries: Sequence[BoundQuery], confs: Confs) -> Run:
-        """How queries would be planned now, without a look at their source. It is for people, and never run."""
+    def preview(self, queries: Sequence[BoundQuery], confs: Confs, samples: bool) -> Run:
+        """How queries would be planned now. It is for people, and never run.
+
+        Args:
+            queries: The queries.
+            confs: Of the session.
+            samples: Whether a sample may be taken of their source.
+        """
         known, keep = self._previewed, len(queries) > 1 and any(self._may_keep(query, confs) for query in queries)
-        wanted = replace(self._settings(confs), sample_rows=0)
+        wanted = self._settings(confs) if samples else replace(self._settings(confs), sample_rows=0)
         if known is None or known.persisted != keep or not self._is_for(known, queries, wanted):
-            known = self._previewed = self._plan(queries, keep, None, "preview", wanted, may_look=False)
+            name = f"{job_names.OURS}EXPLAIN SHARING"
+            known = self._previewed = self._plan(queries, keep, None, name, wanted, may_look=False)
         return known
+
+    def note_counts(self) -> None:
+        """Remember what the passes that have been made have counted."""
+        for run in self.runs:
+            self._note_counts(run)
 
     def _is_for(self, run: Run, queries: Sequence[BoundQuery], wanted: PlanSettings) -> bool:
         """Whether a run is of these queries, no more and no less, of the version that there is, planned so."""
@@ -372,7 +390,7 @@ class Pool:
         distinct = list({query.computation: query for query in reversed(queries)}.values())[::-1]
         say_planning(self._spark, len(distinct))
         template = template_of([query.query for query in distinct])
-        expected = self._expected(distinct, template, wanted, name)
+        expected = self._expected(distinct, template, wanted, name, is_for_people=not may_look)
         optimized = self._optimize(template, expected, wanted)
         matches = None if optimized.found.mcep is None else optimized.found.mcep.plan
         tasks, cut, stretched = self._cutting(len(distinct), template, wanted)
@@ -397,8 +415,10 @@ class Pool:
             len(template.states),
             len(plan.cells),
         )
-        counted = TaskCounters(self._spark, plan.classes, len(plan.regions))
+        counted = TaskCounters(self._spark, plan.classes, len(plan.regions), sum(self._shape))
         results, again = self._source, None
+        if may_look:
+            say_traps(name, template, distinct)
         if may_look and is_stream(self._source):
             say_compiling(self._spark)
             again = partial(stream_results, self._source, distinct[0], plan, wanted.buckets)
@@ -417,7 +437,8 @@ class Pool:
             with of_no_view() if len(distinct) > 1 else nullcontext():
                 results = run_pool(self._source, distinct, plan, division, counted.report, called)
             if (parts := number_of_parts(distinct[0], plan, division)) is not None:
-                counted.when_all_heard(parts, lambda seen: say_missing(name, missing_events(template, seen.events)))
+                counted.when_all_heard(parts, partial(say_passed, name, self._source, distinct, template))
+                expect_report(counted, results)
             if keep:
                 widest = next((seen.widest for seen in self._sampled[-1:]), None)
                 narrow = are_narrow(distinct[0], plan, widest)
@@ -459,20 +480,27 @@ class Pool:
             raise PlanningError("TREND_WORKLOAD_TOO_LARGE", 0, 0, optimizer=wanted.optimizer) from None
 
     def _expected(
-        self, queries: Sequence[BoundQuery], template: Template, wanted: PlanSettings, name: str = ""
+        self,
+        queries: Sequence[BoundQuery],
+        template: Template,
+        wanted: PlanSettings,
+        name: str = "",
+        is_for_people: bool = False,
     ) -> dict[EventClass, ExpectedEvents]:
-        """Statistics of the classes of a pool; a sample is taken if there is something to decide by it."""
+        """Statistics of the classes of a pool; a sample is taken if there is something to decide by it, or to show."""
         classes = list(dict.fromkeys(state.event for state in template.states))
         within = longest_window(query.query for query in queries)
         given = dict(wanted.statistics)
         seen = [*reversed(self._counted), *reversed(self._sampled)]
         expected = expectations(classes, within, given, seen)
         unknown = [event for event, found in expected.items() if found.origin == "assumed"]
-        if unknown and self._is_sampled(queries, template):
+        is_wanted = is_for_people and not is_stream(self._source)
+        if unknown and (is_wanted or self._is_sampled(queries, template)):
             with self._looking(name):
                 found = sample(self._source, queries, classes, wanted.sample_rows)
             if found is not None:
                 self._sampled.append(found)
+                say_seen(name, queries, found)
                 self._previewed = None
                 return self._expected(queries, template, replace(wanted, sample_rows=0))
         return expected
@@ -486,6 +514,11 @@ class Pool:
         if is_stream(self._source):
             return False
         return _has_choice(queries, template) or size_in_bytes(self._source) >= LARGE_BYTES
+
+    @property
+    def seen(self) -> ObservedStatistics | None:
+        """What the last pass has counted of the source, or else what a sample shows; None before either."""
+        return next(iter([*reversed(self._counted), *reversed(self._sampled)]), None)
 
     def _note_counts(self, run: Run) -> None:
         """Remember what the tasks of a run have counted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
@@ -19,8 +19,8 @@ from sparkext.planner.budget import Budget
 from sparkext.planner.comparison import StrategyResult, compared
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.planner.costs.migration import Migration
-from sparkext.planner.costs.statistics import ExpectedEvents
-from sparkext.planner.optimizers import OptimizerResult
+from sparkext.planner.costs.statistics import ExpectedEvents, expectations, longest_window
+from sparkext.planner.optimizers import OptimizerResult, optimize
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharing.template import Template
@@ -67,7 +67,7 @@ class Run:
         version: Of the source when they were planned.
         again: Over a stream, gives the results by an operator of their own, as each reader needs one.
         costs: Of the plans that other optimizers find, as far as they have been asked for.
-        comparisons: With other optimizers: one, as far as it has been asked for.
+        comparisons: With other optimizers, by what was known of the events, as far as they have been asked for.
         copies: Of the results, on the driver: one, or none that can be had, as far as it has been asked for.
         released: Whether the results are to be kept no more.
         asked: Whether something was to read the results before they were computed.
@@ -88,7 +88,7 @@ class Run:
     version: SourceVersion
     again: Callable[[], DataFrame] | None = None
     costs: dict[str, float] = field(default_factory=dict)
-    comparisons: list[tuple[StrategyResult, ...]] = field(default_factory=list)
+    comparisons: dict[tuple[float, ...], tuple[StrategyResult, ...]] = field(default_factory=dict)
     copies: list[DataFrame | None] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
     asked: threading.Event = field(default_factory=threading.Event)
@@ -111,13 +111,31 @@ class Run:
             self.costs[optimizer] = self.optimized.cost_by(optimizer, budget)
         return self.costs[optimizer]
 
+    def known(self) -> dict[EventClass, ExpectedEvents]:
+        """What is known of the events now: what the pass has counted, or else what the run was planned with."""
+        seen = self.counted.seen()
+        if seen is None:
+            return self.expected
+        within = longest_window(query.query for query in self.queries)
+        found = expectations([*self.expected], within, dict(self.settings.statistics), [seen])
+        return {event: self.expected[event] if one.origin == "assumed" else one for event, one in found.items()}
+
     def compared(self) -> tuple[StrategyResult, ...]:
-        """What each optimizer makes of these queries, at the cost of planning them by all."""
-        if not self.comparisons:
-            self.comparisons.append(
-                tuple(compared(self.optimized, lambda: Budget(self.settings.budget, of_this_thread())))
-            )
-        return self.comparisons[0]
+        """What each optimizer makes of these queries as they are known, at the cost of planning them by all."""
+        of_states = [self.known()[state.event] for state in self.template.states]
+        events = tuple(found.events for found in of_states)
+        if events not in self.comparisons:
+
+            def budget() -> Budget:
+                return Budget(self.settings.budget, of_this_thread())
+
+            optimized = self.optimized
+            if events != optimized.problem.events:
+                runs = tuple(found.events if found.runs is None else found.runs for found in of_states)
+                problem = replace(optimized.problem, events=events, runs=runs, budget=budget())
+                optimized = optimize(problem, optimized.model, optimized.optimizer)
+            self.comparisons[events] = tuple(compared(optimized, budget))
+        return self.comparisons[events]
 
     def index_of(self, query: BoundQuery) -> int | None:
         """Index of the query here that is computed as ``query`` is; None when there is none."""

@@ -36,6 +36,7 @@ from sparkext.jvm.storage import KeptPlans
 from sparkext.jvm.table_function import calls_in
 from sparkext.jvm.temp_views import drop_view, trend_views
 from sparkext.planner.errors import PlanningError
+from sparkext.sql.quoting import one_line
 from sparkext.sql.view_text import as_written
 from sparkext.udfs.workers.run import NODE
 from sparkext.workload import self_check
@@ -283,11 +284,12 @@ class Workload:
                 found.append(query)
         return found
 
-    def explained(self, also: Sequence[ParsedClause] = ()) -> list[TrendQuery]:
-        """As `queries`, but those that nothing has read yet have runs as they would be planned without a sample.
+    def explained(self, also: Sequence[ParsedClause] = (), samples: bool = False) -> list[TrendQuery]:
+        """As `queries`, but those that nothing has read yet have runs as they would be planned.
 
         Args:
             also: Clauses of a statement that is not run, explained as if it were.
+            samples: Whether a sample of their source may be taken for that; else nothing is run.
 
         Raises:
             PlanningError: One of these clauses is wrong.
@@ -302,10 +304,11 @@ class Workload:
         shown: list[TrendQuery] = []
         for members in by_pool(queries).values():
             pool = members[0].pool
+            pool.note_counts()
             planned = {one: pool.known(one.bound, one.run) for one in members}
             missing = [one.bound for one in members if planned[one] is None and one.is_right]
             try:
-                preview = pool.preview(missing, relations.confs) if missing else None
+                preview = pool.preview(missing, relations.confs, samples) if missing else None
             except CapturedException:  # of rows that Spark has at hand, and looks at while it plans
                 preview = None
             shown += (replace(one, run=(planned[one] or preview) if one.is_right else None) for one in members)
@@ -499,7 +502,7 @@ class Workload:
         found = relations.relation(query.use)
         is_whole = known.part is not None and found.part is None
         if is_whole or not (relations.is_same(found.source, known.given) and relations.means_same(known)):
-            log.info("the source of %s has changed", known.query.name)
+            log.info("the source of %s has changed", one_line(known.query.name))
             known = relations.bind(query.use, known.query.name)
             pool = self._pool_of(known)
             with self._registry:

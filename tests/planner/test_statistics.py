@@ -126,8 +126,16 @@ def test_counters(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         sum(index in row.classes and not follows(row, last, index) for row, last in zip(rows, before, strict=True))
         for index in classes
     ]
-    expected += [len(keys), sum(max(times) - min(times) for times in keys.values()), 0, run.counters.interpreted, 0]
-    np.testing.assert_allclose(run.counters.totals(), expected)
-    seen = counted(plan.classes, run.counters.totals())
+    expected += [len(keys), sum(max(times) - min(times) for times in keys.values())]
+    nulls = [
+        sum((*row.group, *row.other)[index] is None for row in rows)
+        for index in range(len(rows[0].group + rows[0].other))
+    ]
+    tied = sum(times.count(time) > 1 for times in keys.values() for time in times)
+    totals = [*expected, *nulls, 0, run.counters.interpreted, 0, len(rows), tied]
+    np.testing.assert_allclose(run.counters.totals(), totals)
+    seen = counted(plan.classes, run.counters.totals(), len(nulls))
     assert seen is not None
-    assert [*seen.events.values(), *seen.runs.values(), seen.keys, seen.span] == expected[:-3]
+    assert [*seen.events.values(), *seen.runs.values(), seen.keys, seen.span] == expected
+    assert seen.tied == tied / len(rows)
+    assert seen.null_keys == tuple(index for index, number in enumerate(nulls) if number)

@@ -79,6 +79,67 @@ def test_in_the_place_that_the_user_has_named(no_cache_chosen: Path, monkeypatch
     assert chosen.parent == no_cache_chosen / "chosen"
 
 
+@pytest.mark.parametrize("above", [False, True])
+def test_not_in_a_named_directory_that_others_can_write_to(
+    no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, above: bool
+) -> None:
+    """Nor in one that others can put another in the place of. It is said once, on one line."""
+    chosen = no_cache_chosen / "shared\nby all" / "kernels"
+    chosen.mkdir(parents=True)
+    (chosen.parent if above else chosen).chmod(0o777)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(chosen))
+    for _ in range(2):
+        kept = compiled.cache_directory()
+        assert kept is not None
+        assert kept.parent == no_cache_chosen / f"sparkext-kernels-{os.getuid()}"
+    [said] = caplog.messages
+    assert "other users may write to it" in said
+    assert "\n" not in said
+    assert list(chosen.iterdir()) == []
+
+
+def test_beside_others_in_a_named_directory_that_is_sticky(
+    no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As ``/tmp`` is: in a directory of the user's own."""
+    chosen = no_cache_chosen / "shared"
+    chosen.mkdir()
+    chosen.chmod(0o1777)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(chosen))
+    kept = compiled.cache_directory()
+    assert kept is not None
+    assert kept.parent == chosen / f"sparkext-kernels-{os.getuid()}"
+    assert kept.parent.stat().st_mode & 0o077 == 0
+    assert caplog.messages == []
+
+
+def test_a_named_directory_of_a_group(no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = no_cache_chosen / "chosen"
+    chosen.mkdir()
+    chosen.chmod(0o2775)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(chosen))
+    kept = compiled.cache_directory()
+    assert kept is not None
+    assert kept.parent == chosen
+
+
+def test_kernels_of_an_installation_that_cannot_be_read(
+    no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They are compiled anew, and that is said."""
+    monkeypatch.setattr(compiled, "_PACKAGE", no_cache_chosen / "installed")
+    (no_cache_chosen / "installed" / "__pycache__" / compiled._name()).mkdir(parents=True)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError("not for you")
+
+    monkeypatch.setattr("shutil.copytree", refuse)
+    directory = no_cache_chosen / "own" / compiled._name()
+    assert compiled.fill(directory) == directory
+    assert not directory.exists()
+    assert ["not for you" in said for said in caplog.messages] == [True]
+
+
 def test_kernels_of_an_installation_that_cannot_be_written_to(
     no_cache_chosen: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +156,7 @@ def test_kernels_of_an_installation_that_cannot_be_written_to(
     kept.write_bytes(b"some")
     for _ in range(2):
         assert compiled.fill(chosen) == chosen
+        assert chosen.stat().st_mode & 0o777 == kept.parent.parent.stat().st_mode & 0o777
         assert (chosen / "kernels_0123" / "some.nbi").read_bytes() == b"some"
         assert list(chosen.parent.iterdir()) == [chosen]
     assert compiled.fill(None) is None

@@ -188,6 +188,18 @@ def test_where_nothing_can_be_kept(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_others_may_read_what_is_kept(compilers: Compilers, tmp_path: Path) -> None:
+    """As of any file that a user makes: an image is built by root, and its queries are run by others."""
+    before = os.umask(0o022)
+    try:
+        KernelForm().of(Variant(NOTHING))
+    finally:
+        os.umask(before)
+    compilers.finish()
+    kept = tmp_path / "kernels"
+    assert [kept.stat().st_mode & 0o777, (kept / "plain.variant").stat().st_mode & 0o777] == [0o755, 0o644]
+
+
 def test_what_is_torn_is_thrown_away(compilers: Compilers, tmp_path: Path) -> None:
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels" / "plain.variant").write_bytes(b"compiled\n")

@@ -13,6 +13,7 @@ Such a kernel cannot make arrays; numba refuses to compile one that does.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shutil
 import sys
@@ -29,6 +30,8 @@ from numba.core.registry import cpu_target
 from sparkext.planner.compiler.kernel_plan import SOURCE
 from sparkext.udfs.kernels.linked import LinkingCompiler
 from sparkext.udfs.unpacked import digest, lasting_directory
+
+log = logging.getLogger(__name__)
 
 
 def cache_directory() -> Path | None:
@@ -51,7 +54,11 @@ def fill(directory: Path | None) -> Path | None:
         made = Path(tempfile.mkdtemp(dir=directory.parent))
         try:
             shutil.copytree(installed, made, dirs_exist_ok=True)
-            made.rename(directory)  # fails where another process was first
+        except OSError as error:
+            log.warning("kernels of the installation cannot be copied, so they are compiled anew: %r", str(error)[:200])
+        else:
+            with contextlib.suppress(OSError):
+                made.rename(directory)  # fails where another process was first
         finally:
             shutil.rmtree(made, ignore_errors=True)
     return directory

@@ -146,8 +146,8 @@ class Variant:
         """Start a process that compiles, unless there is one."""
         self._started = [one for one in self._started if one.poll() is None]
         try:
-            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            lock = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         except OSError:
             self._leave_others()
             return

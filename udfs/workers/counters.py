@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,12 +18,16 @@ LOOKED_AT = 8
 OF_REGION = 3
 """How many numbers say how the bursts of a region went."""
 
-OF_PASS = 3
+OF_PASS = 5
 """How many numbers at the end say how a pass went, and nothing of its events."""
 
 
 class Counters:
     """Counts the events of each class, the runs of these, the keys, and the time from first to last event of the keys.
+
+    Args:
+        plan: What the pass computes.
+        keys: How many keys are looked at for NULL.
 
     Attributes:
         bursts: As `sparkext.udfs.state.machine.Machine.bursts` has them, of the plan's own machine.
@@ -31,7 +36,7 @@ class Counters:
         alone: 1 when the process had to compile them for itself, since they cannot be kept; else 0.
     """
 
-    def __init__(self, plan: KernelPlan) -> None:
+    def __init__(self, plan: KernelPlan, keys: int = 0) -> None:
         self._classes = np.zeros(len(plan.classes), np.int64)
         self._looked = np.zeros(len(plan.classes), np.int64)
         self._begun = np.zeros(len(plan.classes), np.int64)
@@ -40,13 +45,17 @@ class Counters:
         self._keys = 0
         self._span = 0
         self._last: int | None = None
+        self._rows = 0
+        self._tied = 0
+        self._last_is_tied = False
+        self._nulls = np.zeros(keys, np.int64)
         self.bursts = np.zeros((len(plan.regions), OF_REGION), np.int64)
         self.by_fallback = 0
         self.interpreted = 0
         self.alone = 0
 
-    def add(self, batch: Batch, rows: int) -> None:
-        """Count the first ``rows`` events of a batch."""
+    def add(self, batch: Batch, rows: int, nulls: Sequence[int] = ()) -> None:
+        """Count the first ``rows`` events of a batch, in which so many of each key are NULL."""
         words = batch.classes[:rows]
         counts = _of_classes(words, len(self._classes))
         self._classes += counts
@@ -62,14 +71,23 @@ class Counters:
         if self._last is not None and not new_key[0]:
             self._span += int(batch.time[0]) - self._last
         self._span += int(np.diff(time)[new_key[1:] == 0].sum())
+        as_before = np.zeros(rows + 1, np.bool_)
+        as_before[0] = self._last is not None and not new_key[0] and int(batch.time[0]) == self._last
+        as_before[1:-1] = (batch.time[1:rows] == batch.time[: rows - 1]) & (new_key[1:] == 0)
+        tied = as_before[1:] | as_before[:-1]
+        self._tied += int(np.count_nonzero(tied)) + bool(as_before[0] and not self._last_is_tied)
+        self._last_is_tied = bool(tied[-1])
         self._last = int(batch.time[rows - 1])
+        self._rows += rows
+        self._nulls += np.array(nulls, np.int64)
 
     def totals(self) -> Floats:
-        """Events of each class, runs of each, keys, time in units of the time column, and the attributes.
+        """Events of each class, runs of each, keys, time in units of the time column, bursts, NULLs, and the pass.
 
-        Shape (2 · classes + 2 + regions · `OF_REGION` + `OF_PASS`,).
+        The last are the other attributes, rows, and rows that share key and time with another.
+        Shape (2 · classes + 2 + regions · `OF_REGION` + keys + `OF_PASS`,).
         """
-        of_pass = self.by_fallback, self.interpreted, self.alone
+        of_pass = *self._nulls, self.by_fallback, self.interpreted, self.alone, self._rows, self._tied
         # What has not been looked at is believed to be as what has.
         runs = np.where(self._looked, self._begun / np.maximum(self._looked, 1), 1.0) * self._classes
         return np.array([*self._classes, *runs, self._keys, self._span, *self.bursts.flat, *of_pass], np.float64)

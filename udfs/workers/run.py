@@ -93,7 +93,7 @@ class PoolRun:
         self._output = new_output(plan, min(1 << 16, output_bytes // (8 * (words + floats + 3))))
         self._groups: list[pa.RecordBatch] = []
         self._types = difference_types(plan.fields)
-        self.counters = Counters(plan)
+        self.counters = Counters(plan, layout.group_keys + layout.other_keys)
 
     def results(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Partial results of the stream, in batches."""
@@ -101,7 +101,7 @@ class PoolRun:
         for arrow in self._sized(batches):
             batch = reader.read(arrow)
             self._remember(arrow, batch.new_group)
-            self.counters.add(batch, arrow.num_rows)
+            self.counters.add(batch, arrow.num_rows, self._nulls(arrow))
             yield from self._process(arrow, batch)
         yield from self._end_key()
         if self._now.rows:
@@ -110,6 +110,11 @@ class PoolRun:
             self.counters.by_fallback = self._fallback.events
         self.counters.bursts = self._machines[0].bursts
         self.counters.interpreted, self.counters.alone = self._form.events, int(self._form.alone)
+
+    def _nulls(self, arrow: pa.RecordBatch) -> list[int]:
+        """How many NULLs a batch has of each key."""
+        keys = self._layout.group_keys + self._layout.other_keys
+        return [arrow.column(index).null_count for index in range(keys)]
 
     @property
     def _now(self) -> Machine:

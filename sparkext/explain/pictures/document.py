@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sparkext.amounts import cost
+from sparkext.amounts import amount, cost
 from sparkext.planner.patterns.query import Selection
 
 
@@ -267,7 +267,7 @@ def _plan(entry: dict[str, Any]) -> Plan:
     return Plan(
         optimizer=entry["optimizer"],
         milliseconds=entry["optimization_ms"],
-        statistics=tuple(Statistic(event, s["events"], s["origin"]) for event, s in entry["statistics"].items()),
+        statistics=tuple(Statistic(event, s["events"], _origin(s)) for event, s in entry["statistics"].items()),
         states=tuple(
             TemplateState(s["state"], s["event"], tuple(s["start_numbers"]), tuple(s["end_numbers"]), s["cost"])
             for s in entry["template"]
@@ -295,6 +295,12 @@ def _plan(entry: dict[str, Any]) -> Plan:
         edges=(graph["edges"], graph["pruned_edges"]),
         running_totals=entry["running_totals"],
     )
+
+
+def _origin(statistic: dict[str, Any]) -> str:
+    """How it is known how many events there are, and what a pass that was planned otherwise has counted."""
+    origin, counted = str(statistic["origin"]), statistic.get("counted")
+    return origin if counted is None else f"{origin}; the pass has counted {amount(counted)}"
 
 
 def _compared(row: dict[str, Any]) -> ComparedStrategy:
