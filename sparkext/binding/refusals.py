@@ -18,9 +18,15 @@ from sparkext.sql.spelling import closest
 from sparkext.sql.tokens import Token, matching, tokenize
 
 _BEFORE = "PREV(x), in DEFINE, is x of the event before in the trend"
+_EARLIER = f"A.x, in the condition of another variable, is x of the latest event of A, and {_BEFORE}"
+_OF_ONE_EVENT = "all events of a trend agree on it, and this is about one of them"
+_OUTSIDE = (
+    "Aggregate it in MEASURES, as in MIN({0}(x)); or compute it before the clause, for each key, as in "
+    "first_value(x) OVER (PARTITION BY k ORDER BY t) AS first_x, and group by that"
+)
 _OF_MATCH_RECOGNIZE = {
-    "FIRST": ("trends are not built, so a trend has no first event to go back to", _BEFORE),
-    "LAST": ("trends are not built, so a trend has no last event to go back to", _BEFORE),
+    "FIRST": ("a condition is about one event, and what came before it", _EARLIER),
+    "LAST": ("a condition is about one event, and what came before it", _EARLIER),
     "NEXT": (
         "an event is counted before the next one is known",
         "Define the variable of the later event instead: " + _BEFORE,
@@ -75,8 +81,7 @@ def check_foreign(spark: SparkSession, where: str, expression: Expression) -> No
         word = token.word
         if _is_of_end(where, token, outer):
             continue
-        if word in _OF_MATCH_RECOGNIZE and not _is_users(spark, word):
-            raise _of_match_recognize(token, *_OF_MATCH_RECOGNIZE[word])
+        _check_match_recognize(spark, where, token)
         _check_prev(where, token)
         if where == "MEASURES" and word in AGGREGATES:
             if outer is None:
@@ -123,6 +128,14 @@ def _check_spelling(spark: SparkSession, where: str, token: Token) -> None:
     meant = closest(token.word, tuple(AGGREGATES)) if token.word and where == "MEASURES" else None
     if meant is not None and not spark.catalog.functionExists(token.word.lower()):
         raise _unknown_aggregate(token, f" Did you mean {meant}?")
+
+
+def _check_match_recognize(spark: SparkSession, where: str, token: Token) -> None:
+    """Refuse a call of a function of MATCH_RECOGNIZE that means nothing there."""
+    if token.word in SIDES and where in ("GROUP BY", "PARTITION BY", "ORDER BY", "TYPE BY"):
+        raise _of_match_recognize(token, _OF_ONE_EVENT, _OUTSIDE.format(token.word))
+    if token.word in _OF_MATCH_RECOGNIZE and not _is_users(spark, token.word):
+        raise _of_match_recognize(token, *_OF_MATCH_RECOGNIZE[token.word])
 
 
 def _is_of_end(where: str, token: Token, outer: Token | None) -> bool:

@@ -14,11 +14,18 @@ from sparkext.planner.compiler.kernel_plan import Encoding, KernelPlan
 BYTES_PER_BATCH = "spark.sql.execution.arrow.maxBytesPerBatch"
 """Spark's limit of a batch that a Python worker is given, beside that of its rows."""
 
+_ROWS_PER_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
 NARROW = 1 << 10
 """Bytes of the texts of a key up to which batches are small whatever they hold: Spark gives one 10,000 rows."""
 
 _NO_LIMIT = str((1 << 31) - 1)
 _ANY_LENGTH: tuple[type[DataType], ...] = (StringType, BinaryType)
+
+
+def has_limit_of_rows(spark: SparkSession) -> bool:
+    """Whether batches have a limit of rows; PySpark makes no data frame of a table of Arrow's without one."""
+    return int(str(spark.conf.get(_ROWS_PER_BATCH))) > 0
 
 
 def are_narrow(query: BoundQuery, plan: KernelPlan, widest: int | None) -> bool:

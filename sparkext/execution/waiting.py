@@ -10,10 +10,12 @@ from pyspark.sql import SparkSession
 
 from sparkext.amounts import count
 from sparkext.jvm.application import shows_progress
+from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import EventClass
 from sparkext.sql.quoting import one_line
 from sparkext.sql.spelling import closest
 from sparkext.udfs.kernels.compiled import cache_directory
+from sparkext.udfs.state.machine import variant_name
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +25,7 @@ MOST_SHOWN = 10
 MANY = 50
 """Queries whose planning takes long enough to be mentioned on the console."""
 
-_has_looked = False
+_looked_for: set[str] = set()
 _told: set[Hashable] = set()
 
 
@@ -32,15 +34,19 @@ def say_planning(spark: SparkSession, queries: int) -> None:
     _say(spark, f"planning {count(queries, 'query', 'queries')}", queries >= MANY)
 
 
-def say_compiling(spark: SparkSession) -> None:
-    """Say that workers are about to compile kernels, if they are those of this machine and have never done so."""
-    global _has_looked
-    if _has_looked:
+def say_compiling(spark: SparkSession, plan: KernelPlan) -> None:
+    """Say, once, that workers are about to compile the kernel of a plan, if they are those of this machine.
+
+    Nothing is said if it has been compiled before.
+    """
+    kernel = variant_name(plan)
+    if kernel in _looked_for:
         return
-    _has_looked = True
+    _looked_for.add(kernel)
     is_here = (spark.sparkContext.master or "").startswith("local")
-    if is_here and not _is_compiled():
-        _say(spark, "compiling kernels, once on this machine; until then queries run more slowly", True)
+    if is_here and not _is_compiled(kernel):
+        text = f"compiling the {kernel} kernel, once on this machine; until then queries that need it run more slowly"
+        _say(spark, text, True)
 
 
 def say_how_kernels_ran(interpreted: int, alone: bool) -> None:
@@ -110,10 +116,11 @@ def say_once(text: str, key: Hashable) -> None:
         log.warning("%s", one_line(text))
 
 
-def _is_compiled() -> bool:
+def _is_compiled(kernel: str) -> bool:
     """Whether this machine keeps a kernel; the file of a variant is empty until it is compiled."""
     directory = cache_directory()
-    return directory is not None and any(file.stat().st_size for file in directory.glob("*.variant"))
+    file = None if directory is None else directory / f"{kernel}.variant"
+    return file is not None and file.exists() and file.stat().st_size > 0
 
 
 def _say(spark: SparkSession, text: str, on_console: bool) -> None:

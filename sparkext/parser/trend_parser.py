@@ -249,12 +249,16 @@ class _Inside(threading.local):
 _inside = _Inside()
 
 
-def _not_inside(_: logging.LogRecord) -> bool:
-    return _inside.depth == 0
+def _is_to_be_logged(record: logging.LogRecord) -> bool:
+    """Whether the log is to have an error that PySpark makes of one of the JVM's, with a page of JSON for each.
+
+    Not those that pass through here on their way to the user, and none of sparkext's own: they say what is wrong, and
+    where, to whoever has made the statement.
+    """
+    return _inside.depth == 0 and not str(record.msg).startswith("[TREND_")
 
 
-# PySpark logs errors of SQL when they reach Python, and Py4J when they leave it. Those that pass through
-# here on their way to the user are logged once, where the user sees them.
+# PySpark logs errors of SQL when they reach Python, and Py4J when they leave it.
 for _name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-    PySparkLogger.getLogger(_name).addFilter(_not_inside)
+    PySparkLogger.getLogger(_name).addFilter(_is_to_be_logged)
 logging.getLogger("py4j.clientserver").addFilter(lambda record: not is_on_its_way(record))

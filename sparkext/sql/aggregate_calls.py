@@ -100,7 +100,7 @@ def _call(sql: str, function: Token, inner: Sequence[Token], end: int, names: Na
     if len(split_at_commas(inner)) != 1:
         raise wrong("it takes one argument", *inner)
     if inner[0].word in ("DISTINCT", "ALL") and len(inner) > 1 and not inner[1].is_symbol("."):
-        raise wrong(f"{inner[0].word} does not apply: every trend counts", inner[0])
+        raise wrong(f"{inner[0].word} does not apply: every trend counts{_how_many(kind, inner)}", inner[0])
     nested = next((token for at, token in enumerate(inner) if token.word in AGGREGATES and is_call(inner, at)), None)
     if nested is not None:
         raise PlanningError("TREND_NESTED_AGGREGATE", nested.start, nested.end, inner=nested.word, outer=kind.value)
@@ -127,6 +127,15 @@ def _call(sql: str, function: Token, inner: Sequence[Token], end: int, names: Na
         raise _without_variable(kind, inner, names)
     attribute = event_expression(sql, Expression(tuple(inner)), names, own)
     return AggregateCall(kind, own, attribute, function.start, end)
+
+
+def _how_many(kind: Function, inner: Sequence[Token]) -> str:
+    """What counts keys in place of ``COUNT(DISTINCT key)``, as the end of a message."""
+    if kind is not Function.COUNT or inner[0].word != "DISTINCT":
+        return ""
+    key = " ".join(token.text for token in inner[1:])
+    query = f"SELECT count(DISTINCT {key}) FROM t MATCH_TREND (PARTITION BY {key} …)"
+    return f"; how many keys have a trend says {query}"
 
 
 def _ends(sql: str, function: Token, inner: Sequence[Token], names: Names) -> tuple[EndCall, ...]:

@@ -90,9 +90,9 @@ def parse_clause(tokens: Sequence[Token], keyword: Token) -> Clause:
         group_by=_items(sections.get("GROUP BY")),
         type_by=_single(sections["TYPE BY"]) if "TYPE BY" in sections else None,
         define=_definitions(sections.get("DEFINE")),
-        within=None if within is None else _single(within),
-        slide=None if slide is None else _single(slide),
-        span=None if span is None else _single(span),
+        within=None if within is None else _length(within),
+        slide=None if slide is None else _length(slide),
+        span=None if span is None else _length(span),
         selection=_selection(sections),
     )
 
@@ -242,6 +242,19 @@ def _order_by(section: _Section) -> Expression:
     if tokens[-1].word == "ASC" and len(tokens) > 1:
         tokens = tokens[:-1]
     return Expression(tuple(tokens))
+
+
+def _length(section: _Section) -> Expression:
+    """What WITHIN, SLIDE or SPAN say, which begins where it does whatever the clause says."""
+    offset = next((at for at, token in enumerate(section.tokens) if at > 0 and token.word == "OFFSET"), None)
+    if offset is not None and not section.tokens[offset - 1].is_symbol("."):
+        problem = (
+            "OFFSET does not apply: windows begin at multiples of SLIDE since 1970-01-01, a Thursday; for others, "
+            "shift the time and shift windows back, as in ORDER BY ts - INTERVAL 96 HOURS … WITHIN INTERVAL 7 DAYS and "
+            "SELECT window_start + INTERVAL 96 HOURS, for weeks that begin on Monday"
+        )
+        raise section.error(problem, section.tokens[offset : offset + 1])
+    return _single(section)
 
 
 def _single(section: _Section) -> Expression:

@@ -11,8 +11,13 @@ from collections.abc import Iterable, Sequence
 
 from sparkext.binding.bound_query import BoundQuery
 
-_OF_OTHERS = ("[TREND_COUNT_OVERFLOW]", "[TREND_INTERVAL_OVERFLOW]", "cancelled")
-"""Words of errors that no query's expressions are the reason of."""
+_OF_OTHERS = (
+    *("[TREND_COUNT_OVERFLOW]", "[TREND_INTERVAL_OVERFLOW]", "cancelled"),
+    *("Python worker exited unexpectedly", "Python worker failed to connect back", "EOFException"),
+    *("ExecutorLostFailure", "Executor heartbeat timed out", "FetchFailed", "MetadataFetchFailed"),
+    *("OutOfMemory", "[UNABLE_TO_ACQUIRE_MEMORY]", "No space left on device", "Disk quota exceeded"),
+)
+"""Words of errors that no query's expressions are the reason of: of results, of the machine, of who has cancelled."""
 
 _SHOWN = re.compile(r"^== SQL[^\n]*==\n(.*?)\n[ ^]*\^", re.MULTILINE | re.DOTALL)
 

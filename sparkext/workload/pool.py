@@ -420,7 +420,7 @@ class Pool:
         if may_look:
             say_traps(name, template, distinct)
         if may_look and is_stream(self._source):
-            say_compiling(self._spark)
+            say_compiling(self._spark, plan)
             again = partial(stream_results, self._source, distinct[0], plan, wanted.buckets)
             results = again()
         elif may_look:
@@ -428,7 +428,7 @@ class Pool:
             if stretched and not any(self._shape):
                 with self._looking(name):
                     cuts = time_cuts(self._source, distinct, tasks)
-            say_compiling(self._spark)
+            say_compiling(self._spark, plan)
             called = name.removeprefix(job_names.OURS)
             # What Spark takes for that small is read by one task, beside which a shuffle would take longer.
             is_small = tasks == 1 and wanted.partitions is None and not stretched

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 
 from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.execution import job_names
+from sparkext.execution.arrow_batches import has_limit_of_rows
 from sparkext.execution.sample import TaskCounters
 from sparkext.jvm import application, storage
 from sparkext.jvm.relation_files import SourceVersion
@@ -162,7 +163,8 @@ class Run:
             size = storage.kept_bytes(self.results)
             if size is None:
                 return self.results
-            self.copies.append(self._copy() if size <= MOST_ON_DRIVER else None)
+            is_small = size <= MOST_ON_DRIVER and has_limit_of_rows(self.results.sparkSession)
+            self.copies.append(self._copy() if is_small else None)
         return self.copies[0] or self.results
 
     def _copy(self) -> DataFrame:

@@ -9,6 +9,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sparkext.execution import waiting
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.planner.patterns.pattern import variables
+from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
+from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query
+from sparkext.planner.sharing.prefixes import share_nothing
+from sparkext.planner.sharing.template import template_of
 from tests.support.sql_cases import stream, trends, values
 
 
@@ -49,12 +56,20 @@ def test_planning_many_is_said_where_spark_shows_progress(
     assert capsys.readouterr().err == said
 
 
-COMPILING = "compiling kernels, once on this machine; until then queries run more slowly"
+COMPILING = "compiling the {} kernel, once on this machine; until then queries that need it run more slowly"
+
+
+def plan_of(pattern: str) -> KernelPlan:
+    """A plan of a query with that pattern."""
+    parsed = parse_pattern(lexemes(pattern, 0), 0, len(pattern))
+    classes = tuple((name, EventClass("type", name, None)) for name in variables(parsed))
+    template = template_of([Query("q", parsed, classes, (Aggregate(Function.COUNT),), None)])
+    return compile_plan(template, share_nothing(template))
 
 
 @pytest.mark.parametrize(
     ("has_been_compiled", "master", "is_said"),
-    [(False, "local[2]", True), (True, "local[2]", False), (False, "spark://master:7077", False)],
+    [(False, "local[2]", True), (True, "local[2]", True), (False, "spark://master:7077", False)],
 )
 def test_compiling_is_said_once(
     tmp_path: Path,
@@ -68,12 +83,16 @@ def test_compiling_is_said_once(
     """On a machine whose kernels are yet to be compiled, by workers of its own, of which one may be at it."""
     (tmp_path / "plain.variant").write_text("compiled\n" if has_been_compiled else "")
     monkeypatch.setattr(waiting, "cache_directory", lambda: tmp_path)
-    monkeypatch.setattr(waiting, "_has_looked", False)
+    monkeypatch.setattr(waiting, "_looked_for", set())
+    (tmp_path / "full.variant").write_text("")
+    plans = {kernel: plan_of(pattern) for kernel, pattern in (("plain", "A B"), ("full", "A NOT C B"))}
     with caplog.at_level(logging.INFO, "sparkext"):
         for _ in range(2):
-            waiting.say_compiling(Bar(True, master))  # type: ignore[arg-type]
-    assert caplog.messages == [COMPILING] * is_said
-    assert capsys.readouterr().err == f"sparkext: {COMPILING}\n" * is_said
+            for plan in plans.values():
+                waiting.say_compiling(Bar(True, master), plan)  # type: ignore[arg-type]
+    said = [COMPILING.format(kernel) for kernel in plans if kernel == "full" or not has_been_compiled] * is_said
+    assert caplog.messages == said
+    assert capsys.readouterr().err == "".join(f"sparkext: {text}\n" for text in said)
 
 
 def test_how_kernels_ran_is_said_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

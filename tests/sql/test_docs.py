@@ -220,6 +220,9 @@ def test_what_troubleshooting_quotes(spark: SparkSession, plain: SparkSession) -
     *_, (_, command) = quoted.pop("Results are not up to date")  # the warnings are those of test_files.py
     assert spark.sql(command).count() == 1
     del quoted["The result is empty"]  # see test_missing_types.py
+    [(_, quiet)] = quoted.pop("Errors are logged twice")
+    names = re.findall(r'getLogger\("(\w+)"\)', quiet)
+    assert sorted(names) == ["DataFrameQueryContextLogger", "SQLQueryContextLogger"]
     assert not quoted
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from sparkext.binding.bound_query import BoundQuery
 from sparkext.jvm.application import failures
+from sparkext.workload.failed_passes import divided
 from tests.support.sql_cases import relation, trends, values
 from tests.support.tiers import first
 
@@ -149,3 +152,20 @@ def test_a_measure_that_fails_fails_what_reads_it(views: SparkSession) -> None:
         assert values(views.sql("SELECT k, n FROM wrong")) == [("x", 3)]
         assert values(views.table("one")) == [("x", 3)]
         fails(views, "wrong", "DIVIDE_BY_ZERO")
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed): java.io.EOFException",
+        "ExecutorLostFailure (executor 3 exited caused by one of the running tasks)",
+        "FetchFailed(BlockManagerId(1, host, 7337, None), shuffleId=0)",
+        "java.lang.OutOfMemoryError: Java heap space",
+        "java.io.IOException: No space left on device",
+    ],
+)
+def test_what_happens_to_a_machine_is_no_reason_to_divide(reason: str) -> None:
+    queries = cast("list[BoundQuery]", [object(), object(), object()])
+    assert divided(queries, [reason]) == [queries]
+    failed = "org.apache.spark.api.python.PythonException: Traceback (most recent call last)"
+    assert divided(queries, [reason, failed]) == [queries[:2], queries[2:]]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.udfs.arrow.batches import Batch, no_batch
 from sparkext.udfs.kernels.kernel import ADVANCE, END_KEY, PAUSE, REFILL_TREES
-from sparkext.udfs.kernels.variants import COMPILED, Arguments, Kernel, KernelForm, variant_of
+from sparkext.udfs.kernels.variants import COMPILED, FORMS, FULL, PLAIN, Arguments, Kernel, KernelForm, variant_of
 from sparkext.udfs.state.assemble import assemble, cell_offsets
 from sparkext.udfs.state.columns import (
     CURSOR_GROUP,
@@ -46,6 +46,13 @@ def is_lean(plan: KernelPlan) -> bool:
     See `sparkext.udfs.kernels.variants.FULL`.
     """
     return not (plan.guard_states or plan.is_cut or plan.comparisons or plan.spans or plan.has_addends)
+
+
+def variant_name(plan: KernelPlan) -> str:
+    """Name of the variant of the kernel that a plan needs."""
+    if not is_lean(plan):
+        return FULL
+    return FORMS if plan.regions else PLAIN
 
 
 class Machine:
