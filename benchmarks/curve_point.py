@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.workers.run import PoolRun
 

@@ -20,7 +20,7 @@ from benchmarks.bench import Bench
 from benchmarks.kernel import COUNT, Stream, compiled, nanoseconds, query
 from benchmarks.rides import Rides
 from benchmarks.same import ResultsDifferError
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, Function, Window
 from sparkext.udfs.kernels.variants import KernelForm

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sparkext.planner.bits import bits, members
-from sparkext.planner.completion.labels import ALONE
-from sparkext.planner.costs.cost_model import CostModel, Departure
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.problem.cost_model import CostModel, Departure
+from sparkext.planner.problem.labels import ALONE
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.sharing_plan import QSet
 
 

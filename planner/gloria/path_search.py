@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from sparkext.planner.completion.labels import ALONE, forms
-from sparkext.planner.completion.options import Labelling
-from sparkext.planner.costs.cost_model import Pricer
 from sparkext.planner.gloria.graph import Graph, Node
+from sparkext.planner.problem.labels import ALONE, Labelling, forms
+from sparkext.planner.problem.pricer import Pricer
 
 MAX_PATHS = 3
 """Most pools through whose best node a plan is put together."""

@@ -20,12 +20,12 @@ import numpy as np
 import pyarrow as pa
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
-from sparkext.planner.conditions.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.costs.measured import Constants
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import variables
 from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
+from sparkext.planner.patterns.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step, Window
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan

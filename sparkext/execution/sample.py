@@ -14,16 +14,16 @@ from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from sparkext.amounts import count
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.event_time import in_units, numbered
 from sparkext.execution.compact_rows import class_columns, key_text, only_parts, sql_texts
 from sparkext.execution.waiting import say_how_kernels_ran
 from sparkext.jvm.gateway import JvmError
 from sparkext.jvm.plans import operators, size_in_bytes
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
+from sparkext.planner.amounts import count
 from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.errors import PlanningError
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
 from sparkext.planner.patterns.query import EventClass
 from sparkext.udfs.state.program import Floats
 from sparkext.udfs.workers.counters import OF_PASS, OF_REGION, Report, ReportAccumulator, Reports

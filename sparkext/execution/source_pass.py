@@ -32,12 +32,12 @@ from sparkext.execution.partition_keys import part_of, spread
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
 from sparkext.jvm.frames import selected, sorted_within_partitions
 from sparkext.jvm.python_functions import map_in_arrow
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.kernel_plan.kernel_plan import (
     Arithmetic,
     KernelPlan,
     Layout,
 )
-from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, MATRIX, NUMBER, SCALE, field_column
+from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, MATRIX, NUMBER, SCALE, field_column
 from sparkext.udfs.state.program import Floats
 from sparkext.udfs.workers.matches import MatchRun
 from sparkext.udfs.workers.run import pool_kernel

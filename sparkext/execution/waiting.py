@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
 
-from sparkext.amounts import count
 from sparkext.jvm.application import shows_progress
+from sparkext.planner.amounts import count
 from sparkext.planner.patterns.query import EventClass
 from sparkext.udfs.kernels.compiled import cache_directory
 

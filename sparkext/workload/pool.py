@@ -30,18 +30,18 @@ from sparkext.jvm.analysis_context import of_no_view
 from sparkext.jvm.plans import is_stream, size_in_bytes
 from sparkext.jvm.relation_files import Listing, not_followed
 from sparkext.planner.budget import Budget
+from sparkext.planner.compiler.burst_lengths import mean_burst, with_choices
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.panes import may_be_stretched
-from sparkext.planner.costs.burst_lengths import mean_burst, with_choices
 from sparkext.planner.costs.migration import Migration, migration
 from sparkext.planner.costs.statistics import ExpectedEvents, ObservedStatistics, are_near, expectations, longest_window
 from sparkext.planner.errors import PlanningError
-from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OptimizerResult, cost_model, optimize
 from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import WorkloadTooLargeError
 from sparkext.planner.sharing.missing_events import missing_events
 from sparkext.planner.sharing.template import Template, template_of
+from sparkext.planner.totals.pane_rows import may_be_stretched
 from sparkext.settings import Confs
 from sparkext.workload.cancellation import of_this_thread
 from sparkext.workload.failed_passes import divided
@@ -362,7 +362,7 @@ class Pool:
         template = template_of([query.query for query in distinct])
         expected = self._expected(distinct, template, wanted, name)
         optimized = self._optimize(template, expected, wanted)
-        matches = None if optimized.found.mcep is None else optimized.found.mcep.plan
+        matches = optimized.found.matches
         tasks, cut, stretched = self._cutting(len(distinct), template, wanted)
         if matches is not None and matches.roots:
             cut = stretched = False  # all events of a key are in one task
@@ -374,7 +374,7 @@ class Pool:
             matches=matches,
             most_matches=wanted.most_matches,
         )
-        if optimized.found.hamlet is not None:
+        if optimized.found.chooses_bursts:
             plan = with_choices(plan, constants(), mean_burst(optimized.problem, optimized.found.plan))
         optimized.problem.budget.look()
         log.info(

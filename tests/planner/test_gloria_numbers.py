@@ -6,17 +6,18 @@ from itertools import islice
 
 import pytest
 
-from sparkext.planner.completion.labels import forms, plan_of
-from sparkext.planner.completion.options import all_labels
-from sparkext.planner.costs.cost_model import plan_cost
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.gloria.edge_pruning import prune_edges
 from sparkext.planner.gloria.generation import generate
-from sparkext.planner.gloria.gloria import RULES, build, gloria
+from sparkext.planner.gloria.gloria import RULES, build
 from sparkext.planner.gloria.graph import Graph, Node
 from sparkext.planner.gloria.kleene import plan_components
 from sparkext.planner.gloria.node_pruning import prune_nodes
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.plan_completion.options import all_labels
+from sparkext.planner.problem.labels import forms, plan_of
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.invalid import invalid
 from tests.support.gloria_texts import node_text, plan_text
 from tests.support.optimizer_workloads import problem
@@ -89,7 +90,7 @@ def test_table_3_weights_to_the_end() -> None:
 
 
 def test_table_3_plan() -> None:
-    found = gloria(TABLE_3, PAPER)
+    found = OPTIMIZERS["gloria"].plan(TABLE_3, PAPER)
     assert found.cost == found.published == found.bound == 307
     assert plan_text(TABLE_3, found.plan) == "EC:(3) FA:(1) AB:(1,2)^A BC:(1,2)^A CD:(1,2)^A,(3)"
 
@@ -140,7 +141,7 @@ def test_figure_1(sharing: set[int]) -> None:
     shown = ",".join(str(query + 1) for query in sorted(sharing))
     for number in inner:
         assert f"({shown})^P" in node_text(workload, plan.transitions[number].qsets)
-    assert gloria(workload, PAPER).cost <= plan_cost(workload, PAPER, plan)
+    assert OPTIMIZERS["gloria"].plan(workload, PAPER).cost <= plan_cost(workload, PAPER, plan)
 
 
 def test_rules_in_order() -> None:

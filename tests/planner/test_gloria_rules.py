@@ -6,23 +6,25 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from sparkext.planner.completion.completion import Effort, complete
-from sparkext.planner.completion.labels import ALONE, forms, plan_of
-from sparkext.planner.completion.options import Labelling, all_labels, some_labels
-from sparkext.planner.costs.cost_model import Pricer
 from sparkext.planner.costs.measured import MeasuredCosts
 from sparkext.planner.costs.paper import PaperCosts
+from sparkext.planner.exhaustive.exhaustive import exhaustive
 from sparkext.planner.gloria.edge_pruning import prune_edges
-from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
 from sparkext.planner.gloria.generation import generate
-from sparkext.planner.gloria.gloria import build, gloria
+from sparkext.planner.gloria.gloria import build
 from sparkext.planner.gloria.graph import Graph, Pool
+from sparkext.planner.gloria.graph_pools import pools
 from sparkext.planner.gloria.kleene import plan_components
 from sparkext.planner.gloria.node_pruning import prune_nodes
 from sparkext.planner.gloria.path_search import search_paths
-from sparkext.planner.gloria.pools import pools
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.plan_completion.completion import Effort, complete
+from sparkext.planner.plan_completion.options import all_labels, some_labels
+from sparkext.planner.problem.labels import ALONE, Labelling, forms, plan_of
+from sparkext.planner.problem.pricer import Pricer
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import WorkloadTooLargeError
 from sparkext.planner.sharing.template import template_of
 from tests.support.gloria_texts import node_text, plan_text
 from tests.support.optimizer_workloads import problem
@@ -211,7 +213,7 @@ def test_branches() -> None:
 def test_a_node_without_a_way_on_is_not_cheap() -> None:
     """Five times the same Kleene part behind one transition: sharing it pays, whatever its ends are."""
     workload = problem([f"H (A B)+ {end}" for end in "CDEFG"], EVENTS)
-    assert gloria(workload, PAPER).published == gloria(workload, PAPER).cost
+    assert OPTIMIZERS["gloria"].plan(workload, PAPER).published == OPTIMIZERS["gloria"].plan(workload, PAPER).cost
 
 
 def test_what_comes_together_from_two_pools() -> None:
@@ -295,7 +297,7 @@ def test_exhaustive_says_when_it_is_too_much() -> None:
 def test_exhaustive_knows_a_better_plan() -> None:
     workload = problem(["A B C"] * 2, EVENTS)
     assert exhaustive(workload, PAPER, known=1.0) is None
-    assert exhaustive(workload, PAPER, known=gloria(workload, PAPER).cost) is not None
+    assert exhaustive(workload, PAPER, known=OPTIMIZERS["gloria"].plan(workload, PAPER).cost) is not None
 
 
 def test_conditions_tell_classes_apart() -> None:
@@ -303,7 +305,7 @@ def test_conditions_tell_classes_apart() -> None:
     cheap = {"A": EventClass("kind", "A", "price < 10")}
     template = template_of([query("A B"), query("A B", classes=cheap)])
     workload = Problem(template, tuple(10.0 for _ in template.states))
-    assert plan_text(workload, gloria(workload, PAPER).plan) == "A[price < 10]B:(2) AB:(1)"
+    assert plan_text(workload, OPTIMIZERS["gloria"].plan(workload, PAPER).plan) == "A[price < 10]B:(2) AB:(1)"
 
 
 def test_completion_looks_at_the_simplest_labels_of_many() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sparkext.planner.compiler.kernel_plan import Encoding, Layout
+from sparkext.planner.kernel_plan.kernel_plan import Encoding, Layout
 from sparkext.udfs.arrow.arrays import as_arrow, as_binary, as_flags, as_numbers, has_values
 from tests.support.kernel_harness import sorted_rows, source_batch
 from tests.support.kernel_plans import random_plan, random_rows

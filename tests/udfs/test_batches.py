@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sparkext.planner.compiler.kernel_plan import Layout
+from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.udfs.arrow.batches import BatchReader
 from sparkext.udfs.arrow.result_batch import BEYOND_TYPE
 from sparkext.udfs.workers.run import PoolRun

@@ -11,8 +11,8 @@ from typing import cast
 import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import Layout
-from sparkext.planner.conditions.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
+from sparkext.planner.kernel_plan.kernel_plan import Layout
+from sparkext.planner.patterns.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.patterns.query import Query, Step, Window
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.loops import loops

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from sparkext.planner.automata.guards import ALWAYS
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.kernel_plan.kernel_plan import (
     COUNT_LIMIT,
     Access,
     Arithmetic,

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from sparkext.planner.compiler.kernel_plan import MatchRoot, MatchStep
+from sparkext.planner.kernel_plan.kernel_plan import MatchRoot, MatchStep
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.matches.building import longest, most_in_a_window
 from sparkext.udfs.matches.joins import PartialMatches, joined

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sparkext.planner.automata.guards import ALWAYS
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.kernel_plan.kernel_plan import (
     Arithmetic,
     Bank,
     Cell,

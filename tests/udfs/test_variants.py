@@ -16,7 +16,7 @@ import pytest
 
 from sparkext.cli.main import main
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import Layout
+from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.kernels import compiled, variants
 from sparkext.udfs.kernels.variants import COMPILED, INTERPRETED, Arguments, KernelForm, Variant
@@ -257,7 +257,7 @@ def test_the_command_compiles_what_is_asked_for(
 COUNT = """
 import sys
 from random import Random
-from sparkext.planner.compiler.kernel_plan import Layout
+from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.udfs.kernels import variants
 from sparkext.udfs.workers.run import PoolRun
 from tests.support.kernel_harness import source_batch

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import Column, Encoding, KernelPlan, Layout, class_words
+from sparkext.planner.kernel_plan.kernel_plan import Column, Encoding, KernelPlan, Layout, class_words
 from sparkext.udfs.arrow.arrays import as_flags, as_numbers, has_values
 from sparkext.udfs.arrow.difference_keys import encode_part
 from sparkext.udfs.arrow.key_changes import changes, same

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import SCALE_BITS, STUCK_HIGH, Arithmetic, Field
+from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, STUCK_HIGH, Arithmetic, Field
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.key_changes import changes
 from sparkext.udfs.arrow.result_batch import FieldValues, extreme_types, field_columns, field_values

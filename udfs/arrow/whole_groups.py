@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import Field
+from sparkext.planner.kernel_plan.kernel_plan import Field
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.combined import by_key, placed_after
 from sparkext.udfs.arrow.key_changes import changes

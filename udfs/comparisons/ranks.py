@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import Access, Encoding, KernelPlan, Order, Term
+from sparkext.planner.kernel_plan.kernel_plan import Access, Encoding, KernelPlan, Order, Term
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.comparisons.histories import coded
 from sparkext.udfs.comparisons.instructions import COLUMN, OPCODE, PREV_DIGITS, PREV_NUMBER, PREV_WHOLE

@@ -1,10 +1,10 @@
 """Bursts: whether events add to the forms of a region or to the totals that are made from these, burst by burst.
 
 A burst is what feeds a region between two changes of its base. When it begins, the kernel looks ahead in the batch
-whether the burst has so many events that sharing pays (`sparkext.planner.costs.burst_lengths`). If so, its events add
-to forms, and totals are evaluated when it has ended. If not, they add to the totals of each query, from totals as they
-are, which to the region is a change of its base: its forms are evaluated before, if they have changed. So bursts that
-are shared and others may follow each other in any way.
+whether the burst has so many events that sharing pays (`sparkext.planner.compiler.burst_lengths`). If so, its events
+add to forms, and totals are evaluated when it has ended. If not, they add to the totals of each query, from totals as
+they are, which to the region is a change of its base: its forms are evaluated before, if they have changed. So bursts
+that are shared and others may follow each other in any way.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ import numpy as np
 from numba import njit
 from numba.core.registry import cpu_target
 
-from sparkext.planner.compiler.kernel_plan import SOURCE
+from sparkext.planner.kernel_plan.kernel_plan import SOURCE
 from sparkext.udfs.kernels.linked import LinkingCompiler
 from sparkext.udfs.unpacked import digest, lasting_directory
 

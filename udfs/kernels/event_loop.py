@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
 from sparkext.udfs.kernels.anchors import add_per_anchor, settle_anchored
 from sparkext.udfs.kernels.bursts import choose, end_bursts, look_again
 from sparkext.udfs.kernels.compiled import as_index, inner

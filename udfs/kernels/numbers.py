@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 from numba.extending import lower_builtin, type_callable
 
-from sparkext.planner.compiler.kernel_plan import SCALE_BITS, STUCK_HIGH
+from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, STUCK_HIGH
 from sparkext.udfs.kernels.compiled import arithmetic, kernel
 
 LIMIT_HIGH = np.int64(STUCK_HIGH)

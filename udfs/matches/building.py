@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, Matches, MatchRoot
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, Matches, MatchRoot
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.matches.joins import PartialMatches, joined

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import SCALE_BITS, Arithmetic, Field, MatchContribution, MatchRoot
+from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, Arithmetic, Field, MatchContribution, MatchRoot
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.arrow.combined import added_up
 from sparkext.udfs.arrow.result_batch import FieldValues

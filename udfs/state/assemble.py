@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
-from sparkext.planner.compiler.kernel_plan import Arithmetic, Cell, Field, KernelPlan, Link, Product
+from sparkext.planner.kernel_plan.kernel_plan import Arithmetic, Cell, Field, KernelPlan, Link, Product
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.comparisons.histories import NO_HISTORY, Histories, is_in_tree, tree_links
 from sparkext.udfs.state.columns import SCAN_HISTORY

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import Cell, Encoding, KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import Cell, Encoding, KernelPlan
 from sparkext.udfs.state.assemble import anchored_cells
 from sparkext.udfs.state.parts import updates
 from sparkext.udfs.state.program import Ints

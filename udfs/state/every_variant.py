@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.udfs.arrow.batches import no_batch
 from sparkext.udfs.kernels.variants import Arguments
 from sparkext.udfs.state.assemble import assemble

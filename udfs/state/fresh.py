@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.udfs.state.assemble import field_indexes
 from sparkext.udfs.state.columns import (
     BLANK_HIGH,

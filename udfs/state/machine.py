@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.udfs.arrow.batches import Batch, no_batch
 from sparkext.udfs.kernels.kernel import ADVANCE, END_KEY, PAUSE, REFILL_TREES
 from sparkext.udfs.kernels.variants import COMPILED, Arguments, Kernel, KernelForm, variant_of
@@ -53,7 +53,7 @@ class Machine:
 
     Args:
         plan: The plan.
-        chunk: See `sparkext.planner.compiler.kernel_plan.Layout`.
+        chunk: See `sparkext.planner.kernel_plan.kernel_plan.Layout`.
         combine: Whether rows of the same group, bank and window are added up.
         regions: Whether to have regions although the plan has none, so that no other kernel is compiled for it.
         stretches: Most matrices that `multiply` will be given.

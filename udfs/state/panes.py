@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan
-from sparkext.planner.compiler.kernel_plan import Panes as PlannedPanes
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import Panes as PlannedPanes
 from sparkext.udfs.state.assemble import cell_offsets, counted
 from sparkext.udfs.state.columns import (
     BANK_SLOTS,

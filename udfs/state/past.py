@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, Access, KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, Access, KernelPlan
 from sparkext.udfs.arrow.batches import Batch, no_batch
 from sparkext.udfs.comparisons.histories import terms_of
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, RankedEvents, Ranker

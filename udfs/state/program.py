@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import Arithmetic
+from sparkext.planner.kernel_plan.kernel_plan import Arithmetic
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]

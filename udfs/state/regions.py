@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, NO_EVENT, KernelPlan, Product, class_words
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, NO_EVENT, KernelPlan, Product, class_words
 from sparkext.udfs.state.assemble import cell_offsets, counted
 from sparkext.udfs.state.columns import ENDING, FEEDING
 from sparkext.udfs.state.fresh import set_units

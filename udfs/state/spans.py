@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import NO_EVENT, KernelPlan, Span
+from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, KernelPlan, Span
 from sparkext.udfs.state.assemble import cell_offsets, counted
 from sparkext.udfs.state.columns import (
     OF_EVALUATION,

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.order_keys import as_int64

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.key_changes import changes
 from sparkext.udfs.arrow.order_keys import as_int64

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, KernelPlan, class_words
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, KernelPlan, class_words
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.state.program import Floats
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.kernel_plan.kernel_plan import (
     CLASSES_PER_WORD,
     Arithmetic,
     KernelPlan,

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import Encoding, KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import Encoding, KernelPlan, Layout
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import Batch, BatchReader, rows_of
 from sparkext.udfs.arrow.difference_keys import difference_types

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
-from sparkext.planner.compiler.result_columns import MATRIX
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.result_columns import MATRIX
 from sparkext.udfs.arrow.arrays import as_arrow, as_binary
 from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.arrow.result_batch import extreme_types, result_batch
