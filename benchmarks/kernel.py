@@ -35,9 +35,9 @@ from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import Template, template_of
 from sparkext.planner.totals.pane_rows import PANES_FROM
-from sparkext.udfs.kernels.variants import KernelForm
-from sparkext.udfs.workers.matches import MatchRun
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.workers.match_run import MatchRun
+from sparkext.udfs.workers.pool_run import PoolRun
+from sparkext.udfs.workers.variants import KernelForm
 
 MINUTE = 60_000_000
 SLIDING = Window(20 * MINUTE, 5 * MINUTE)

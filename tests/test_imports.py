@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sparkext.planner.strong_components import strong_components
+from sparkext.udfs.unpacked import COMPILED_FOLDERS
 
 ROOT = Path(__file__).parent.parent
 
@@ -50,6 +51,20 @@ PLANNER_ORDER = (
 )
 """Floors of planner/: folders and modules, each of which may import those of the floors below, and no neighbour; but
 the modules of the lowest may import each other."""
+
+UDFS_ORDER = (
+    ("unpacked",),
+    ("tables",),
+    ("jit",),
+    ("arithmetic",),
+    ("comparisons",),
+    ("kernels", "state"),
+    ("arrow",),
+    ("matches",),
+    ("workers",),
+    ("streams",),
+)
+"""Floors of udfs/, likewise. What kernels are compiled from is below what reads batches and runs tasks."""
 
 STRATEGY = re.compile("gloria|sharon|hamlet|mcep", re.IGNORECASE)
 """Names of strategies."""
@@ -201,7 +216,7 @@ def test_packages_import_what_they_may(package: str) -> None:
             )
 
 
-@pytest.mark.parametrize(("package", "order"), [("planner", PLANNER_ORDER)])
+@pytest.mark.parametrize(("package", "order"), [("planner", PLANNER_ORDER), ("udfs", UDFS_ORDER)])
 def test_floors(package: str, order: tuple[tuple[str, ...], ...]) -> None:
     """There is no way back, so there is no ring, and every folder and module has its floor."""
     floor = {name: number for number, names in enumerate(order) for name in names}
@@ -215,6 +230,15 @@ def test_floors(package: str, order: tuple[tuple[str, ...], ...]) -> None:
                     there = other.split(".")[2]
                     is_below = floor[there] < floor[name] or floor[there] == floor[name] == 0
                     assert there == name or is_below, f"{file.relative_to(ROOT)} imports {other}"
+
+
+def test_kernels_are_compiled_from_the_lowest_floors() -> None:
+    """An edit of what reads batches or runs tasks compiles no kernel anew."""
+    floors = [name for names in UDFS_ORDER[1:6] for name in names]
+    assert sorted(floors) == sorted(COMPILED_FOLDERS)
+    decorated = re.compile(r"^@(?:kernel|inner|inlined|arithmetic)$", re.MULTILINE)
+    compiled = [path for path in (ROOT / "udfs").rglob("*.py") if decorated.search(path.read_text())]
+    assert {path.relative_to(ROOT / "udfs").parts[0] for path in compiled} <= {*COMPILED_FOLDERS}
 
 
 @pytest.mark.parametrize("package", ALLOWED)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from sparkext.execution.calibrate import alone
-from sparkext.udfs.kernels import compiled
-from sparkext.udfs.kernels.variants import Variant
-from sparkext.udfs.state.every_variant import every_variant
+from sparkext.udfs.jit import compiled
+from sparkext.udfs.workers.every_variant import every_variant
+from sparkext.udfs.workers.variants import Variant
 
 
 def add(commands: Any) -> None:

@@ -30,9 +30,9 @@ from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Que
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import template_of
-from sparkext.udfs.kernels.compiled import SOURCES
-from sparkext.udfs.kernels.variants import KernelForm
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.jit.compiled import SOURCES
+from sparkext.udfs.workers.pool_run import PoolRun
+from sparkext.udfs.workers.variants import KernelForm
 
 log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
 from sparkext.planner.patterns.query import EventClass
-from sparkext.udfs.state.program import Floats
+from sparkext.udfs.tables.program import Floats
 from sparkext.udfs.workers.counters import OF_PASS, OF_REGION, Report, ReportAccumulator, Reports
 
 log = logging.getLogger(__name__)

@@ -38,9 +38,9 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     Layout,
 )
 from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, MATRIX, NUMBER, SCALE, field_column
-from sparkext.udfs.state.program import Floats
-from sparkext.udfs.workers.matches import MatchRun
-from sparkext.udfs.workers.run import pool_kernel
+from sparkext.udfs.tables.program import Floats
+from sparkext.udfs.workers.match_run import MatchRun
+from sparkext.udfs.workers.pool_run import pool_kernel
 from sparkext.udfs.workers.stretches import StretchRun, merged
 
 _CHUNK = "chunk"

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from sparkext.jvm.application import shows_progress
 from sparkext.planner.amounts import count
 from sparkext.planner.patterns.query import EventClass
-from sparkext.udfs.kernels.compiled import cache_directory
+from sparkext.udfs.jit.compiled import cache_directory
 
 log = logging.getLogger(__name__)
 

@@ -36,7 +36,7 @@ from sparkext.jvm.temp_views import drop_view, trend_views
 from sparkext.planner.amounts import count
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.view_text import as_written
-from sparkext.udfs.workers.run import NODE
+from sparkext.udfs.workers.pool_run import NODE
 from sparkext.workload import self_check
 from sparkext.workload.analyses import AnalysedRelations, Analyses
 from sparkext.workload.collector import LATER, Collector

@@ -20,7 +20,7 @@ from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.workers import counters
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.workers.pool_run import PoolRun
 from tests.support.kernel_harness import cut, kernel_rows, sorted_rows, source_batch
 from tests.support.kernel_twin import KernelRow
 from tests.support.optimizer_workloads import problem

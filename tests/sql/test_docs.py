@@ -24,7 +24,7 @@ from sparkext.cli.submit import PROGRAMS
 from sparkext.execution.calibrate import alone
 from sparkext.jvm.errors import CONDITIONS
 from sparkext.settings import BUDGET, KNOWN
-from sparkext.udfs.state.every_variant import every_variant
+from sparkext.udfs.workers.every_variant import every_variant
 from tests.cluster import page as cluster_page
 from tests.support import sql_clients_page
 from tests.support.pages import blocks

@@ -42,12 +42,12 @@ from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionP
 from sparkext.planner.sharing.template import Template, template_of
 from sparkext.planner.totals.pane_rows import PANES_FROM, may_be_stretched
 from sparkext.udfs.arrow.whole_groups import whole_groups
-from sparkext.udfs.kernels.interpreted import CAN_INTERPRET
-from sparkext.udfs.kernels.variants import INTERPRETED, Kernel, KernelForm, Variant
+from sparkext.udfs.jit.interpreted import CAN_INTERPRET
 from sparkext.udfs.workers.fallback import Fallback
-from sparkext.udfs.workers.matches import ROWS, MatchRun
-from sparkext.udfs.workers.run import OUTPUT_BYTES, PoolRun
+from sparkext.udfs.workers.match_run import ROWS, MatchRun
+from sparkext.udfs.workers.pool_run import OUTPUT_BYTES, PoolRun
 from sparkext.udfs.workers.stretches import StretchRun, merged
+from sparkext.udfs.workers.variants import INTERPRETED, Kernel, KernelForm, Variant
 from tests.support.enumerator import Event, Key, Results, Value, as_count, as_float, minus, sort_key
 from tests.support.kernel_twin import KernelRow
 from tests.support.sharing_plans import draw_plan, optimized_plan, sharon_plan

@@ -22,7 +22,7 @@ KINDS = (np.int32, np.int64, np.float64)
 WORKER = """
 import pickle, sys
 from sparkext.udfs.arrow.combined import combined
-from sparkext.udfs.workers.run import pool_kernel
+from sparkext.udfs.workers.pool_run import pool_kernel
 plan, layout, batches = pickle.load(sys.stdin.buffer)
 found = list(pool_kernel(plan, layout)(iter(batches)))
 added = list(combined(plan.fields, layout.group_keys + 2)(iter(found)))

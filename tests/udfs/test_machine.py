@@ -13,9 +13,9 @@ import pytest
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.template import template_of
-from sparkext.udfs.arrow.batches import Batch
-from sparkext.udfs.state.machine import Machine
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.workers.machine import Machine
+from sparkext.udfs.workers.pool_run import PoolRun
 from tests.support import kernel_harness
 from tests.support.pools import query
 from tests.support.soak import problems

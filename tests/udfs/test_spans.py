@@ -12,7 +12,7 @@ from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import Query, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
-from sparkext.udfs.state.spans import FEW
+from sparkext.udfs.state.span_tables import FEW
 from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import (
     difference,

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, add_one
 from sparkext.udfs.comparisons.range_tree import FANOUT, GROUP, nodes_of_level
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, ASKED_OTHERS, LEAF, LEVELS
-from sparkext.udfs.kernels.compiled import inlined, inner
-from sparkext.udfs.kernels.totals import HUGE, NARROW, add_one
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.jit.compiled import inlined, inner
+from sparkext.udfs.tables.columns import (
     CURSOR_SCALED,
     CURSOR_WIDE,
     LAYOUT_AT,
@@ -32,7 +32,7 @@ from sparkext.udfs.state.columns import (
     UPDATE_AT,
     WINDOW_WITHIN,
 )
-from sparkext.udfs.state.program import EXACT, NUMBER
+from sparkext.udfs.tables.program import EXACT, NUMBER
 
 
 @inner
@@ -85,9 +85,9 @@ def find_nodes(asked, intervals, shape, order, by_order, found):  # type: ignore
 
     Args:
         asked: Its row of ``Past.ranks``.
-        intervals: `sparkext.udfs.state.program.Past`.
+        intervals: `sparkext.udfs.tables.program.Past`.
         shape: The row of ``Past.shapes``.
-        order, by_order: `sparkext.udfs.state.program.Past`.
+        order, by_order: `sparkext.udfs.tables.program.Past`.
         found: The nodes are written here, counted from the first of the tree.
 
     Returns:

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.comparisons.codes import CODES
-from sparkext.udfs.comparisons.instructions import (
+from sparkext.udfs.comparisons.evaluation import (
     ADD_NUMBER,
     ADD_WHOLE,
     AND,
@@ -52,8 +51,9 @@ from sparkext.udfs.comparisons.instructions import (
     three_way_number,
     three_way_whole,
 )
-from sparkext.udfs.kernels.compiled import inlined, inner, kernel
-from sparkext.udfs.state.program import Flags, Floats, Ints
+from sparkext.udfs.jit.compiled import inlined, inner, kernel
+from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.tables.program import Flags, Floats, Ints
 
 _KNOWN, _FINITE, _SIGN = range(3)
 """How much a class tells: whether a value is NULL; if not, which infinity or NaN it is; if none, its sign."""

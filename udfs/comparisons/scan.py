@@ -6,7 +6,7 @@ of them before the next one does. NULL is a value that is not known; three-value
 
 from __future__ import annotations
 
-from sparkext.udfs.comparisons.instructions import (
+from sparkext.udfs.comparisons.evaluation import (
     AND,
     AT_MOST_KEY,
     CHOOSE_KEY,
@@ -37,8 +37,8 @@ from sparkext.udfs.comparisons.instructions import (
     three_way_number,
     three_way_whole,
 )
-from sparkext.udfs.kernels.compiled import inlined, inner, kernel
-from sparkext.udfs.state.program import SCAN_CHUNK
+from sparkext.udfs.jit.compiled import inlined, inner, kernel
+from sparkext.udfs.tables.program import SCAN_CHUNK
 
 
 @kernel
@@ -53,7 +53,7 @@ def find_matches(code, batch, row, sources, begin, end, found, registers):  # ty
         begin: First entry.
         end: The entry after the last.
         found: The entries are written here.
-        registers: `sparkext.udfs.state.program.Registers`, one for each instruction at least; scratch.
+        registers: `sparkext.udfs.tables.program.Registers`, one for each instruction at least; scratch.
 
     Returns:
         How many there are.

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import inner
-from sparkext.udfs.kernels.guards import holds
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.jit.compiled import inner
+from sparkext.udfs.kernels.guard_buckets import holds
+from sparkext.udfs.tables.columns import (
     BLANK_HIGH,
     BLANK_LOW,
     CUT_ENDS,

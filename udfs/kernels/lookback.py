@@ -6,15 +6,15 @@ range trees, or event by event.
 
 from __future__ import annotations
 
+from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled, is_before
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, add_from, add_one, blank_lanes, is_some
 from sparkext.udfs.comparisons.interval_trees import add_intervals, put_in_intervals
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_NODE, ASKED_OTHERS, ASKED_RANKS, LEAF, NODE, RANK, SIZE
 from sparkext.udfs.comparisons.scan import find_matches
-from sparkext.udfs.kernels.compiled import inlined, inner
+from sparkext.udfs.jit.compiled import inlined, inner
 from sparkext.udfs.kernels.cuts import mark_taken
-from sparkext.udfs.kernels.guards import holds
-from sparkext.udfs.kernels.numbers import add_exact, add_scaled, is_before
-from sparkext.udfs.kernels.totals import HUGE, NARROW, add_from, add_one, blank_lanes, is_some
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.kernels.guard_buckets import holds
+from sparkext.udfs.tables.columns import (
     CURSOR_SCALED,
     CURSOR_WIDE,
     FEED_LANES,
@@ -52,7 +52,7 @@ from sparkext.udfs.state.columns import (
     UPDATE_WINDOW,
     WINDOW_WITHIN,
 )
-from sparkext.udfs.state.program import EXACT, EXTREME, NEVER_YET, NUMBER
+from sparkext.udfs.tables.program import EXACT, EXTREME, NEVER_YET, NUMBER
 
 
 @inner

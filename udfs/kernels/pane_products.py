@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import as_index, inlined, inner
-from sparkext.udfs.kernels.numbers import LIMIT_HIGH, add_exact, add_scaled, is_before, multiply_exact, scaled
+from sparkext.udfs.arithmetic.numbers import LIMIT_HIGH, add_exact, add_scaled, is_before, multiply_exact, scaled
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add_product, is_some, write
+from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.rows import new_row
-from sparkext.udfs.kernels.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add_product, is_some, write
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.tables.columns import (
     BANK_NUMBER,
     BANK_SLOTS,
     BANK_SLOTS_END,
@@ -62,7 +62,7 @@ from sparkext.udfs.state.columns import (
     WINDOW_CELLS_END,
     WINDOW_LANES,
 )
-from sparkext.udfs.state.program import EXACT, EXTREME, NUMBER
+from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 
 @inner

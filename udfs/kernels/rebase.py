@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import as_index, inlined, inner
-from sparkext.udfs.kernels.numbers import is_before
-from sparkext.udfs.kernels.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_product, is_some
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.arithmetic.numbers import is_before
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_product, is_some
+from sparkext.udfs.jit.compiled import as_index, inlined, inner
+from sparkext.udfs.tables.columns import (
     BLANK_HIGH,
     BLANK_LOW,
     CURSOR_SCALED,
@@ -38,7 +38,7 @@ from sparkext.udfs.state.columns import (
     UNIT_AT,
     UNIT_KIND,
 )
-from sparkext.udfs.state.program import EXACT, EXTREME, NUMBER
+from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 # Numba would compile for each of them by itself if they were Python's.
 _TOTALS, _PENDING, _VIEWS = np.int64(0), np.int64(1), np.int64(2)
@@ -192,7 +192,7 @@ def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-un
 
     Args:
         state: Its event totals are scratch.
-        regions: `sparkext.udfs.state.regions.Regions`.
+        regions: `sparkext.udfs.state.region_tables.Regions`.
         numbers: Evaluations, of which those from ``first`` to ``last`` are made.
         first, last: A range.
         mode: ``_TOTALS``: forms into the totals they are of; ``_VIEWS``: into views, where these are not

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import as_index, inner
-from sparkext.udfs.state.columns import CURSOR_GROUP, CURSOR_ROWS, WINDOW_LIVE
+from sparkext.udfs.jit.compiled import as_index, inner
+from sparkext.udfs.tables.columns import CURSOR_GROUP, CURSOR_ROWS, WINDOW_LIVE
 
 _FACTORS = (np.uint64(7046029254386353131), np.uint64(1442695040888963407))
 """Of the hash of a row: odd, and without a pattern in their bits."""

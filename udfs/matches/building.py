@@ -8,10 +8,10 @@ import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, Matches, MatchRoot
 from sparkext.planner.patterns.query import Window
-from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.matches.joins import PartialMatches, joined
+from sparkext.udfs.matches.match_totals import Totals
 from sparkext.udfs.matches.moments import Moments
-from sparkext.udfs.matches.totals import Totals
+from sparkext.udfs.tables.batch import Batch
 
 
 class TooManyMatchesError(Exception):

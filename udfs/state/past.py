@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, Access, KernelPlan
-from sparkext.udfs.arrow.batches import Batch, no_batch
 from sparkext.udfs.comparisons.histories import terms_of
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, RankedEvents, Ranker
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.state.fresh import no_past, registers_for, totals_of
+from sparkext.udfs.tables.batch import Batch, no_batch
+from sparkext.udfs.tables.columns import (
     CURSOR_KEY,
     HISTORY_CELLS,
     HISTORY_LANES,
@@ -36,8 +37,7 @@ from sparkext.udfs.state.columns import (
     TREE_TERM,
     TREE_WINDOW,
 )
-from sparkext.udfs.state.fresh import no_past, registers_for, totals_of
-from sparkext.udfs.state.program import (
+from sparkext.udfs.tables.program import (
     EXTREME,
     NEVER_YET,
     NO_KEY,

@@ -18,16 +18,16 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     too_many,
 )
 from sparkext.udfs.arrow.arrays import as_arrow
-from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
-from sparkext.udfs.kernels.variants import KernelForm
 from sparkext.udfs.matches.building import Building, TooManyMatchesError
+from sparkext.udfs.matches.match_totals import Totals
 from sparkext.udfs.matches.moments import Moments
-from sparkext.udfs.matches.totals import Totals
-from sparkext.udfs.matches.windows import first_open
-from sparkext.udfs.state.program import NO_KEY, Ints
+from sparkext.udfs.matches.windows_of_moments import first_open
+from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.tables.program import NO_KEY, Ints
 from sparkext.udfs.workers.fallback import Fallback
-from sparkext.udfs.workers.run import OUTPUT_BYTES, PoolRun
+from sparkext.udfs.workers.pool_run import OUTPUT_BYTES, PoolRun
+from sparkext.udfs.workers.variants import KernelForm
 
 ROWS = 1 << 15
 """Rows from which on their matches are built, as far as all events are there that may be in them."""

@@ -9,13 +9,8 @@ import numpy as np
 from sparkext.planner.kernel_plan.kernel_plan import Cell, Encoding, KernelPlan
 from sparkext.udfs.state.assemble import anchored_cells
 from sparkext.udfs.state.parts import updates
-from sparkext.udfs.state.program import Ints
-
-WHOLE, DOUBLE = range(2)
-"""What the keys of a difference are made of."""
-
-ADDED_COLUMN, ADDED_KIND, ADDED_IS_GREATEST = range(3)
-"""Columns of tables of `Differences`."""
+from sparkext.udfs.tables.columns import DOUBLE, WHOLE
+from sparkext.udfs.tables.program import Ints
 
 
 class Differences(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import arithmetic, as_index, inlined
-from sparkext.udfs.kernels.numbers import is_before
-from sparkext.udfs.kernels.totals import NO_HIGH, NO_LOW
-from sparkext.udfs.state.differences import ADDED_COLUMN, ADDED_IS_GREATEST, ADDED_KIND, DOUBLE
+from sparkext.udfs.arithmetic.numbers import is_before
+from sparkext.udfs.arithmetic.totals import NO_HIGH, NO_LOW
+from sparkext.udfs.jit.compiled import arithmetic, as_index, inlined
+from sparkext.udfs.tables.columns import ADDED_COLUMN, ADDED_IS_GREATEST, ADDED_KIND, DOUBLE
 
 _SIZE = np.int64(np.iinfo(np.int64).max)
 _NAN_KEY = np.int64(0x7FF8 << 48)
@@ -18,7 +18,7 @@ def add_part(added, batch, row, begin, end, high, low):  # type: ignore[no-untyp
     """Add what an event has to the order keys at ``begin``..``end``, wherever there is one.
 
     Args:
-        added: Row of a table of `sparkext.udfs.state.differences.Differences`.
+        added: Row of a table of `sparkext.udfs.state.difference_tables.Differences`.
         batch: `sparkext.udfs.arrow.batches.Batch`.
         row: Of the event.
         begin: Index of the first key.

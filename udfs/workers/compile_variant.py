@@ -1,6 +1,6 @@
-"""Compiles a variant of the kernel, keeps it, and says so in its file; see `sparkext.udfs.kernels.variants`::
+"""Compiles a variant of the kernel, keeps it, and says so in its file; see `sparkext.udfs.workers.variants`::
 
-python -m sparkext.udfs.kernels.compile_variant LOCK < signature
+python -m sparkext.udfs.workers.compile_variant LOCK < signature
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 
 from numba.core.targetconfig import TargetConfig
 
-from sparkext.udfs.kernels.variants import compile_signature, note_done
+from sparkext.udfs.workers.variants import compile_signature, note_done
 
 
 def _are_equal(one: TargetConfig, other: object) -> bool:

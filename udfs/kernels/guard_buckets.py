@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import inner
-from sparkext.udfs.kernels.numbers import add_exact, add_scaled
-from sparkext.udfs.kernels.totals import add_from
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled
+from sparkext.udfs.arithmetic.totals import add_from
+from sparkext.udfs.jit.compiled import inner
+from sparkext.udfs.tables.columns import (
     BLANK_HIGH,
     BLANK_LOW,
     CURSOR_TIME,
@@ -47,7 +47,7 @@ from sparkext.udfs.state.columns import (
     WINDOW_SLIDE,
     WINDOW_WITHIN,
 )
-from sparkext.udfs.state.program import EXACT, NEVER_YET, NUMBER
+from sparkext.udfs.tables.program import EXACT, NEVER_YET, NUMBER
 
 _NEVER = np.int64(NEVER_YET)
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import as_index, inlined, inner
-from sparkext.udfs.kernels.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
+from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
+from sparkext.udfs.arithmetic.totals import HUGE, NO_HIGH, NO_LOW, add_one, is_some
+from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.pane_products import (
     begin_panes,
     clear_lanes,
     evaluate_front,
     keep_column,
 )
-from sparkext.udfs.kernels.totals import HUGE, NO_HIGH, NO_LOW, add_one, is_some
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.tables.columns import (
     CURSOR_DIRTY,
     CURSOR_SCALED,
     FRONT_BEGIN,
@@ -49,7 +49,7 @@ from sparkext.udfs.state.columns import (
     REACHED_CELL,
     REACHED_WINDOW,
 )
-from sparkext.udfs.state.program import EXACT, EXTREME, NUMBER
+from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 _EARLIEST = np.int64(np.iinfo(np.int64).min)
 
@@ -120,8 +120,8 @@ def gain(state, spans, g, kind, high, low, number):  # type: ignore[no-untyped-d
     """Add to what is reported of trends the gain from what events at the latest time have added to a cell.
 
     Args:
-        state: `sparkext.udfs.state.program.State`; changed.
-        spans: `sparkext.udfs.state.spans.Spans`.
+        state: `sparkext.udfs.tables.program.State`; changed.
+        spans: `sparkext.udfs.state.span_tables.Spans`.
         g: Row of the cell in its ``gains``.
         kind: Arithmetic of the cell.
         high: What they have added to all cells of their classes.

@@ -27,8 +27,8 @@ from numba import njit
 from numba.core.registry import cpu_target
 
 from sparkext.planner.kernel_plan.kernel_plan import SOURCE
-from sparkext.udfs.kernels.linked import LinkingCompiler
-from sparkext.udfs.unpacked import digest, lasting_directory
+from sparkext.udfs.jit.linked import LinkingCompiler
+from sparkext.udfs.unpacked import COMPILED_FOLDERS, digest, lasting_directory
 
 
 def cache_directory() -> Path | None:
@@ -69,13 +69,9 @@ def _processor() -> tuple[str, ...]:
     return tuple(cpu_target.target_context.codegen().magic_tuple())
 
 
-_UNCOMPILED = ("matches", "streams")
-"""Folders of which nothing is compiled."""
-
-
 def sources() -> list[Path]:
     """The files that kernels are compiled from."""
-    return sorted(file for file in Path(__file__).parents[1].rglob("*.py") if file.parent.name not in _UNCOMPILED)
+    return [file for folder in COMPILED_FOLDERS for file in sorted((_PACKAGE / folder).rglob("*.py"))]
 
 
 SOURCES = digest(file.read_bytes() for file in (*sources(), SOURCE))
@@ -128,7 +124,7 @@ def _linked(forceinline: bool) -> Callable[[Callable[..., Any]], Any]:
 
 
 inner = _linked(forceinline=False)
-"""For functions that compiled ones call, see `sparkext.udfs.kernels.linked`."""
+"""For functions that compiled ones call, see `sparkext.udfs.jit.linked`."""
 
 inlined = _linked(forceinline=True)
 """For small functions in the innermost loops. LLVM puts them into their callers; numba's own way takes much longer to

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, Arithmetic, Field, MatchContribution, MatchRoot
-from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.arrow.combined import added_up
 from sparkext.udfs.arrow.result_batch import FieldValues
 from sparkext.udfs.matches.joins import PartialMatches
 from sparkext.udfs.matches.moments import Moments
 from sparkext.udfs.matches.pairs import numbered
-from sparkext.udfs.state.program import NO_KEY, Floats, Ints
+from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.tables.program import NO_KEY, Floats, Ints
 
 _BIG = 2.0**256
 _LANES = 1 << 19

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.planner.patterns.query import Window
-from sparkext.udfs.state.program import Ints
+from sparkext.udfs.tables.program import Ints
 
 
 def windows_of(window: Window | None, times: Ints) -> tuple[Ints, Ints]:

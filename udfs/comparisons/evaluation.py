@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparkext.udfs.arithmetic.numbers import is_before
 from sparkext.udfs.comparisons.codes import CODES
-from sparkext.udfs.kernels.compiled import inlined
-from sparkext.udfs.kernels.numbers import is_before
+from sparkext.udfs.jit.compiled import inlined
 
 OPCODE, FIRST, SECOND, THIRD, COLUMN, VALUE, IS_KNOWN = range(7)
 """Columns of ``Program.code``: what to do, registers of operands, column of the events, constant, whether it is one."""

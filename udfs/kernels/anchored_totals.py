@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import as_index, inlined, inner
-from sparkext.udfs.kernels.differences import add_from_with_part, with_part
+from sparkext.udfs.arithmetic.numbers import add_scaled, is_before, scaled
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, TINY, add_from, blank_lanes, is_some
+from sparkext.udfs.jit.compiled import as_index, inlined, inner
+from sparkext.udfs.kernels.difference_parts import add_from_with_part, with_part
 from sparkext.udfs.kernels.lookback import match
-from sparkext.udfs.kernels.numbers import add_scaled, is_before, scaled
-from sparkext.udfs.kernels.totals import HUGE, NARROW, NO_HIGH, NO_LOW, TINY, add_from, blank_lanes, is_some
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.tables.columns import (
+    ADDED_COLUMN,
     ANCHORED_COLUMN,
     ANCHORED_COUNT_KIND,
     ANCHORED_COUNT_LINKS,
@@ -40,8 +41,7 @@ from sparkext.udfs.state.columns import (
     PAST_FIRST,
     PAST_SEEN,
 )
-from sparkext.udfs.state.differences import ADDED_COLUMN
-from sparkext.udfs.state.program import EXACT, EXTREME, NUMBER
+from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 
 @inner

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import as_index, inner
-from sparkext.udfs.kernels.guards import holds
+from sparkext.udfs.arithmetic.totals import write
+from sparkext.udfs.jit.compiled import as_index, inner
+from sparkext.udfs.kernels.guard_buckets import holds
 from sparkext.udfs.kernels.pane_products import begin_panes, turn_panes
 from sparkext.udfs.kernels.rows import new_row
-from sparkext.udfs.kernels.totals import write
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.tables.columns import (
     BANK_NUMBER,
     BANK_SLOTS,
     BANK_SLOTS_END,
@@ -40,7 +40,7 @@ from sparkext.udfs.state.columns import (
     WINDOW_SLIDE,
     WINDOW_WITHIN,
 )
-from sparkext.udfs.state.program import EXACT, NUMBER
+from sparkext.udfs.tables.program import EXACT, NUMBER
 
 
 @inner

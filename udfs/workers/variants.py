@@ -1,6 +1,6 @@
 """Variants of the kernel, of which a plan needs one. Each is compiled once on a machine, by one process.
 
-Beside the kernels that are kept (`sparkext.udfs.kernels.compiled`) each variant has a file. Who compiles holds its
+Beside the kernels that are kept (`sparkext.udfs.jit.compiled`) each variant has a file. Who compiles holds its
 lock, which the system takes back however a process ends, and writes into it when all is kept. The lock is taken by a
 worker and inherited by the process that it starts; where one of twenty workers has it, the others know that one is at
 work.
@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numba
 from numba.core.caching import NullCache
 
-from sparkext.udfs.kernels import compiled
-from sparkext.udfs.kernels.interpreted import CAN_INTERPRET, interpreted
+from sparkext.udfs.jit import compiled
+from sparkext.udfs.jit.interpreted import CAN_INTERPRET, interpreted
 from sparkext.udfs.kernels.kernel import run
 
 COMPILED = run
@@ -242,7 +242,7 @@ def _compiling(lock: int, signature: tuple[Any, ...]) -> subprocess.Popen[bytes]
     if numba.config.CACHE_DIR:
         variables["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR
     made = subprocess.Popen(
-        [sys.executable, "-m", "sparkext.udfs.kernels.compile_variant", str(lock)],
+        [sys.executable, "-m", "sparkext.udfs.workers.compile_variant", str(lock)],
         env=variables,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

@@ -9,8 +9,8 @@ that are shared and others may follow each other in any way.
 
 from __future__ import annotations
 
-from sparkext.udfs.kernels.compiled import as_index, inlined, inner
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.jit.compiled import as_index, inlined, inner
+from sparkext.udfs.tables.columns import (
     CHOICE_ALONE,
     CHOICE_IS_ALL,
     CHOICE_LEAST,
@@ -48,7 +48,7 @@ def choose(regions, batch, row, turn, matched, found, by_class):  # type: ignore
     """Add the parts that an event is of to its classes, or put them in their place.
 
     Args:
-        regions: `sparkext.udfs.state.regions.Regions`; changed.
+        regions: `sparkext.udfs.state.region_tables.Regions`; changed.
         batch: `sparkext.udfs.arrow.batches.Batch`.
         row: Of the event.
         turn: First time at which windows open or close.

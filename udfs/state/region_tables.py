@@ -10,10 +10,10 @@ import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, NO_EVENT, KernelPlan, Product, class_words
 from sparkext.udfs.state.assemble import cell_offsets, counted
-from sparkext.udfs.state.columns import ENDING, FEEDING
 from sparkext.udfs.state.fresh import set_units
 from sparkext.udfs.state.parts import Choice, choices, number_of_parts, updates
-from sparkext.udfs.state.program import Flags, Ints, State
+from sparkext.udfs.tables.columns import ENDING, FEEDING
+from sparkext.udfs.tables.program import Flags, Ints, State
 
 NEVER = np.iinfo(np.int64).max
 """From how many events on a burst is shared, if none is."""
@@ -51,8 +51,8 @@ class Regions(NamedTuple):
         now: Per region: whether its forms have changed since it was rebased, whether something is pending
             in them, whether events at the latest time change its base, whether something is pending in the
             totals that are evaluated, how often these have changed; then what the burst under way does, see
-            `sparkext.udfs.kernels.bursts`, bursts so far, how many of them were shared, and the events of these, one
-            of several classes of a loop for each. Shape (regions, 9); see `REGION_DIRTY` and so on.
+            `sparkext.udfs.kernels.burst_choice`, bursts so far, how many of them were shared, and the events of these,
+            one of several classes of a loop for each. Shape (regions, 9); see `REGION_DIRTY` and so on.
         seen: Per evaluation, how often its region had changed when its view was made.
         unsettled: Whether events at the latest time have changed any base, or are pending in forms. Shape (1,).
     """

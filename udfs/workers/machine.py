@@ -10,11 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
-from sparkext.udfs.arrow.batches import Batch, no_batch
 from sparkext.udfs.kernels.kernel import ADVANCE, END_KEY, PAUSE, REFILL_TREES
-from sparkext.udfs.kernels.variants import COMPILED, Arguments, Kernel, KernelForm, variant_of
 from sparkext.udfs.state.assemble import assemble, cell_offsets
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.state.difference_tables import new_differences
+from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past, set_units
+from sparkext.udfs.state.pane_tables import Matrix, new_panes, put_stretches, stretch_matrix
+from sparkext.udfs.state.past import PastRoom
+from sparkext.udfs.state.region_tables import new_regions
+from sparkext.udfs.state.span_tables import is_full, kept_of, new_spans, restored, with_room
+from sparkext.udfs.tables.batch import Batch, no_batch
+from sparkext.udfs.tables.columns import (
     CURSOR_GROUP,
     CURSOR_KEY,
     CURSOR_ROWS,
@@ -29,13 +34,8 @@ from sparkext.udfs.state.columns import (
     REGION_BURSTS,
     REGION_EVENTS,
 )
-from sparkext.udfs.state.differences import new_differences
-from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past, set_units
-from sparkext.udfs.state.panes import Matrix, new_panes, put_stretches, stretch_matrix
-from sparkext.udfs.state.past import PastRoom
-from sparkext.udfs.state.program import Ints, Output
-from sparkext.udfs.state.regions import new_regions
-from sparkext.udfs.state.spans import is_full, kept_of, new_spans, restored, with_room
+from sparkext.udfs.tables.program import Ints, Output
+from sparkext.udfs.workers.variants import COMPILED, Arguments, Kernel, KernelForm, variant_of
 
 _Nested = TypeVar("_Nested", bound="tuple[Any, ...]")
 
@@ -43,7 +43,7 @@ _Nested = TypeVar("_Nested", bound="tuple[Any, ...]")
 def is_lean(plan: KernelPlan) -> bool:
     """Whether the plan does with a lean kernel: nothing is forbidden, looks back, spans windows, or adds to extremes.
 
-    See `sparkext.udfs.kernels.variants.FULL`.
+    See `sparkext.udfs.workers.variants.FULL`.
     """
     return not (plan.guard_states or plan.is_cut or plan.comparisons or plan.spans or plan.has_addends)
 

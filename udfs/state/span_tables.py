@@ -9,7 +9,9 @@ import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, KernelPlan, Span
 from sparkext.udfs.state.assemble import cell_offsets, counted
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.state.fresh import totals_of
+from sparkext.udfs.state.pane_tables import Panes, panes_of
+from sparkext.udfs.tables.columns import (
     OF_EVALUATION,
     OF_GAIN,
     PANES_CELLS,
@@ -23,9 +25,7 @@ from sparkext.udfs.state.columns import (
     PANES_TOUCHED,
     UPDATE_AT,
 )
-from sparkext.udfs.state.fresh import totals_of
-from sparkext.udfs.state.panes import Panes, panes_of
-from sparkext.udfs.state.program import Flags, Ints, Program
+from sparkext.udfs.tables.program import Flags, Ints, Program
 
 FEW = 62
 """Room for so many panes before the first event."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import as_index, inlined
-from sparkext.udfs.kernels.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
-from sparkext.udfs.state.columns import CURSOR_SCALED, CURSOR_WIDE
-from sparkext.udfs.state.program import EXACT, EXTREME, NO_KEY, NUMBER
+from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
+from sparkext.udfs.jit.compiled import as_index, inlined
+from sparkext.udfs.tables.columns import CURSOR_SCALED, CURSOR_WIDE
+from sparkext.udfs.tables.program import EXACT, EXTREME, NO_KEY, NUMBER
 
 NO_HIGH, NO_LOW = np.int64(NO_KEY[0]), np.int64(NO_KEY[1])
 NARROW = np.int64(1 << 52)

@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 
 from sparkext.planner.kernel_plan.kernel_plan import Encoding, KernelPlan, Layout
 from sparkext.udfs.arrow.arrays import as_arrow
-from sparkext.udfs.arrow.batches import Batch, BatchReader, rows_of
+from sparkext.udfs.arrow.batches import BatchReader, rows_of
 from sparkext.udfs.arrow.difference_keys import difference_types
 from sparkext.udfs.arrow.result_batch import result_batch
 from sparkext.udfs.arrow.whole_groups import whole_groups
-from sparkext.udfs.kernels.variants import KernelForm
-from sparkext.udfs.state.assemble import field_indexes
 from sparkext.udfs.state.fresh import new_output
-from sparkext.udfs.state.machine import Machine
-from sparkext.udfs.state.program import Floats
+from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.tables.field_indexes import field_indexes
+from sparkext.udfs.tables.program import Floats
 from sparkext.udfs.workers.counters import Counters
 from sparkext.udfs.workers.fallback import Fallback
+from sparkext.udfs.workers.machine import Machine
+from sparkext.udfs.workers.variants import KernelForm
 
 OUTPUT_BYTES = 16 << 20
 """Room for result rows before they are handed to Spark."""

@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import lower_builtin, type_callable
 
 from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, STUCK_HIGH
-from sparkext.udfs.kernels.compiled import arithmetic, kernel
+from sparkext.udfs.jit.compiled import arithmetic, kernel
 
 LIMIT_HIGH = np.int64(STUCK_HIGH)
 """High word at which a count sticks: such a count is above 10^38. The sum of two high words up to it

@@ -21,7 +21,7 @@ def interpreted(kernel: Any) -> Callable[..., Any]:
     NumPy warns of single numbers that do not fit, where words are meant to wrap; here it does not.
 
     Args:
-        kernel: What a decorator of `sparkext.udfs.kernels.compiled` has made.
+        kernel: What a decorator of `sparkext.udfs.jit.compiled` has made.
     """
     return np.errstate(all="ignore")(_plain(kernel) if hasattr(kernel, "py_func") else kernel)
 

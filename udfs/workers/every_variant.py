@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
-from sparkext.udfs.arrow.batches import no_batch
-from sparkext.udfs.kernels.variants import Arguments
 from sparkext.udfs.state.assemble import assemble
-from sparkext.udfs.state.differences import Differences
+from sparkext.udfs.state.difference_tables import Differences
 from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past
-from sparkext.udfs.state.panes import new_panes
-from sparkext.udfs.state.regions import new_regions
-from sparkext.udfs.state.spans import new_spans
+from sparkext.udfs.state.pane_tables import new_panes
+from sparkext.udfs.state.region_tables import new_regions
+from sparkext.udfs.state.span_tables import new_spans
+from sparkext.udfs.tables.batch import no_batch
+from sparkext.udfs.workers.variants import Arguments
 
 
 def every_variant(plan: KernelPlan) -> Iterator[Arguments]:

@@ -10,7 +10,8 @@ import numpy as np
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.kernel_plan.kernel_plan import Panes as PlannedPanes
 from sparkext.udfs.state.assemble import cell_offsets, counted
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.state.fresh import totals_of
+from sparkext.udfs.tables.columns import (
     BANK_SLOTS,
     BANK_SLOTS_END,
     FRONT_END,
@@ -25,8 +26,7 @@ from sparkext.udfs.state.columns import (
     WINDOW_CELLS_END,
     WINDOW_LIVE,
 )
-from sparkext.udfs.state.fresh import totals_of
-from sparkext.udfs.state.program import Flags, Ints, Program, Totals
+from sparkext.udfs.tables.program import Flags, Ints, Program, Totals
 
 
 class Matrix(NamedTuple):
