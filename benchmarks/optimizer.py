@@ -150,12 +150,11 @@ def pruning(asked: Selection) -> Iterator[dict[str, Any]]:
                 best = float("inf")
                 for _ in range(asked.repetitions):
                     begin = time.process_time()
-                    graph = build(_fresh(workload), model, rules)
+                    graph = build(Pricer(_fresh(workload), model), rules)
                     best = min(best, time.process_time() - begin)
                 cost = None
                 if name != "no pruning":
-                    pricer = Pricer(graph.problem, model)
-                    cost = pricer.cost(search_paths(graph, pricer)) / nothing
+                    cost = graph.pricer.cost(search_paths(graph)) / nothing
                 yield {
                     "kind": kind,
                     "rules": name,

@@ -265,6 +265,13 @@ def test_strategies_are_named_in_few_places() -> None:
                 assert not STRATEGY.search(path.read_text()), name
 
 
+def test_only_the_pricer_asks_the_cost_model() -> None:
+    """Beside what checks it, and which plans are worth looking for."""
+    price = re.compile(r"\bmodel\.(?:start|alone|shared|evaluation|entry)\b")
+    asking = {path.name for path in (ROOT / "planner").rglob("*.py") if price.search(path.read_text())}
+    assert asking == {"pricer.py", "plan_cost.py"}
+
+
 @pytest.mark.parametrize("module", WITHOUT_SPARK)
 def test_truth_and_harness_need_no_spark(module: str) -> None:
     assert not any(

@@ -7,16 +7,16 @@ same to what is still to be chosen, only the cheapest is gone on with.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
 from sparkext.planner.budget import BudgetSpentError
-from sparkext.planner.problem.burst_labels import is_burst
-from sparkext.planner.problem.cost_model import CostModel, leaving
+from sparkext.planner.problem.cost_model import Charge, CostModel
 from sparkext.planner.problem.labels import labels_of, plan_of
 from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.pricer import Pricer, total
 from sparkext.planner.problem.problem import Problem
 from sparkext.planner.problem.strategy import PlanResult, Strategy, WorkloadTooLargeError
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
@@ -89,13 +89,9 @@ def exhaustive(
     too_much = known * (1 + 1e-9)
     over: dict[tuple[int, _QSets], float] = {}
     evaluated: dict[object, float] = {}
-    starts = {
-        key: cost
-        for state, queries in enumerate(problem.template.starts)
-        for query in queries
-        for key, cost in model.start(problem, query, state)
-    }
-    parts: dict[_Part, tuple[float, tuple[_QSets, ...]]] = {(): (sum(starts.values()), ())}
+    pricer = Pricer(problem, model)
+    starts = ((query, state) for state, queries in enumerate(problem.template.starts) for query in queries)
+    parts: dict[_Part, tuple[float, tuple[_QSets, ...]]] = {(): (pricer.starts(starts), ())}
     order = sorted(range(len(problem.transitions)), key=lambda n: (problem.rank[problem.transitions[n].source], n))
     for index, number in enumerate(order):
         chosen = order[: index + 1]
@@ -115,12 +111,12 @@ def exhaustive(
                     raise WorkloadTooLargeError
                 choice[number] = qsets
                 if (number, qsets) not in over:
-                    over[number, qsets] = _over(problem, model, number, qsets)
+                    over[number, qsets] = _over(pricer, number, qsets)
                 total = cost + over[number, qsets]
                 for state in closed:
                     seen = (state, *(choice[n] for n in near[state]))
                     if seen not in evaluated:
-                        evaluated[seen] = _at(problem, model, state, choice)
+                        evaluated[seen] = _at(pricer, state, choice)
                     total += evaluated[seen]
                 if total > too_much or not all(_is_valid(problem, other, choice) for other in around):
                     continue
@@ -262,19 +258,21 @@ def _begins(problem: Problem, state: int, qset: QSet, known: Mapping[int, _QSets
     return False
 
 
-def _over(problem: Problem, model: CostModel, number: int, qsets: _QSets) -> float:
+def _over(pricer: Pricer, number: int, qsets: _QSets) -> float:
     """Cost of a transition."""
-    paid: dict[Hashable, float] = {}
+    problem = pricer.problem
     depends = _depends(problem, number)
-    for qset in qsets:
-        snapshot = _label(problem, number, qset)
-        for query in qset.queries:
+
+    def charges() -> Iterator[Charge]:
+        for qset in qsets:
+            snapshot = _label(problem, number, qset)
             if snapshot is not None:
-                shared = model.shared(problem, query, number, snapshot)
-                paid.update(((qset.queries, key), cost) for key, cost in shared)
+                yield from (((qset.queries, key), cost) for key, cost in pricer.form(qset.queries, number, snapshot))
             elif not depends:
-                paid.update(model.alone(problem, query, number))
-    return sum(paid.values())
+                for query in qset.queries:
+                    yield from pricer.values(query, number)
+
+    return total(charges())
 
 
 def _label(problem: Problem, number: int, qset: QSet) -> int | None:
@@ -291,23 +289,22 @@ def _depends(problem: Problem, number: int) -> bool:
     )
 
 
-def _at(problem: Problem, model: CostModel, state: int, known: Mapping[int, _QSets]) -> float:
+def _at(pricer: Pricer, state: int, known: Mapping[int, _QSets]) -> float:
     """Cost of the evaluations at a state, and of values over transitions to it of which `_depends` is true."""
-    paid: dict[Hashable, float] = {}
-    for query, (arrivals, departures) in enumerate(zip(problem.arrivals, problem.departures, strict=True)):
-        if state not in arrivals:
-            continue
-        labels = {
-            number: _label(problem, number, next(qset for qset in known[number] if query in qset.queries))
-            for number in (*arrivals[state], *departures[state])
-        }
-        over = {snapshot for number in arrivals[state] if (snapshot := labels[number]) is not None}
-        left = leaving(problem, query, state, labels)
-        for snapshot in over:
-            if left or is_burst(snapshot):
-                paid.update(model.evaluation(problem, query, state, snapshot, left))
-        alone = model.entry if any(map(is_burst, over)) else model.alone
-        for number in arrivals[state]:
-            if labels[number] is None and _depends(problem, number):
-                paid.update(alone(problem, query, number))
-    return sum(paid.values())
+    problem = pricer.problem
+
+    def charges() -> Iterator[Charge]:
+        for query, (arrivals, departures) in enumerate(zip(problem.arrivals, problem.departures, strict=True)):
+            if state not in arrivals:
+                continue
+            labels = {
+                number: _label(problem, number, next(qset for qset in known[number] if query in qset.queries))
+                for number in (*arrivals[state], *departures[state])
+            }
+            yield from pricer.evaluations(query, state, labels)
+            enters = pricer.enters(query, state, labels)
+            for number in arrivals[state]:
+                if labels[number] is None and _depends(problem, number):
+                    yield from pricer.values(query, number, enters)
+
+    return total(charges())

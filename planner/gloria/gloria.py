@@ -35,14 +35,15 @@ from sparkext.planner.problem.strategy import PlanResult
 RULES: tuple[Rule, ...] = (generate, plan_components, prune_edges, prune_nodes)
 
 
-def build(problem: Problem, model: CostModel, rules: tuple[Rule, ...] = RULES, part: float = GRAPH_PART) -> Graph:
+def build(pricer: Pricer, rules: tuple[Rule, ...] = RULES, part: float = GRAPH_PART) -> Graph:
     """The GLORIA graph of a problem; where this part of the budget is spent, nothing is shared any more.
 
     Raises:
         BudgetSpentError: All of the budget was spent before there was a graph.
     """
+    problem = pricer.problem
     of_problem = pools(problem)
-    graph = Graph(problem, model, of_problem, [[] for _ in of_problem], part=part)
+    graph = Graph(pricer, of_problem, [[] for _ in of_problem], part=part)
     for pool in of_problem:
         problem.budget.check()
         for rule in (share_nothing, prune_edges) if problem.budget.is_spent(part) else rules:
@@ -115,9 +116,9 @@ class Greedy:
 
 def lightest_labels(problem: Problem, model: CostModel, pricer: Pricer, effort: Effort) -> list[Labelling]:
     """The labels that the greedy rules find, per query; nothing is shared if there is no time for them."""
-    del effort  # they keep one node of each pool
+    del model, effort  # the pricer knows the one, and one node of each pool is kept
     with suppress(BudgetSpentError):
-        return search_paths(build(problem, model, LIGHTEST, part=1.0), pricer)
+        return search_paths(build(pricer, LIGHTEST, part=1.0))
     return [dict.fromkeys(mine, ALONE) for mine in problem.mine]
 
 
@@ -159,8 +160,8 @@ class GraphSearch:
         self.has_prospects = bool(large) or len(alone) < len(given.mine)
         if len(alone) < len(given.mine):
             with suppress(BudgetSpentError):
-                graph = build(self.problem, model, rules)
-                self.labels = search_paths(graph, self.pricer)
+                graph = build(self.pricer, rules)
+                self.labels = search_paths(graph)
                 self.graph = graph
         if self.graph is None:
             self.labels = [dict.fromkeys(mine, ALONE) for mine in given.mine]
