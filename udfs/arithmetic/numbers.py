@@ -48,7 +48,7 @@ def _lower_high_word(_context: Any, builder: Any, _signature: Any, words: tuple[
 
 
 @arithmetic
-def add_exact(high, low, more_high, more_low):  # type: ignore[no-untyped-def]
+def add_exact(high, low, more_high, more_low):
     """Sum of two counts, as (high, low). Sticks once its high word reaches ``LIMIT_HIGH``."""
     total = np.uint64(low) + np.uint64(more_low)
     carried = np.uint64(high) + np.uint64(more_high) + np.uint64(total < np.uint64(low))
@@ -56,7 +56,7 @@ def add_exact(high, low, more_high, more_low):  # type: ignore[no-untyped-def]
 
 
 @arithmetic
-def multiply_exact(high, low, other_high, other_low):  # type: ignore[no-untyped-def]
+def multiply_exact(high, low, other_high, other_low):
     """Product of two counts, as (high, low). Sticks like a sum; nothing times a count that stuck is nothing."""
     if (high | low) == 0 or (other_high | other_low) == 0:
         return np.int64(0), np.int64(0)
@@ -71,7 +71,7 @@ def multiply_exact(high, low, other_high, other_low):  # type: ignore[no-untyped
 
 
 @kernel
-def scaled(number, scale):  # type: ignore[no-untyped-def]
+def scaled(number, scale):
     """``number · 2^(512·scale)`` with its number brought between 2^-256 and 2^256."""
     size = abs(number)
     if size == 0.0:
@@ -90,7 +90,7 @@ def scaled(number, scale):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_scaled(number, scale, more, more_scale):  # type: ignore[no-untyped-def]
+def add_scaled(number, scale, more, more_scale):
     """Sum of two scaled doubles, as (number, scale)."""
     if scale == more_scale:
         total = number + more
@@ -110,6 +110,6 @@ def add_scaled(number, scale, more, more_scale):  # type: ignore[no-untyped-def]
 
 
 @arithmetic
-def is_before(high, low, other_high, other_low):  # type: ignore[no-untyped-def]
+def is_before(high, low, other_high, other_low):
     """Whether one order key is less than another."""
     return high < other_high or (high == other_high and np.uint64(low) < np.uint64(other_low))

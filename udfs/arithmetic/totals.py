@@ -22,7 +22,7 @@ MANY = 8
 
 
 @inlined
-def sum_up(to, totals, sources, at, begin, end, first, last, start):  # type: ignore[no-untyped-def]
+def sum_up(to, totals, sources, at, begin, end, first, last, start):
     """Make each lane from ``first`` to ``last`` of the cell at ``at`` the sum of ``start`` and those of sources."""
     for lane in range(first, last):
         to[at + lane] = start
@@ -31,14 +31,14 @@ def sum_up(to, totals, sources, at, begin, end, first, last, start):  # type: ig
 
 
 @inlined
-def add_lanes(to, at, totals, of, first, last, factor):  # type: ignore[no-untyped-def]
+def add_lanes(to, at, totals, of, first, last, factor):
     """Add a multiple of the lanes of the cell at ``of`` to those of the cell at ``at``."""
     for lane in range(first, last):
         to[at + lane] += factor * totals[of + lane]
 
 
 @inlined
-def largest(totals, at, first, last):  # type: ignore[no-untyped-def]
+def largest(totals, at, first, last):
     """The greatest size in the lanes of a cell."""
     size = abs(totals[at + first])
     for lane in range(first, last):
@@ -47,13 +47,13 @@ def largest(totals, at, first, last):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def is_some(kind, high, low, number):  # type: ignore[no-untyped-def]
+def is_some(kind, high, low, number):
     """Whether a count of trends is not zero."""
     return (high | low) != 0 if kind == EXACT else number != 0.0
 
 
 @inlined
-def add_one(kind, at, high, low, number, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
+def add_one(kind, at, high, low, number, more_high, more_low, more_number):
     """Add a total to the one at ``at``, or keep the lesser of the two."""
     if kind == EXACT:
         high[at], low[at] = add_exact(high[at], low[at], more_high, more_low)
@@ -64,13 +64,13 @@ def add_one(kind, at, high, low, number, more_high, more_low, more_number):  # t
 
 
 @inlined
-def add(kind, begin, end, cursor, high, low, number, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
+def add(kind, begin, end, cursor, high, low, number, more_high, more_low, more_number):
     """Add one cell's lanes at ``begin``..``end`` to the same lanes of other totals."""
     add_from(kind, begin, end, 0, cursor, high, low, number, more_high, more_low, more_number)
 
 
 @inlined
-def add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
+def add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_low, more_number):
     """Add lanes to the lanes at ``begin``..``end`` of other totals, which are ``by`` lanes before them."""
     by = as_index(by)
     if kind == EXACT and not cursor[CURSOR_WIDE]:
@@ -98,14 +98,14 @@ def add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_lo
 
 
 @inlined
-def blank_lanes(kind, begin, end, high, low):  # type: ignore[no-untyped-def]
+def blank_lanes(kind, begin, end, high, low):
     """Empty the lanes at ``begin``..``end``."""
     for at in range(as_index(begin), as_index(end)):
         high[at], low[at] = (NO_HIGH, NO_LOW) if kind == EXTREME else (np.int64(0), np.int64(0))
 
 
 @inlined
-def add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high, by_low, by_number, high, low, number):  # type: ignore[no-untyped-def]
+def add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high, by_low, by_number, high, low, number):
     """Add a coefficient times the totals at ``base`` (-1: 1) to the lanes of a cell, which begin at ``at``."""
     for lane in range(as_index(begin), as_index(end if by_high | by_low else begin)):
         there, of = as_index(at) + lane, as_index(base) + lane
@@ -122,7 +122,7 @@ def add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high,
 
 
 @inlined
-def write(kind, at, high, low, number, words, floats, row, word, number_at):  # type: ignore[no-untyped-def]
+def write(kind, at, high, low, number, words, floats, row, word, number_at):
     """Add one total to a field of an output row."""
     if kind == EXACT:
         words[row, word], words[row, word + as_index(1)] = add_exact(

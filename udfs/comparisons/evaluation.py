@@ -41,13 +41,13 @@ LEAST_WORD = np.int64(np.iinfo(np.int64).min)
 
 
 @inlined
-def three_way_whole(one, other):  # type: ignore[no-untyped-def]
+def three_way_whole(one, other):
     """-1, 0 or 1 as one word is less than another, equal or greater."""
     return np.int64(one > other) - np.int64(one < other)
 
 
 @inlined
-def three_way_number(one, other):  # type: ignore[no-untyped-def]
+def three_way_number(one, other):
     """Likewise of doubles; NaN equals itself and is greater than all else."""
     equal = one == other or (one != one and other != other)
     less = not equal and (one < other or other != other)
@@ -55,13 +55,13 @@ def three_way_number(one, other):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def three_way_key(high, low, other_high, other_low):  # type: ignore[no-untyped-def]
+def three_way_key(high, low, other_high, other_low):
     """Likewise of order keys."""
     return np.int64(is_before(other_high, other_low, high, low)) - np.int64(is_before(high, low, other_high, other_low))
 
 
 @inlined
-def compared(base, sign, known, other_known):  # type: ignore[no-untyped-def]
+def compared(base, sign, known, other_known):
     """What a comparison gives, as (value, whether it is known).
 
     Args:
@@ -78,7 +78,7 @@ def compared(base, sign, known, other_known):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def calculated_whole(kind, x, x_known, y, y_known):  # type: ignore[no-untyped-def]
+def calculated_whole(kind, x, x_known, y, y_known):
     """Arithmetic of whole numbers; what does not fit into 64 bits, or divides by zero, is not known."""
     ok = x_known and y_known
     # Signed overflow is undefined: the compiler would take the checks for it out. Unsigned numbers wrap.
@@ -106,7 +106,7 @@ def calculated_whole(kind, x, x_known, y, y_known):  # type: ignore[no-untyped-d
 
 
 @inlined
-def calculated_number(kind, x, whole, x_known, y, y_known):  # type: ignore[no-untyped-def]
+def calculated_number(kind, x, whole, x_known, y, y_known):
     """Arithmetic of doubles; what divides by zero is not known. ``whole``: the first operand as a word."""
     ok = x_known and (y_known or not ADD_NUMBER <= kind <= REMAINDER_NUMBER)
     z = 0.0
@@ -132,6 +132,6 @@ def calculated_number(kind, x, whole, x_known, y, y_known):  # type: ignore[no-u
 
 
 @inlined
-def is_whole_arithmetic(kind):  # type: ignore[no-untyped-def]
+def is_whole_arithmetic(kind):
     """Whether an instruction calculates with whole numbers; that it calculates is known."""
     return ADD_WHOLE <= kind <= REMAINDER_WHOLE or kind in (NEGATE_WHOLE, ABS_WHOLE)

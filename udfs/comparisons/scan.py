@@ -42,7 +42,7 @@ from sparkext.udfs.tables.program import SCAN_CHUNK
 
 
 @kernel
-def find_matches(code, batch, row, sources, begin, end, found, registers):  # type: ignore[no-untyped-def]
+def find_matches(code, batch, row, sources, begin, end, found, registers):
     """Those of the entries ``begin``..``end`` for which the condition is true of the event in ``row`` and theirs.
 
     Args:
@@ -76,7 +76,7 @@ def find_matches(code, batch, row, sources, begin, end, found, registers):  # ty
 
 
 @inner
-def _load(instruction, batch, row, rows, words, numbers, lows, known):  # type: ignore[no-untyped-def]
+def _load(instruction, batch, row, rows, words, numbers, lows, known):
     """Fill a register with a column or a constant."""
     kind, column = instruction[OPCODE], instruction[COLUMN]
     if column < 0:
@@ -104,13 +104,13 @@ def _load(instruction, batch, row, rows, words, numbers, lows, known):  # type: 
 
 
 @inlined
-def _gather(register, column, rows):  # type: ignore[no-untyped-def]
+def _gather(register, column, rows):
     for i in range(len(rows)):
         register[i] = column[rows[i]]
 
 
 @inner
-def _apply(code, r, count, words, numbers, lows, known):  # type: ignore[no-untyped-def]
+def _apply(code, r, count, words, numbers, lows, known):
     """Compute a register from others."""
     kind, a = code[r, OPCODE], code[r, FIRST]
     b, c = max(code[r, SECOND], 0), max(code[r, THIRD], 0)
@@ -151,7 +151,7 @@ def _apply(code, r, count, words, numbers, lows, known):  # type: ignore[no-unty
 
 
 @inner
-def _compare(kind, count, result, result_known, one, other):  # type: ignore[no-untyped-def]
+def _compare(kind, count, result, result_known, one, other):
     """Comparisons."""
     a, a_number, a_low, a_known = one
     b, b_number, b_low, b_known = other

@@ -45,7 +45,7 @@ from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 
 @inner
-def add_per_anchor(program, state, guards, past, differences, batch, row, matched, found):  # type: ignore[no-untyped-def]
+def add_per_anchor(program, state, guards, past, differences, batch, row, matched, found):
     """Note what an event adds to the cells with anchors of its classes."""
     for m in range(found):
         begin, end = program.guard_ends[matched[m], ANCHORED_ENDS], program.guard_ends[matched[m] + 1, ANCHORED_ENDS]
@@ -54,7 +54,7 @@ def add_per_anchor(program, state, guards, past, differences, batch, row, matche
 
 
 @inner
-def _add_to_cell(program, state, guards, past, differences, batch, row, cell):  # type: ignore[no-untyped-def]
+def _add_to_cell(program, state, guards, past, differences, batch, row, cell):
     anchored = program.anchored[cell]
     history, column = anchored[ANCHORED_HISTORY], anchored[ANCHORED_COLUMN]
     opened = state.open[anchored[ANCHORED_WINDOW]]
@@ -76,7 +76,7 @@ def _add_to_cell(program, state, guards, past, differences, batch, row, cell):  
 
 
 @inner
-def _add_link(program, state, guards, past, differences, batch, row, cell, link, contributes):  # type: ignore[no-untyped-def]
+def _add_link(program, state, guards, past, differences, batch, row, cell, link, contributes):
     """Add what comes over a link from the rows of anchors, or what the event contributes to the trends that do."""
     anchored = program.anchored[cell]
     history, kind = anchored[ANCHORED_HISTORY], anchored[ANCHORED_KIND]
@@ -127,7 +127,7 @@ def _add_link(program, state, guards, past, differences, batch, row, cell, link,
 
 
 @inlined
-def _add_column(kind, begin, end, width, by, cursor, low, number):  # type: ignore[no-untyped-def]
+def _add_column(kind, begin, end, width, by, cursor, low, number):
     """Add a lane of each of some rows to another of the same row, unless that takes more than plain additions.
 
     Returns:
@@ -151,7 +151,7 @@ def _add_column(kind, begin, end, width, by, cursor, low, number):  # type: igno
 
 
 @inlined
-def _add_key(count_kind, begin, end, by, key_high, key_low, high, low, number):  # type: ignore[no-untyped-def]
+def _add_key(count_kind, begin, end, by, key_high, key_low, high, low, number):
     """Let the event be among those of which the least is kept, wherever there is a trend."""
     for at in range(begin, end):
         there = at + by
@@ -162,7 +162,7 @@ def _add_key(count_kind, begin, end, by, key_high, key_low, high, low, number): 
 
 
 @inlined
-def _add_weighted(begin, end, by, value, value_scale, cursor, low, number):  # type: ignore[no-untyped-def]
+def _add_weighted(begin, end, by, value, value_scale, cursor, low, number):
     """Add the event's value for each trend."""
     for at in range(begin, end):
         there = at + by
@@ -173,7 +173,7 @@ def _add_weighted(begin, end, by, value, value_scale, cursor, low, number):  # t
 
 
 @inner
-def settle_anchored(program, state, past):  # type: ignore[no-untyped-def]
+def settle_anchored(program, state, past):
     """Move what is pending into what is held; rows that are yet to be seen have nothing pending."""
     high, low, number = past.values.high, past.values.low, past.values.number
     for cell in range(len(program.anchored)):

@@ -29,14 +29,14 @@ _NONE, _OPEN, _SHARED, _ALONE = 0, 1, 2, 3
 
 
 @inner
-def end_bursts(regions):  # type: ignore[no-untyped-def]
+def end_bursts(regions):
     """Let new bursts begin."""
     for region in range(len(regions.now)):
         regions.now[region, REGION_MODE] = _NONE
 
 
 @inner
-def look_again(regions):  # type: ignore[no-untyped-def]
+def look_again(regions):
     """Let it be looked ahead again for bursts that are not shared: there is another batch."""
     for region in range(len(regions.now)):
         if regions.now[region, REGION_MODE] == _ALONE:
@@ -44,7 +44,7 @@ def look_again(regions):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def choose(regions, batch, row, turn, matched, found, by_class):  # type: ignore[no-untyped-def]
+def choose(regions, batch, row, turn, matched, found, by_class):
     """Add the parts that an event is of to its classes, or put them in their place.
 
     Args:
@@ -82,7 +82,7 @@ def choose(regions, batch, row, turn, matched, found, by_class):  # type: ignore
 
 
 @inner
-def _begin(regions, batch, row, turn, region, least):  # type: ignore[no-untyped-def]
+def _begin(regions, batch, row, turn, region, least):
     """Choose for the burst that an event begins, or that a batch ended in."""
     now = regions.now
     now[region, REGION_BURSTS] += now[region, REGION_MODE] == _NONE
@@ -92,7 +92,7 @@ def _begin(regions, batch, row, turn, region, least):  # type: ignore[no-untyped
 
 
 @inner
-def _is_long(regions, batch, row, turn, region, least):  # type: ignore[no-untyped-def]
+def _is_long(regions, batch, row, turn, region, least):
     """Whether so many events of the burst that an event begins are in sight."""
     times, new_key, classes, masks = batch.time, batch.new_key, batch.classes, regions.masks
     seen, ahead = 1, row + 1

@@ -14,7 +14,7 @@ _NAN_KEY = np.int64(0x7FF8 << 48)
 
 
 @inlined
-def add_part(added, batch, row, begin, end, high, low):  # type: ignore[no-untyped-def]
+def add_part(added, batch, row, begin, end, high, low):
     """Add what an event has to the order keys at ``begin``..``end``, wherever there is one.
 
     Args:
@@ -31,7 +31,7 @@ def add_part(added, batch, row, begin, end, high, low):  # type: ignore[no-untyp
 
 
 @inlined
-def add_from_with_part(added, batch, row, begin, end, by, high, low):  # type: ignore[no-untyped-def]
+def add_from_with_part(added, batch, row, begin, end, by, high, low):
     """Keep the least of the keys at ``begin``..``end`` and those ``by`` lanes after, to which the event adds."""
     by = as_index(by)
     for at in range(as_index(begin), as_index(end)):
@@ -41,7 +41,7 @@ def add_from_with_part(added, batch, row, begin, end, by, high, low):  # type: i
 
 
 @inlined
-def with_part(added, batch, row, high, low):  # type: ignore[no-untyped-def]
+def with_part(added, batch, row, high, low):
     """The key of a difference with what an event adds to it; that of no value as it is."""
     column, is_greatest = as_index(added[ADDED_COLUMN]), added[ADDED_IS_GREATEST] != 0
     if high == NO_HIGH and low == NO_LOW:
@@ -57,13 +57,13 @@ def with_part(added, batch, row, high, low):  # type: ignore[no-untyped-def]
 
 
 @arithmetic
-def _as_number(key):  # type: ignore[no-untyped-def]
+def _as_number(key):
     """The double that has an order key."""
     return np.int64(key ^ ((key >> 63) & _SIZE)).view(np.float64)
 
 
 @arithmetic
-def _as_key(number):  # type: ignore[no-untyped-def]
+def _as_key(number):
     """The order key of a double; see `sparkext.udfs.arrow.order_keys`."""
     if number != number:
         return _NAN_KEY

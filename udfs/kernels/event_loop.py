@@ -96,9 +96,7 @@ _BIT_INDEXES = np.array(
 
 
 @inner
-def advance(  # type: ignore[no-untyped-def]
-    program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine
-):
+def advance(program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine):
     """Process the events of ``batch`` from ``row`` on.
 
     Args:
@@ -396,7 +394,7 @@ def advance(  # type: ignore[no-untyped-def]
 
 
 @inner
-def end_key(program, state, guards, past, regions, spans, panes, output, combine):  # type: ignore[no-untyped-def]
+def end_key(program, state, guards, past, regions, spans, panes, output, combine):
     """Write out and clear all windows of the key under way."""
     pause(program, state, guards, past, regions, spans)
     close_all(program, state, guards, panes, output, combine)
@@ -404,7 +402,7 @@ def end_key(program, state, guards, past, regions, spans, panes, output, combine
 
 
 @inner
-def pause(program, state, guards, past, regions, spans):  # type: ignore[no-untyped-def]
+def pause(program, state, guards, past, regions, spans):
     """Bring all totals up to the latest time, which no further event has."""
     _settle(program, state, guards, past, regions, spans)
     if regions is not None:
@@ -412,7 +410,7 @@ def pause(program, state, guards, past, regions, spans):  # type: ignore[no-unty
 
 
 @inner
-def _settle(program, state, guards, past, regions, spans):  # type: ignore[no-untyped-def]
+def _settle(program, state, guards, past, regions, spans):
     """Move what is pending into the totals."""
     updates, windows, blanks = program.updates, program.windows, program.blanks
     high, low, number = state.totals.high, state.totals.low, state.totals.number

@@ -53,7 +53,7 @@ _NEVER = np.int64(NEVER_YET)
 
 
 @inner
-def forget_guards(guards):  # type: ignore[no-untyped-def]
+def forget_guards(guards):
     """Start with a new key, of which no guard has been broken yet."""
     guards.latest[:] = _NEVER
     guards.broken[:] = _NEVER
@@ -61,7 +61,7 @@ def forget_guards(guards):  # type: ignore[no-untyped-def]
 
 
 @inner
-def advance_guards(program, guards, matched, found, time):  # type: ignore[no-untyped-def]
+def advance_guards(program, guards, matched, found, time):
     """What an event adds to forbidden trends; it waits until the time goes on."""
     rows = program.guard_states
     for m in range(found):
@@ -75,7 +75,7 @@ def advance_guards(program, guards, matched, found, time):  # type: ignore[no-un
 
 
 @inner
-def settle_guards(program, guards):  # type: ignore[no-untyped-def]
+def settle_guards(program, guards):
     """Move what is pending of forbidden trends into what has come."""
     rows = program.guard_states
     for r in range(len(rows)):
@@ -89,7 +89,7 @@ def settle_guards(program, guards):  # type: ignore[no-untyped-def]
 
 
 @inner
-def holds(program, guards, link, time):  # type: ignore[no-untyped-def]
+def holds(program, guards, link, time):
     """Whether the condition of a link holds for an event at ``time``: nothing forbidden has started after it."""
     begin, bits = program.links[link, LINK_GUARDS], 0
     for g in range(begin, program.links[link, LINK_GUARDS_END]):
@@ -98,7 +98,7 @@ def holds(program, guards, link, time):  # type: ignore[no-untyped-def]
 
 
 @inner
-def start_where_intact(program, state, guards, u):  # type: ignore[no-untyped-def]
+def start_where_intact(program, state, guards, u):
     """Start a trend in the windows since whose start nothing forbidden has happened."""
     kind, window, at = program.updates[u, UPDATE_KIND], program.updates[u, UPDATE_WINDOW], program.updates[u, UPDATE_AT]
     slide, first = program.windows[window, WINDOW_SLIDE], state.open[window, OPEN_ORIGIN]
@@ -118,7 +118,7 @@ def start_where_intact(program, state, guards, u):  # type: ignore[no-untyped-de
 
 
 @inner
-def add_to_bucket(program, state, guards, u, more_high, more_low, more_number):  # type: ignore[no-untyped-def]
+def add_to_bucket(program, state, guards, u, more_high, more_low, more_number):
     """Add events at the latest time to the youngest bucket of their cell, or to a new one."""
     updates, totals, time = program.updates, state.totals, state.cursor[CURSOR_TIME]
     kind, window, at, store = (
@@ -152,7 +152,7 @@ def add_to_bucket(program, state, guards, u, more_high, more_low, more_number): 
 
 
 @inner
-def _is_split(program, guards, store, earlier, later):  # type: ignore[no-untyped-def]
+def _is_split(program, guards, store, earlier, later):
     """Whether some guard state tells events at two times apart."""
     for s in range(program.stores[store, STORE_STATES], program.stores[store, STORE_STATES_END]):
         if earlier < guards.latest[program.store_states[s]] <= later:
@@ -161,7 +161,7 @@ def _is_split(program, guards, store, earlier, later):  # type: ignore[no-untype
 
 
 @inner
-def _merge_buckets(program, state, guards, u):  # type: ignore[no-untyped-def]
+def _merge_buckets(program, state, guards, u):
     """Put buckets together that no guard state tells apart any more; returns how many are left."""
     kind, window, store = (
         program.updates[u, UPDATE_KIND],
@@ -201,7 +201,7 @@ def _merge_buckets(program, state, guards, u):  # type: ignore[no-untyped-def]
 
 
 @inner
-def add_buckets(program, state, guards, u):  # type: ignore[no-untyped-def]
+def add_buckets(program, state, guards, u):
     """Add to an event's value the buckets of cells before from which its step may be taken."""
     kind, window, at = program.updates[u, UPDATE_KIND], program.updates[u, UPDATE_WINDOW], program.updates[u, UPDATE_AT]
     begin, end = at + state.open[window, OPEN_LANE], at + state.open[window, OPEN_LANE_END]

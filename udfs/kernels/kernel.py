@@ -12,9 +12,7 @@ ADVANCE, END_KEY, PAUSE, REFILL_TREES = range(4)
 
 
 @kernel
-def run(  # type: ignore[no-untyped-def]
-    task, program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine
-):
+def run(task, program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine):
     """Do a task.
 
     Args:
@@ -43,9 +41,7 @@ def run(  # type: ignore[no-untyped-def]
 
 
 @inner
-def _do(  # type: ignore[no-untyped-def]
-    task, program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine
-):
+def _do(task, program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine):
     if task == ADVANCE:
         return advance(program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine)
     if task == END_KEY:

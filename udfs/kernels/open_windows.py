@@ -44,7 +44,7 @@ from sparkext.udfs.tables.program import EXACT, NUMBER
 
 
 @inner
-def restrict(program, state, chunk):  # type: ignore[no-untyped-def]
+def restrict(program, state, chunk):
     """Let only those windows of the next key open that start in a chunk of time."""
     for w in range(len(program.bank_ends) - 1):
         windows = state.cursor[CURSOR_CHUNK] // program.windows[w, WINDOW_SLIDE]
@@ -52,7 +52,7 @@ def restrict(program, state, chunk):  # type: ignore[no-untyped-def]
 
 
 @inner
-def enter(program, state, guards, panes, output, time, combine, first):  # type: ignore[no-untyped-def]
+def enter(program, state, guards, panes, output, time, combine, first):
     """Close the windows that end at or before ``time`` and open those that it is in."""
     steady = np.iinfo(np.int64).max
     for w in range(len(program.bank_ends) - 1):
@@ -99,7 +99,7 @@ def enter(program, state, guards, panes, output, time, combine, first):  # type:
 
 
 @inner
-def _shift(window, blanks, opened, high, low, oldest):  # type: ignore[no-untyped-def]
+def _shift(window, blanks, opened, high, low, oldest):
     """Move the open windows so that ``oldest`` is in lane 0."""
     lanes, by = as_index(window[WINDOW_LANES]), as_index(oldest - opened[OPEN_ORIGIN])
     used = as_index(max(np.int64(0), opened[OPEN_LAST] - oldest + 1))
@@ -116,7 +116,7 @@ def _shift(window, blanks, opened, high, low, oldest):  # type: ignore[no-untype
 
 
 @inner
-def close_all(program, state, guards, panes, output, combine):  # type: ignore[no-untyped-def]
+def close_all(program, state, guards, panes, output, combine):
     """Write out and clear all open windows."""
     for window in range(len(program.bank_ends) - 1):
         last = state.open[window, OPEN_LAST]
@@ -127,7 +127,7 @@ def close_all(program, state, guards, panes, output, combine):  # type: ignore[n
 
 
 @inner
-def _close(program, state, guards, output, w, until, combine):  # type: ignore[no-untyped-def]
+def _close(program, state, guards, output, w, until, combine):
     """Write out and clear the open windows of ``w`` below ``until``."""
     windows, blanks, banks = program.windows, program.blanks, program.banks
     slots, slot_sources = program.slots, program.slot_sources
@@ -167,7 +167,7 @@ def _close(program, state, guards, output, w, until, combine):  # type: ignore[n
 
 
 @inner
-def _has_trend(program, totals, guards, begin, end, lane, lanes):  # type: ignore[no-untyped-def]
+def _has_trend(program, totals, guards, begin, end, lane, lanes):
     """Whether some count among slots ``begin``..``end`` is not zero in a lane."""
     slots = program.slots
     found = False

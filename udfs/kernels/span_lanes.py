@@ -55,7 +55,7 @@ _EARLIEST = np.int64(np.iinfo(np.int64).min)
 
 
 @inlined
-def need_room(spans):  # type: ignore[no-untyped-def]
+def need_room(spans):
     """Whether there is no room for another pane of some span."""
     full = False
     for p in range(len(spans.table)):
@@ -64,7 +64,7 @@ def need_room(spans):  # type: ignore[no-untyped-def]
 
 
 @inner
-def move_spans(program, state, spans, time, first):  # type: ignore[no-untyped-def]
+def move_spans(program, state, spans, time, first):
     """Let the spans end at ``time``, later than all events before of the key; or begin with a new key."""
     panes = spans.panes
     for p in range(len(spans.table)):
@@ -86,7 +86,7 @@ def move_spans(program, state, spans, time, first):  # type: ignore[no-untyped-d
 
 
 @inner
-def _end_pane(state, spans, p, time):  # type: ignore[no-untyped-def]
+def _end_pane(state, spans, p, time):
     """Keep what the events of a time have done, as far as they have changed anything of a span."""
     panes, changed = spans.panes, spans.changed
     layout, now = panes.windows[p], panes.now[p]
@@ -106,7 +106,7 @@ def _end_pane(state, spans, p, time):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _make_front(program, state, panes, w, oldest):  # type: ignore[no-untyped-def]
+def _make_front(program, state, panes, w, oldest):
     """Evaluate the front of a span, of which some panes have become too old."""
     now, entries = panes.now[panes.of[w]], panes.windows[panes.of[w], 10]
     evaluate_front(panes, state.cursor, panes.of[w])
@@ -116,7 +116,7 @@ def _make_front(program, state, panes, w, oldest):  # type: ignore[no-untyped-de
 
 
 @inlined
-def gain(state, spans, g, kind, high, low, number):  # type: ignore[no-untyped-def]
+def gain(state, spans, g, kind, high, low, number):
     """Add to what is reported of trends the gain from what events at the latest time have added to a cell.
 
     Args:
@@ -137,7 +137,7 @@ def gain(state, spans, g, kind, high, low, number):  # type: ignore[no-untyped-d
 
 
 @inlined
-def _gained(spans, cursor, g, kind, high, low, number):  # type: ignore[no-untyped-def]
+def _gained(spans, cursor, g, kind, high, low, number):
     """The gain: coefficients of what events have added, times totals of the front. Both words, or number and scale."""
     gains, products, memory = spans.gains, spans.products, spans.panes.memory
     p = gains[g, GAIN_SPAN]
@@ -180,7 +180,7 @@ def _gained(spans, cursor, g, kind, high, low, number):  # type: ignore[no-untyp
 
 
 @inner
-def settle_gains(program, state, spans):  # type: ignore[no-untyped-def]
+def settle_gains(program, state, spans):
     """Add the gains of all events at the latest time, before what is pending is moved into the totals."""
     pending = state.pending
     for d in range(state.cursor[CURSOR_DIRTY]):

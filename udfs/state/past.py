@@ -109,14 +109,6 @@ class PastRoom:
         nodes = sum(_NODES[accesses[int(tree[TREE_TERM])]] * int(tree[TREE_LANES]) for tree in trees)
         return 64 + 16 * values + 24 * nodes + 64 * len(accesses)
 
-    def kept(self) -> tuple[Past, Batch]:
-        """What is remembered from batch to batch."""
-        return self.past, self._last
-
-    def restore(self, kept: tuple[Past, Batch]) -> None:
-        """Go on with what another has kept."""
-        self.past, self._last = kept
-
     def extend(self, batch: Batch, state: State) -> Batch:
         """The batch with the events that it may reach back to after its own; ``past`` is made for it.
 

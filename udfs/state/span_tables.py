@@ -9,7 +9,6 @@ import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, KernelPlan, Span
 from sparkext.udfs.state.assemble import cell_offsets, counted
-from sparkext.udfs.state.fresh import totals_of
 from sparkext.udfs.state.pane_tables import Panes, panes_of
 from sparkext.udfs.tables.columns import (
     OF_EVALUATION,
@@ -136,22 +135,3 @@ def _rooms(panes: Panes) -> tuple[list[int], list[bool]]:
     """For how many panes of each span there is room, and whether it is used up."""
     room = panes.windows[:, PANES_ROOM]
     return room.tolist(), (panes.now[:, PANES_SINCE] + 1 >= room).tolist()
-
-
-def kept_of(spans: Spans) -> list[Ints]:
-    """What changes from event to event, for `restored`."""
-    panes = spans.panes
-    flags = (one.astype(np.int64) for one in (panes.touched, spans.changed))
-    return [panes.windows, panes.memory.high, panes.memory.low, panes.newest, panes.now, *flags]
-
-
-def restored(spans: Spans, kept: Sequence[Ints]) -> Spans:
-    """The same as others of the plan were when they were kept.
-
-    Raises:
-        ValueError: These are not the arrays of spans.
-    """
-    windows, high, low, newest, now, touched, changed = kept
-    memory, flags = totals_of(high.copy(), low.copy()), touched.astype(np.uint8)
-    panes = spans.panes._replace(windows=windows, memory=memory, newest=newest, touched=flags, now=now)
-    return spans._replace(panes=panes, changed=changed.astype(np.uint8))

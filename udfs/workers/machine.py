@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.udfs.kernels.kernel import ADVANCE, END_KEY, PAUSE, REFILL_TREES
@@ -17,7 +15,7 @@ from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past
 from sparkext.udfs.state.pane_tables import Matrix, new_panes, put_stretches, stretch_matrix
 from sparkext.udfs.state.past import PastRoom
 from sparkext.udfs.state.region_tables import new_regions
-from sparkext.udfs.state.span_tables import is_full, kept_of, new_spans, restored, with_room
+from sparkext.udfs.state.span_tables import is_full, new_spans, with_room
 from sparkext.udfs.tables.batch import Batch, no_batch
 from sparkext.udfs.tables.columns import (
     CURSOR_GROUP,
@@ -36,8 +34,6 @@ from sparkext.udfs.tables.columns import (
 )
 from sparkext.udfs.tables.program import Ints, Output
 from sparkext.udfs.workers.variants import COMPILED, Arguments, Kernel, KernelForm, variant_of
-
-_Nested = TypeVar("_Nested", bound="tuple[Any, ...]")
 
 
 def is_lean(plan: KernelPlan) -> bool:
@@ -225,36 +221,6 @@ class Machine:
         put_stretches(self._panes, matrices)
         self.end_key(output)
 
-    def saved(self) -> list[NDArray[Any]]:
-        """All that a machine remembers, as flat arrays: the totals of the key under way, and where it is.
-
-        Rows that have been written and not flushed are not part of it.
-        """
-        kept = [*_arrays(self._kept()), *(() if self._room is None else _arrays(self._room.kept()))]
-        kept += [] if self._spans is None else kept_of(self._spans)
-        return [array.copy() for array in kept]
-
-    def restore(self, saved: Sequence[NDArray[Any]]) -> None:
-        """Go on where a machine of the same plan was when it was saved.
-
-        Args:
-            saved: What it had saved.
-
-        Raises:
-            ValueError: They are not the arrays of this plan.
-        """
-        mine = list(_arrays(self._kept()))
-        fixed, more = saved[: len(mine)], saved[len(mine) :]
-        wanted = 0 if self._room is None else len(list(_arrays(self._room.kept())))
-        if self._spans is not None:
-            self._spans, more = restored(self._spans, more[wanted:]), more[:wanted]
-        if [array.shape for array in mine] != [array.shape for array in fixed] or len(more) != wanted:
-            raise ValueError("these are not the arrays of this plan")
-        for array, other in zip(mine, fixed, strict=True):
-            array[...] = other
-        if self._room is not None:
-            self._room.restore(_rebuilt(self._room.kept(), iter(more)))
-
     @property
     def _kernel(self) -> Kernel:
         """What to call next."""
@@ -279,25 +245,3 @@ class Machine:
             output,
             batch,
         )
-
-    def _kept(self) -> tuple[object, ...]:
-        """What changes from event to event, always in arrays of the same shapes."""
-        regions, panes = self._regions, self._panes
-        forms = () if regions is None else (regions.now, regions.seen, regions.unsettled)
-        return self._state, self._guards or (), forms, (panes.memory, panes.newest, panes.touched, panes.now)
-
-
-def _arrays(nested: Iterable[object]) -> Iterator[NDArray[Any]]:
-    """The arrays in tuples of tuples."""
-    for item in nested:
-        if isinstance(item, np.ndarray):
-            yield item
-        else:
-            assert isinstance(item, tuple)
-            yield from _arrays(item)
-
-
-def _rebuilt(like: _Nested, arrays: Iterator[NDArray[Any]]) -> _Nested:
-    """Tuples of the same kinds with these arrays, one after the other, in place of their own."""
-    items = [next(arrays) if isinstance(item, np.ndarray) else _rebuilt(item, arrays) for item in like]
-    return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)
