@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from random import Random
 
 from benchmarks.bench import Bench, Benchmark
+from benchmarks.calibration import measure
 from benchmarks.kernel import (
     COUNT,
     MEAN,
@@ -28,7 +29,6 @@ from benchmarks.queries import PATTERNS, TRIP
 from benchmarks.report import Result, Row, Table, Target
 from benchmarks.rides import MIX
 from benchmarks.stock import kleene, mixed, sequences, ticks, workload
-from sparkext.execution.calibrate import measure
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.costs.measured import Constants
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from math import ceil, inf
 
 from benchmarks.bench import Bench, Benchmark
+from benchmarks.calibration import measure
 from benchmarks.kernel import check_plans, nanoseconds, nanoseconds_of_plans, problem
 from benchmarks.kernel_costs import method
 from benchmarks.plots import Bars, Lines
 from benchmarks.report import Result, Row, Table, Target
 from benchmarks.strategy_pools import LONG, Case, growing, repeated, sequences
-from sparkext.execution.calibrate import measure
 from sparkext.planner.budget import DEFAULT_SECONDS, Budget
 from sparkext.planner.compiler.burst_lengths import break_even, mean_burst, with_choices
 from sparkext.planner.compiler.compile import compile_plan

@@ -19,7 +19,6 @@ from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.binding.relation import names_alike
 from sparkext.execution import job_names
-from sparkext.execution.calibrate import constants
 from sparkext.execution.sample import TaskCounters, sample, time_cuts
 from sparkext.execution.source_pass import Division, number_of_parts, run_pool
 from sparkext.execution.stream_pass import stream_results
@@ -32,6 +31,7 @@ from sparkext.jvm.relation_files import Listing, not_followed
 from sparkext.planner.budget import Budget
 from sparkext.planner.compiler.burst_lengths import mean_burst, with_choices
 from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.costs.measured import Constants
 from sparkext.planner.costs.migration import Migration, migration
 from sparkext.planner.costs.statistics import ExpectedEvents, ObservedStatistics, are_near, expectations, longest_window
 from sparkext.planner.errors import PlanningError
@@ -375,7 +375,7 @@ class Pool:
             most_matches=wanted.most_matches,
         )
         if optimized.found.chooses_bursts:
-            plan = with_choices(plan, constants(), mean_burst(optimized.problem, optimized.found.plan))
+            plan = with_choices(plan, Constants(), mean_burst(optimized.problem, optimized.found.plan))
         optimized.problem.budget.look()
         log.info(
             "planned %d queries by %s in %.1f ms: %d states, %d cells",
@@ -439,7 +439,7 @@ class Pool:
         runs = tuple(found.events if found.runs is None else found.runs for found in of_states)
         problem = Problem(template, events, budget, most_matches=most_matches, runs=runs)
         try:
-            return optimize(problem, cost_model(wanted.cost_model, constants()), wanted.optimizer)
+            return optimize(problem, cost_model(wanted.cost_model), wanted.optimizer)
         except WorkloadTooLargeError:
             raise PlanningError("TREND_WORKLOAD_TOO_LARGE", 0, 0, optimizer=wanted.optimizer) from None
 

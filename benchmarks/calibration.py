@@ -1,20 +1,13 @@
-"""Calibration: what the parts of the kernel's work take on the machine at hand.
+"""What the parts of the kernel's work take on the machine at hand, as the constants of the cost model ``measured``::
 
-``sparkext calibrate`` measures the constants of the cost model ``measured`` in some seconds and keeps them. Without
-it, or after the kernel has changed, the defaults of `sparkext.planner.costs.measured.Constants` are used.
+python -m benchmarks.calibration
 """
 
 from __future__ import annotations
 
-import json
-import logging
-import os
-import platform
 import time
 from dataclasses import asdict, replace
-from functools import lru_cache
 from math import inf, log2
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -30,49 +23,12 @@ from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Que
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import template_of
-from sparkext.udfs.jit.compiled import SOURCES
 from sparkext.udfs.workers.pool_run import PoolRun
 from sparkext.udfs.workers.variants import KernelForm
-
-log = logging.getLogger(__name__)
-
-FILE_VARIABLE = "SPARKEXT_CALIBRATION"
-"""Environment variable with the file to keep the constants in."""
 
 _WITHIN = 1 << 30
 _LANES = 16
 """As windows have, not as many as a processor adds at once where there is nothing else to do."""
-
-
-def constants() -> Constants:
-    """The constants of this machine: those that were measured with this kernel, else the defaults."""
-    return _read(str(_file()))
-
-
-@lru_cache(maxsize=4)
-def _read(name: str) -> Constants:
-    try:
-        known = json.loads(Path(name).read_text())
-        if known["kernel"] == SOURCES and known["machine"] == platform.node():
-            return Constants(**known["nanoseconds"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        log.debug("no calibration in %s: %s", name, error)
-    return Constants()
-
-
-def calibrate() -> tuple[Constants, Path]:
-    """Measure the constants and keep them; returns them and the file.
-
-    Raises:
-        OSError: The file cannot be written.
-    """
-    found = measure()
-    file = _file()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    document = {"kernel": SOURCES, "machine": platform.node(), "nanoseconds": asdict(found)}
-    file.write_text(json.dumps(document, indent=2) + "\n")
-    _read.cache_clear()
-    return found, file
 
 
 def measure(events: int = 200_000) -> Constants:
@@ -169,8 +125,6 @@ def _per_event(plan: KernelPlan, kinds: str, events: int) -> float:
     return least / events * 1e9
 
 
-def _file() -> Path:
-    given = os.environ.get(FILE_VARIABLE)
-    if given is not None:
-        return Path(given)
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sparkext" / "calibration.json"
+if __name__ == "__main__":
+    for name, value in asdict(measure()).items():
+        print(f"{name:<10}{value:>10.3f} ns")
