@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.bench import Bench, Benchmark
 from benchmarks.report import Result, Row, Target
 from benchmarks.rides import Rides
-from sparkext.udfs.kernels.compiled import MACHINE, SOURCES
+from sparkext.udfs.jit.compiled import MACHINE, SOURCES
 
 KINDS = {"trend": "a query", "not": "one with NOT", "prev": "one with PREV"}
 """Queries of `benchmarks.first_query`, which need different variants of the kernel."""

@@ -9,7 +9,8 @@ from benchmarks.cost_curve import METHOD, curve, figures
 from benchmarks.kernel import compiled, query
 from benchmarks.report import Result, Row, Table, Target
 from sparkext.planner.conditions.access import accesses
-from sparkext.planner.conditions.prev_condition import (
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.prev_condition import (
     Apply,
     Constant,
     Operand,
@@ -18,7 +19,6 @@ from sparkext.planner.conditions.prev_condition import (
     PrevAttribute,
     ValueKind,
 )
-from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step, Window
 
 _NUMBER, _WHOLE, _FLAG = ValueKind.NUMBER, ValueKind.WHOLE, ValueKind.FLAG

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from benchmarks.kernel import BATCH, Stream
 from benchmarks.report import significant
-from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 
 METHOD = (
     "the kernel alone; processor time in a process of its own, the fastest of five rounds below two seconds; "

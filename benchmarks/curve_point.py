@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
-from sparkext.udfs.kernels.variants import KernelForm
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
+from sparkext.udfs.workers.pool_run import PoolRun
+from sparkext.udfs.workers.variants import KernelForm
 
 ROUNDS, SHORT = 5, 2.0
 """Rounds of which the fastest counts, and seconds after which there are no more."""

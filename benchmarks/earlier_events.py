@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.cost_curve import METHOD, curve, figures
 from benchmarks.kernel import compiled, query
-from sparkext.planner.conditions.prev_condition import (
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.prev_condition import (
     Apply,
     Constant,
     Operand,
@@ -21,7 +22,6 @@ from sparkext.planner.conditions.prev_condition import (
     PrevAttribute,
     ValueKind,
 )
-from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Step, Window
 
 _VALUE, _VOL = Attribute("value", "double"), Attribute("vol", "bigint")

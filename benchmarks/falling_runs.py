@@ -12,8 +12,8 @@ from benchmarks.bench import Bench, Benchmark
 from benchmarks.kernel import Stream, compiled, nanoseconds, query
 from benchmarks.plots import Lines
 from benchmarks.report import Result, Row, Target
-from sparkext.planner.conditions.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step
 
 SQL = (

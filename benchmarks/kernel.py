@@ -15,7 +15,8 @@ from benchmarks.rides import DISTRICTS, MIX, bursts
 from benchmarks.same import ResultsDifferError
 from sparkext.execution.sample import counted
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.costs.statistics import expectations, longest_window
+from sparkext.planner.kernel_plan.kernel_plan import (
     CLASSES_PER_WORD,
     SCALE_BITS,
     Arithmetic,
@@ -25,19 +26,18 @@ from sparkext.planner.compiler.kernel_plan import (
     Layout,
     class_words,
 )
-from sparkext.planner.compiler.panes import PANES_FROM
-from sparkext.planner.compiler.result_columns import BEYOND, EXACT, NUMBER, SCALE, field_column
-from sparkext.planner.costs.statistics import expectations, longest_window
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.kernel_plan.result_columns import BEYOND, EXACT, NUMBER, SCALE, field_column
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import variables
 from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Step, Window
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import Template, template_of
-from sparkext.udfs.kernels.variants import KernelForm
-from sparkext.udfs.workers.matches import MatchRun
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.planner.totals.pane_rows import PANES_FROM
+from sparkext.udfs.workers.match_run import MatchRun
+from sparkext.udfs.workers.pool_run import PoolRun
+from sparkext.udfs.workers.variants import KernelForm
 
 MINUTE = 60_000_000
 SLIDING = Window(20 * MINUTE, 5 * MINUTE)

@@ -13,9 +13,9 @@ from benchmarks.queries import PATTERNS
 from benchmarks.report import Result, Row, Table
 from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.costs.measured import MeasuredCosts
-from sparkext.planner.gloria.gloria import gloria
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Query, Window
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
 
@@ -29,7 +29,9 @@ def run(bench: Bench) -> Result:
         asked = problem(template, stream)
         lanes = compile_plan(template, share_equal_prefixes(template))
         for name, model in (("planner", MeasuredCosts()), ("all shared", SharingIsFree())):
-            both = compile_plan(template, gloria(Problem(template, asked.events), model).plan, fallback=True)
+            both = compile_plan(
+                template, OPTIMIZERS["gloria"].plan(Problem(template, asked.events), model).plan, fallback=True
+            )
             if not both.regions:
                 continue
             plans = {"with fallback": both, "without": replace(both, fallback=None), "no forms": lanes}

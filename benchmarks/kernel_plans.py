@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from random import Random
 
 from benchmarks.bench import Bench, Benchmark
+from benchmarks.calibration import measure
 from benchmarks.kernel import (
     COUNT,
     MEAN,
@@ -28,15 +29,14 @@ from benchmarks.queries import PATTERNS, TRIP
 from benchmarks.report import Result, Row, Table, Target
 from benchmarks.rides import MIX
 from benchmarks.stock import kleene, mixed, sequences, ticks, workload
-from sparkext.execution.calibrate import measure
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import KernelPlan
-from sparkext.planner.costs.cost_model import Charge, Departure
 from sparkext.planner.costs.measured import Constants
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.optimizers import OPTIMIZERS, cost_model
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Window
+from sparkext.planner.problem.cost_model import Charge, Departure
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.template import template_of
 
 PLANNER, DEFAULTS, NONE, ALL, GREEDY = "planner", "default constants", "none", "all shared", "greedy"
@@ -99,11 +99,11 @@ def plans(queries: Sequence[Query], stream: Stream, constants: Constants, names:
     template = template_of(queries)
     asked, measured = problem(template, stream), cost_model("measured", constants)
     ways = {
-        PLANNER: lambda: OPTIMIZERS["gloria"](asked, measured),
-        DEFAULTS: lambda: OPTIMIZERS["gloria"](Problem(template, asked.events), cost_model("measured")),
-        NONE: lambda: OPTIMIZERS["none"](asked, measured),
-        ALL: lambda: OPTIMIZERS["gloria"](Problem(template, asked.events), SharingIsFree()),
-        GREEDY: lambda: OPTIMIZERS["greedy"](Problem(template, asked.events), measured),
+        PLANNER: lambda: OPTIMIZERS["gloria"].plan(asked, measured),
+        DEFAULTS: lambda: OPTIMIZERS["gloria"].plan(Problem(template, asked.events), cost_model("measured")),
+        NONE: lambda: OPTIMIZERS["none"].plan(asked, measured),
+        ALL: lambda: OPTIMIZERS["gloria"].plan(Problem(template, asked.events), SharingIsFree()),
+        GREEDY: lambda: OPTIMIZERS["greedy"].plan(Problem(template, asked.events), measured),
     }
     made, seconds = {}, {}
     for name in names:

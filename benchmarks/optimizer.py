@@ -20,15 +20,16 @@ from benchmarks.kernel import query
 from benchmarks.plots import Lines
 from benchmarks.report import Result, Table
 from benchmarks.stock import kleene, mixed, sequences
-from sparkext.planner.costs.cost_model import Pricer
-from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
 from sparkext.planner.gloria.generation import generate
-from sparkext.planner.gloria.gloria import RULES, PlanResult, build
+from sparkext.planner.gloria.gloria import RULES, build
+from sparkext.planner.gloria.graph_report import SearchedGraph
 from sparkext.planner.gloria.kleene import plan_components
 from sparkext.planner.gloria.node_pruning import prune_nodes
 from sparkext.planner.gloria.path_search import search_paths
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import MODELS, OPTIMIZERS, cost_model, optimize
+from sparkext.planner.problem.pricer import Pricer
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import PlanResult, WorkloadTooLargeError
 from sparkext.planner.sharing.template import template_of
 
 SIZES = (20, 50, 100, 200, 500, 1000)
@@ -48,7 +49,8 @@ def planned(workload: Problem, model: str, optimizer: str, repetitions: int, mem
     """What an optimizer takes for a workload, and what comes out."""
     run = partial(_run, workload, optimizer, model)
     seconds, found = least(run, repetitions)
-    nothing = OPTIMIZERS["none"](workload, cost_model(model)).cost
+    nothing = OPTIMIZERS["none"].plan(workload, cost_model(model)).cost
+    graph = found.search.graph if isinstance(found.search, SearchedGraph) else None
     figures = {
         "model": model,
         "optimizer": optimizer,
@@ -56,8 +58,8 @@ def planned(workload: Problem, model: str, optimizer: str, repetitions: int, mem
         "states": len(workload.template.states),
         "transitions": len(workload.transitions),
         "ms": round(1000 * seconds, 2) or 0.01,
-        "nodes": found.graph.generated if found.graph else None,
-        "edges": found.graph.edges if found.graph else None,
+        "nodes": graph.generated if graph else None,
+        "edges": graph.edges if graph else None,
         "cost": found.cost / nothing,
         "published_rules": None if found.published is None else found.published / nothing,
         "mb": None,
@@ -143,17 +145,16 @@ def pruning(asked: Selection) -> Iterator[dict[str, Any]]:
     for kind, draw in (("sequences", sequences), ("mixed", mixed)):
         for size in (size for size in SIZES if size <= min(200, asked.largest)):
             workload, model = problem(draw(size, Random(size))), cost_model("paper")
-            nothing = OPTIMIZERS["none"](workload, model).cost
+            nothing = OPTIMIZERS["none"].plan(workload, model).cost
             for name, rules in ways.items():
                 best = float("inf")
                 for _ in range(asked.repetitions):
                     begin = time.process_time()
-                    graph = build(_fresh(workload), model, rules)
+                    graph = build(Pricer(_fresh(workload), model), rules)
                     best = min(best, time.process_time() - begin)
                 cost = None
                 if name != "no pruning":
-                    pricer = Pricer(graph.problem, model)
-                    cost = pricer.cost(search_paths(graph, pricer)) / nothing
+                    cost = graph.pricer.cost(search_paths(graph)) / nothing
                 yield {
                     "kind": kind,
                     "rules": name,
@@ -174,7 +175,7 @@ def small(asked: Selection) -> Iterator[dict[str, Any]]:
         for seed in range(asked.small):
             workload = problem(_few(Random(seed), min(3, asked.largest)), seed)
             try:
-                least_cost = OPTIMIZERS["exhaustive"](workload, costs).cost
+                least_cost = OPTIMIZERS["exhaustive"].plan(workload, costs).cost
             except WorkloadTooLargeError:
                 continue
             many += 1

@@ -20,11 +20,11 @@ from benchmarks.bench import Bench
 from benchmarks.kernel import COUNT, Stream, compiled, nanoseconds, query
 from benchmarks.rides import Rides
 from benchmarks.same import ResultsDifferError
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, Function, Window
-from sparkext.udfs.kernels.variants import KernelForm
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.workers.pool_run import PoolRun
+from sparkext.udfs.workers.variants import KernelForm
 
 PATTERN = "A B+ C"
 APART = 1_000

@@ -12,21 +12,22 @@ from dataclasses import dataclass, replace
 from math import ceil, inf
 
 from benchmarks.bench import Bench, Benchmark
+from benchmarks.calibration import measure
 from benchmarks.kernel import check_plans, nanoseconds, nanoseconds_of_plans, problem
 from benchmarks.kernel_costs import method
 from benchmarks.plots import Bars, Lines
 from benchmarks.report import Result, Row, Table, Target
 from benchmarks.strategy_pools import LONG, Case, growing, repeated, sequences
-from sparkext.execution.calibrate import measure
 from sparkext.planner.budget import DEFAULT_SECONDS, Budget
+from sparkext.planner.compiler.burst_lengths import break_even, mean_burst, with_choices
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import KernelPlan
-from sparkext.planner.costs.burst_lengths import break_even, mean_burst, with_choices
-from sparkext.planner.costs.cost_model import CostModel, plan_cost
 from sparkext.planner.costs.measured import Constants, MeasuredCosts
-from sparkext.planner.gloria.gloria import PlanResult
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.optimizers import OPTIMIZERS, cost_model
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import PlanResult
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
 
@@ -61,12 +62,12 @@ def planned(case: Case, model: CostModel, names: Sequence[str]) -> dict[str, Pla
     for name in names:
         asked = replace(seen, budget=Budget(DEFAULT_SECONDS))
         begin = time.process_time()
-        found = _equal_beginnings(asked, model) if name == BEGINNINGS else OPTIMIZERS[name](asked, model)
+        found = _equal_beginnings(asked, model) if name == BEGINNINGS else OPTIMIZERS[name].plan(asked, model)
         seconds = time.process_time() - begin
-        matches = None if found.mcep is None else found.mcep.plan
+        matches = found.matches
         is_known = matches is None or bool(matches.roots)
         kernel = compile_plan(template, found.plan, matches=matches) if is_known else None
-        if kernel is not None and found.hamlet is not None:
+        if kernel is not None and found.chooses_bursts:
             kernel = with_choices(kernel, constants, mean_burst(asked, found.plan))
         made[name] = Planned(kernel, found.cost, seconds)
     return made
@@ -74,7 +75,7 @@ def planned(case: Case, model: CostModel, names: Sequence[str]) -> dict[str, Pla
 
 def _equal_beginnings(asked: Problem, model: CostModel) -> PlanResult:
     plan = share_equal_prefixes(asked.template)
-    return PlanResult(plan, None, plan_cost(asked, model, plan))
+    return PlanResult(plan, plan_cost(asked, model, plan))
 
 
 class Comparison:

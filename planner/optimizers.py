@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from sparkext.planner.budget import Budget, BudgetSpentError
-from sparkext.planner.costs.cost_model import CostModel, plan_cost
+from sparkext.planner.budget import Budget
 from sparkext.planner.costs.measured import Constants, MeasuredCosts
 from sparkext.planner.costs.paper import PaperCosts
-from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
-from sparkext.planner.gloria.gloria import PlanResult, gloria, published
-from sparkext.planner.gloria.greedy import greedy
-from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.hamlet.hamlet import hamlet
-from sparkext.planner.mcep.mcep import mcep
+from sparkext.planner.exhaustive.exhaustive import Exhaustive
+from sparkext.planner.gloria.gloria import Gloria, Greedy, Published, lightest_labels
+from sparkext.planner.gloria.graph_report import TITLE
+from sparkext.planner.hamlet.hamlet import Hamlet, loop_labels
+from sparkext.planner.mcep.mcep import Mcep
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import PlanResult, Strategy
 from sparkext.planner.sharing.prefixes import share_nothing
-from sparkext.planner.sharing.sharing_plan import SharingPlan
-from sparkext.planner.sharon.sharon import sharon
+from sparkext.planner.sharon.sharon import Sharon, sequence_labels
 
 MODELS: tuple[str, ...] = ("measured", "paper")
 """Cost models; the first is the default."""
-
-
-MOST_PARTS = 10_000
-"""Most parts of plans that ``exhaustive`` goes on with: some ten seconds of work."""
 
 
 def cost_model(name: str, constants: Constants | None = None) -> CostModel:
@@ -40,34 +37,43 @@ def cost_model(name: str, constants: Constants | None = None) -> CostModel:
     return PaperCosts() if name == PaperCosts.name else MeasuredCosts(constants)
 
 
-def _exhaustive(problem: Problem, model: CostModel) -> PlanResult:
-    known = gloria(problem, model)
-    try:
-        best = exhaustive(problem, model, MOST_PARTS, known.cost)
-    except BudgetSpentError:
-        raise WorkloadTooLargeError from None
-    plan = SharingPlan("exhaustive", known.plan.transitions) if best is None else best
-    cost = plan_cost(problem, model, plan)
-    return PlanResult(plan, None, cost, bound=cost)
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Shares nothing."""
+
+    name: str = "none"
+
+    def plan(self, problem: Problem, model: CostModel) -> PlanResult:
+        """The plan in which nothing is shared."""
+        plan = share_nothing(problem.template)
+        return PlanResult(plan, plan_cost(problem, model, plan))
 
 
-def _none(problem: Problem, model: CostModel) -> PlanResult:
-    plan = share_nothing(problem.template)
-    return PlanResult(plan, None, plan_cost(problem, model, plan))
+_BEST = Gloria((sequence_labels, lightest_labels, loop_labels))
 
+STRATEGIES: tuple[Strategy, ...] = (
+    _BEST,
+    Greedy(),
+    Exhaustive(_BEST),
+    Nothing(),
+    Published(),
+    Sharon(),
+    Hamlet(),
+    Mcep(),
+)
 
-OPTIMIZERS: Mapping[str, Callable[[Problem, CostModel], PlanResult]] = {
-    "gloria": gloria,
-    "greedy": greedy,
-    "exhaustive": _exhaustive,
-    "none": _none,
-    "published": published,
-    "sharon": sharon,
-    "hamlet": hamlet,
-    "mcep": mcep,
-}
+OPTIMIZERS: Mapping[str, Strategy] = {strategy.name: strategy for strategy in STRATEGIES}
 """By name; the first is the default. All but ``exhaustive``, which raises `WorkloadTooLargeError`, have a plan when
 the budget of the problem is used up."""
+
+DEFAULT = STRATEGIES[0].name
+"""What is used where a user does not say."""
+
+NOTHING, QUICK = Nothing().name, Greedy().name
+"""What plans are compared with: nothing shared, and what is found in next to no time."""
+
+GRAPH_TITLE = TITLE
+"""What the graph is called in which the default looks for a plan."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +103,7 @@ class OptimizerResult:
         """Cost of what another optimizer finds in a budget of its own."""
         if optimizer == self.optimizer:
             return self.found.cost
-        return OPTIMIZERS[optimizer](replace(self.problem, budget=budget), self.model).cost
+        return OPTIMIZERS[optimizer].plan(replace(self.problem, budget=budget), self.model).cost
 
 
 def optimize(problem: Problem, model: CostModel, optimizer: str) -> OptimizerResult:
@@ -109,7 +115,7 @@ def optimize(problem: Problem, model: CostModel, optimizer: str) -> OptimizerRes
     """
     begin = time.perf_counter()
     with _no_collection():
-        found = OPTIMIZERS[optimizer](problem, model)
+        found = OPTIMIZERS[optimizer].plan(problem, model)
     return OptimizerResult(problem, model, optimizer, found, time.perf_counter() - begin)
 
 

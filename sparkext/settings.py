@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from sparkext.planner.budget import DEFAULT_SECONDS
 from sparkext.planner.errors import PlanningError
-from sparkext.planner.gloria.problem import MOST_MATCHES as DEFAULT_MATCHES
 from sparkext.planner.optimizers import MODELS, OPTIMIZERS
+from sparkext.planner.problem.problem import MOST_MATCHES as DEFAULT_MATCHES
 from sparkext.sql.spelling import closest
 
 BUDGET = "spark.sparkext.optimizer.budget"

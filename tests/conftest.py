@@ -15,10 +15,6 @@ from tests.support.class_archive import options
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-
-# Costs that tests show are those of the defaults, whatever has been measured on the machine.
-os.environ["SPARKEXT_CALIBRATION"] = os.devnull
-
 os.environ["SPARK_SUBMIT_OPTS"] = options()
 
 

@@ -115,7 +115,7 @@ def test_all_shared() -> None:
     """Shares a Kleene part that three queries go round, where nothing would be."""
     template = template_of([query(f"q{i}", f"{first} (Pickup Travel)+ Delivery") for i, first in enumerate("XYZ")])
     stream = Stream(1_000, 5, mix=dict.fromkeys(("X", "Y", "Z", "Pickup", "Travel", "Delivery"), 1.0))
-    plan = OPTIMIZERS["gloria"](problem(template, stream), SharingIsFree()).plan
+    plan = OPTIMIZERS["gloria"].plan(problem(template, stream), SharingIsFree()).plan
     round_it = [
         t for t in plan.transitions if {str(template.states[s]) for s in (t.source, t.target)} == {"Pickup", "Travel"}
     ]

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sparkext.planner.strong_components import strong_components
+from sparkext.udfs.unpacked import COMPILED_FOLDERS
+
 ROOT = Path(__file__).parent.parent
 
 ALLOWED = {
@@ -18,8 +21,8 @@ ALLOWED = {
         "numpy",
         "pyarrow",
         "numba",
-        "sparkext.planner.compiler.kernel_plan",
-        "sparkext.planner.compiler.result_columns",
+        "sparkext.planner.kernel_plan.kernel_plan",
+        "sparkext.planner.kernel_plan.result_columns",
         "sparkext.planner.automata.guards",
         "sparkext.planner.patterns.query",
         "sparkext.planner.patterns.pattern",
@@ -30,7 +33,46 @@ ALLOWED = {
 ORDER = ("sql", "jvm", "binding", "execution", "workload", "explain", "parser", "cli")
 """Folders of sparkext/, each of which may import those before it."""
 
-FOR_ALL = ("sparkext.planner", "sparkext.udfs", "sparkext.settings", "sparkext.amounts")
+PLANNER_ORDER = (
+    ("amounts", "bits", "budget", "disjoint_sets", "errors", "strong_components"),
+    ("patterns",),
+    ("automata",),
+    ("sharing",),
+    ("kernel_plan",),
+    ("conditions",),
+    ("totals",),
+    ("problem",),
+    ("costs",),
+    ("plan_completion",),
+    ("gloria", "sharon", "hamlet", "mcep", "exhaustive"),
+    ("optimizers",),
+    ("compared_strategies",),
+    ("compiler",),
+)
+"""Floors of planner/: folders and modules, each of which may import those of the floors below, and no neighbour; but
+the modules of the lowest may import each other."""
+
+UDFS_ORDER = (
+    ("unpacked",),
+    ("tables",),
+    ("jit",),
+    ("arithmetic",),
+    ("comparisons",),
+    ("kernels", "state"),
+    ("arrow",),
+    ("matches",),
+    ("workers",),
+    ("streams",),
+)
+"""Floors of udfs/, likewise. What kernels are compiled from is below what reads batches and runs tasks."""
+
+STRATEGY = re.compile("gloria|sharon|hamlet|mcep", re.IGNORECASE)
+"""Names of strategies."""
+
+KNOWS_STRATEGIES = ("planner/optimizers.py", "sparkext/settings.py", "planner/costs/paper.py")
+"""Beside their own folders; the last says of which papers the costs are."""
+
+FOR_ALL = ("sparkext.planner", "sparkext.udfs", "sparkext.settings", "sparkext.planner.amounts")
 """What any of them may import."""
 
 OF_THE_JVM = frozenset(
@@ -172,6 +214,62 @@ def test_packages_import_what_they_may(package: str) -> None:
             assert name.split(".")[0] in sys.stdlib_module_names or is_within(name, ALLOWED[package]), (
                 f"{path.relative_to(ROOT)} imports {name}"
             )
+
+
+@pytest.mark.parametrize(("package", "order"), [("planner", PLANNER_ORDER), ("udfs", UDFS_ORDER)])
+def test_floors(package: str, order: tuple[tuple[str, ...], ...]) -> None:
+    """There is no way back, so there is no ring, and every folder and module has its floor."""
+    floor = {name: number for number, names in enumerate(order) for name in names}
+    entries = {path.stem for path in (ROOT / package).iterdir() if path.is_dir() or path.suffix == ".py"}
+    assert entries - {"__init__", "__pycache__"} == floor.keys()
+    for name in floor:
+        path = ROOT / package / name
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]:
+            for other in imported(file):
+                if is_within(other, (f"sparkext.{package}",)):
+                    there = other.split(".")[2]
+                    is_below = floor[there] < floor[name] or floor[there] == floor[name] == 0
+                    assert there == name or is_below, f"{file.relative_to(ROOT)} imports {other}"
+
+
+def test_kernels_are_compiled_from_the_lowest_floors() -> None:
+    """An edit of what reads batches or runs tasks compiles no kernel anew."""
+    floors = [name for names in UDFS_ORDER[1:6] for name in names]
+    assert sorted(floors) == sorted(COMPILED_FOLDERS)
+    decorated = re.compile(r"^@(?:kernel|inner|inlined|arithmetic)$", re.MULTILINE)
+    compiled = [path for path in (ROOT / "udfs").rglob("*.py") if decorated.search(path.read_text())]
+    assert {path.relative_to(ROOT / "udfs").parts[0] for path in compiled} <= {*COMPILED_FOLDERS}
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_no_rings(package: str) -> None:
+    """No module imports itself by way of others."""
+    paths = sorted((ROOT / package).rglob("*.py"))
+    names = [f"sparkext.{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}" for path in paths]
+    number = {name: index for index, name in enumerate(names)}
+    links = [
+        (number[name], number[other])
+        for name, path in zip(names, paths, strict=True)
+        for other in imported(path)
+        if other in number
+    ]
+    rings = [[names[index] for index in ring] for ring in strong_components(range(len(names)), links) if len(ring) > 1]
+    assert not rings
+
+
+def test_strategies_are_named_in_few_places() -> None:
+    for folder in ("sparkext", "planner", "udfs"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            if not STRATEGY.fullmatch(name.split("/")[1]) and name not in KNOWS_STRATEGIES:
+                assert not STRATEGY.search(path.read_text()), name
+
+
+def test_only_the_pricer_asks_the_cost_model() -> None:
+    """Beside what checks it, and which plans are worth looking for."""
+    price = re.compile(r"\bmodel\.(?:start|alone|shared|evaluation|entry)\b")
+    asking = {path.name for path in (ROOT / "planner").rglob("*.py") if price.search(path.read_text())}
+    assert asking == {"pricer.py", "plan_cost.py"}
 
 
 @pytest.mark.parametrize("module", WITHOUT_SPARK)

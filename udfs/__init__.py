@@ -12,4 +12,4 @@ from pathlib import Path
 if not Path(__file__).is_file():
     from sparkext.udfs.unpacked import unpack
 
-    __path__ = [str(unpack())]
+    __path__ = unpack()

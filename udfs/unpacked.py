@@ -92,9 +92,23 @@ def digest(texts: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(texts)).hexdigest()[:16]
 
 
-def unpack() -> Path:
-    """A directory with the modules of this package as files. Several processes may ask for it at once."""
+COMPILED_FOLDERS = ("arithmetic", "comparisons", "jit", "kernels", "state", "tables")
+"""Folders of the modules that a kernel is made of, and of the tables that it is handed: it is compiled anew when one of
+them changes, and not for a change of what reads batches and runs tasks."""
+
+
+def unpack() -> list[str]:
+    """Directories with the modules of this package as files, those of kernels by themselves.
+
+    Several processes may ask for them at once.
+    """
     modules = sorted(_modules(files("sparkext.udfs")))
+    compiled = [one for one in modules if one[0].split("/")[0] in COMPILED_FOLDERS]
+    return [str(_unpacked(some)) for some in (compiled, [one for one in modules if one not in compiled])]
+
+
+def _unpacked(modules: list[tuple[str, bytes]]) -> Path:
+    """A directory with some modules, which are given by their paths and texts."""
     base = lasting_directory()
     directory = Path(tempfile.mkdtemp()) if base is None else base / f"udfs-{digest(text for _, text in modules)}"
     directory.mkdir(exist_ok=True)

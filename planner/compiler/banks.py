@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sparkext.planner.automata.guards import ALWAYS
-from sparkext.planner.compiler.components import Component, components, needed
-from sparkext.planner.compiler.kernel_plan import Arithmetic, Bank, Field, Link, QueryResult, Slot
+from sparkext.planner.kernel_plan.kernel_plan import Arithmetic, Bank, Field, Link, QueryResult, Slot
 from sparkext.planner.patterns.query import Query
+from sparkext.planner.totals.components import Component, components, needed
 
 MAX_FIELDS = 24
 """Most output fields of a bank that holds more than one query. Narrow rows keep Spark's generated

@@ -9,18 +9,13 @@ from typing import TypeAlias, TypeVar
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
 from sparkext.planner.automata.refinement import refine
-from sparkext.planner.compiler.anchors import anchor_classes
+from sparkext.planner.compiler.anchor_classes import anchor_classes
 from sparkext.planner.compiler.banks import Banks, is_free, lay_out
-from sparkext.planner.compiler.components import Component, needed
-from sparkext.planner.compiler.contributions import (
-    addend_at,
-    column_at,
-    contributes,
-    event_at,
-    is_at_end,
-    of_component,
-)
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.compiler.match_steps import with_matches
+from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, key_of, nodes_of, sources_of
+from sparkext.planner.conditions.access import compile_comparison, is_ranked
+from sparkext.planner.conditions.instructions import program
+from sparkext.planner.kernel_plan.kernel_plan import (
     NO_EVENT,
     Arithmetic,
     Bank,
@@ -38,19 +33,24 @@ from sparkext.planner.compiler.kernel_plan import (
     Region,
     Span,
 )
-from sparkext.planner.compiler.matches import with_matches
-from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, key_of, nodes_of, sources_of
-from sparkext.planner.compiler.panes import PANES_FROM, PaneRows, pane_rows, told_apart
-from sparkext.planner.conditions.access import compile_comparison, is_ranked
-from sparkext.planner.conditions.instructions import program
-from sparkext.planner.conditions.prev_condition import Constant, ValueKind
-from sparkext.planner.gloria.problem import MOST_MATCHES
-from sparkext.planner.mcep.match_plan import MatchPlan
+from sparkext.planner.patterns.prev_condition import Constant, ValueKind
 from sparkext.planner.patterns.query import EventClass, Selection, Step, Window
+from sparkext.planner.problem.problem import MOST_MATCHES
+from sparkext.planner.sharing.match_plan import MatchPlan
 from sparkext.planner.sharing.prefixes import equal_prefixes, share_equal_prefixes
 from sparkext.planner.sharing.regions import Regions, regions
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharing.template import State, Template
+from sparkext.planner.totals.components import Component, needed
+from sparkext.planner.totals.contributions import (
+    addend_at,
+    column_at,
+    contributes,
+    event_at,
+    is_at_end,
+    of_component,
+)
+from sparkext.planner.totals.pane_rows import PANES_FROM, PaneRows, pane_rows, told_apart
 
 _T = TypeVar("_T")
 

@@ -9,11 +9,11 @@ from typing import TypeAlias
 
 from sparkext.planner.automata.automaton import closure
 from sparkext.planner.automata.guards import Condition
-from sparkext.planner.compiler.components import Component
-from sparkext.planner.compiler.contributions import contributes, ends_at, event_at
 from sparkext.planner.patterns.query import EventClass, Selection, Step
 from sparkext.planner.sharing.regions import Regions
 from sparkext.planner.sharing.template import Template
+from sparkext.planner.totals.components import Component
+from sparkext.planner.totals.contributions import contributes, ends_at, event_at
 
 
 class TotalKind(Enum):
@@ -47,7 +47,7 @@ def nodes_of(
         template: Of the pool.
         shared: All regions.
         query: Number of the query.
-        anchors: As `sparkext.planner.compiler.anchors.anchor_classes` has them, for the component.
+        anchors: As `sparkext.planner.compiler.anchor_classes.anchor_classes` has them, for the component.
         component: Which one.
     """
     automaton, forms = template.automata[query], shared.forms[query]

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import reduce
 
-from sparkext.planner.compiler.kernel_plan import Access, Column, Comparison, Encoding, Interval, Order, Term
 from sparkext.planner.conditions.disjoint import Conjunction, disjoint
 from sparkext.planner.conditions.instructions import ColumnNumber, loaded, program
 from sparkext.planner.conditions.monotone import axes, is_monotone
-from sparkext.planner.conditions.prev_condition import (
+from sparkext.planner.kernel_plan.kernel_plan import Access, Column, Comparison, Encoding, Interval, Order, Term
+from sparkext.planner.patterns.prev_condition import (
     Apply,
     Constant,
     Operand,

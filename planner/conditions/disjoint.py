@@ -14,7 +14,7 @@ from itertools import product
 from typing import TypeAlias
 
 from sparkext.planner.conditions.monotone import axes
-from sparkext.planner.conditions.prev_condition import Apply, Constant, Operand, Operation, ValueKind
+from sparkext.planner.patterns.prev_condition import Apply, Constant, Operand, Operation, ValueKind
 
 MOST_TERMS = 8
 """Most conjunctions that a condition is taken apart into; each is a structure of its own."""

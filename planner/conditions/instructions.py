@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from sparkext.planner.compiler.kernel_plan import Column, Encoding, Instruction
-from sparkext.planner.conditions.prev_condition import Apply, Constant, Operand, OwnAttribute, PrevAttribute, ValueKind
+from sparkext.planner.kernel_plan.kernel_plan import Column, Encoding, Instruction
+from sparkext.planner.patterns.prev_condition import Apply, Constant, Operand, OwnAttribute, PrevAttribute, ValueKind
 
 ColumnNumber: TypeAlias = Callable[[Column], int]
 

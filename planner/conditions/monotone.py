@@ -12,7 +12,7 @@ stops there as well (`sparkext.udfs.comparisons.intervals`).
 
 from __future__ import annotations
 
-from sparkext.planner.conditions.prev_condition import Apply, Operand, Operation, PrevAttribute, ValueKind
+from sparkext.planner.patterns.prev_condition import Apply, Operand, Operation, PrevAttribute, ValueKind
 
 _COMPARED = (Operation.EQUAL, Operation.SAME, Operation.LESS, Operation.AT_MOST)
 _LOGICAL = (Operation.AND, Operation.OR, Operation.NOT, Operation.IS_NULL, Operation.CHOOSE)

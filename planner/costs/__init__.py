@@ -1,1 +1,1 @@
-"""Statistics of events, and what a plan costs by them."""
+"""Cost models, and the statistics of events that they go by."""

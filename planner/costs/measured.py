@@ -24,14 +24,14 @@ from math import log2
 
 from sparkext.planner.automata.automaton import Automaton
 from sparkext.planner.automata.guards import ALWAYS
-from sparkext.planner.compiler.components import needed
-from sparkext.planner.compiler.kernel_plan import Access
-from sparkext.planner.compiler.panes import pane_rows, told_apart
 from sparkext.planner.conditions.access import accesses
-from sparkext.planner.costs.cost_model import Charge, Departure
-from sparkext.planner.gloria.bursts import is_burst
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.kernel_plan.kernel_plan import Access
+from sparkext.planner.problem.burst_labels import is_burst
+from sparkext.planner.problem.cost_model import Charge, Departure
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.prefixes import equal_prefixes
+from sparkext.planner.totals.components import needed
+from sparkext.planner.totals.pane_rows import pane_rows, told_apart
 
 
 @dataclass(frozen=True, slots=True)

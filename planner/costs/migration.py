@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sparkext.planner.costs.cost_model import CostModel, plan_cost
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 
 PLANNING_SECONDS = 0.3

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sparkext.planner.costs.cost_model import Charge, Departure
-from sparkext.planner.gloria.bursts import is_burst
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.problem.burst_labels import is_burst
+from sparkext.planner.problem.cost_model import Charge, Departure
+from sparkext.planner.problem.problem import Problem
 
 
 class PaperCosts:

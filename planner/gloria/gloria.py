@@ -6,75 +6,44 @@ graph that they have built.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from sparkext.planner.budget import BudgetSpentError
-from sparkext.planner.completion.completion import Effort, complete
-from sparkext.planner.completion.labels import ALONE, plan_of
-from sparkext.planner.completion.options import Labelling
-from sparkext.planner.costs.cost_model import CostModel, Pricer, plan_cost
-from sparkext.planner.gloria.canonical import canonical
 from sparkext.planner.gloria.edge_pruning import prune_edges
 from sparkext.planner.gloria.generation import generate, share_nothing
 from sparkext.planner.gloria.graph import GRAPH_PART, Graph, Rule
+from sparkext.planner.gloria.graph_pools import pools
+from sparkext.planner.gloria.graph_report import SearchedGraph
 from sparkext.planner.gloria.kleene import plan_components
 from sparkext.planner.gloria.lightest import LIGHTEST
 from sparkext.planner.gloria.node_pruning import prune_nodes
+from sparkext.planner.gloria.numbering import as_given
 from sparkext.planner.gloria.path_search import search_paths
-from sparkext.planner.gloria.pools import pools
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.gloria.prospects import too_large, without_prospects
-from sparkext.planner.hamlet.search import HamletSearch
-from sparkext.planner.hamlet.search import search as search_loops
-from sparkext.planner.mcep.match_plan import MatchSearch
-from sparkext.planner.sharing.not_planned import NotPlanned
-from sparkext.planner.sharing.sharing_plan import SharingPlan
-from sparkext.planner.sharon.search import SharonSearch, search
+from sparkext.planner.plan_completion.completion import Effort, complete
+from sparkext.planner.problem.canonical import canonical
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.labels import ALONE, Labelling, plan_of
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.pricer import Pricer
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import PlanResult
 
 RULES: tuple[Rule, ...] = (generate, plan_components, prune_edges, prune_nodes)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlanResult:
-    """What an optimizer has found.
-
-    Attributes:
-        plan: The plan.
-        graph: How GLORIA got there; None for other optimizers, and where there was nothing to look for, or no time.
-        cost: Of the plan.
-        published: Cost of the plan that the rules of the paper find.
-        bound: No plan costs less; None when that is not known.
-        sharon: How SHARON got there; None for other optimizers.
-        hamlet: How HAMLET got there; None for other optimizers.
-        mcep: How MCEP builds the matches of queries; None for other optimizers.
-    """
-
-    plan: SharingPlan
-    graph: Graph | None
-    cost: float
-    published: float | None = None
-    bound: float | None = None
-    sharon: SharonSearch | None = None
-    hamlet: HamletSearch | None = None
-    mcep: MatchSearch | None = None
-
-    @property
-    def not_planned(self) -> tuple[NotPlanned, ...] | None:
-        """Queries that the optimizer leaves alone; None if it plans all."""
-        searched = self.sharon or self.hamlet or self.mcep
-        return None if searched is None else searched.not_planned
-
-
-def build(problem: Problem, model: CostModel, rules: tuple[Rule, ...] = RULES, part: float = GRAPH_PART) -> Graph:
+def build(pricer: Pricer, rules: tuple[Rule, ...] = RULES, part: float = GRAPH_PART) -> Graph:
     """The GLORIA graph of a problem; where this part of the budget is spent, nothing is shared any more.
 
     Raises:
         BudgetSpentError: All of the budget was spent before there was a graph.
     """
+    problem = pricer.problem
     of_problem = pools(problem)
-    graph = Graph(problem, model, of_problem, [[] for _ in of_problem], part=part)
+    graph = Graph(pricer, of_problem, [[] for _ in of_problem], part=part)
     for pool in of_problem:
         problem.budget.check()
         for rule in (share_nothing, prune_edges) if problem.budget.is_spent(part) else rules:
@@ -82,46 +51,75 @@ def build(problem: Problem, model: CostModel, rules: tuple[Rule, ...] = RULES, p
     return graph
 
 
-def gloria(problem: Problem, model: CostModel, effort: Effort | None = None) -> PlanResult:
-    """The best plan that can be found in the budget; it does not depend on the order of the queries.
+Beginning: TypeAlias = Callable[[Problem, CostModel, Pricer, Effort], list[Labelling]]
+"""Gives labels of a valid plan, per query, that completion may begin with."""
 
-    Where it is not known to be the best of all, it costs no more than those of SHARON, HAMLET and the greedy rules.
+
+@dataclass(frozen=True, slots=True)
+class Gloria:
+    """The rules of the paper, then completion.
+
+    Attributes:
+        beginnings: Further labels to begin with, where the plan is not known to be the best of all; it costs no more
+            than any of them.
+        effort: How hard to look.
+        name: By which users ask for it.
     """
-    searched = GraphSearch(problem, model)
-    if searched.graph is None:
-        return searched.found("gloria", searched.labels, proved=not searched.has_prospects)
-    effort = effort or Effort()
-    cost = searched.pricer.cost(searched.labels)
-    try:
-        completion = complete(searched.problem, model, searched.pricer, searched.labels, effort)
-    except BudgetSpentError:
-        return searched.found("gloria", searched.labels, cost)
-    labels, bound = completion.labels, completion.bound
-    proved = bound is not None and bound >= searched.pricer.cost(labels) * (1 - 1e-9)
-    if not proved:
-        for begin in (_of_sequences, _of_lightest, _of_loops):
-            if not problem.budget.is_spent():
-                labels = _no_dearer(searched, model, labels, begin(searched, model, effort), effort)
-    return searched.found("gloria", labels, cost, bound)
+
+    beginnings: tuple[Beginning, ...] = ()
+    effort: Effort = field(default_factory=Effort)
+    name: str = "gloria"
+
+    def plan(self, problem: Problem, model: CostModel) -> PlanResult:
+        """The best plan that can be found in the budget; it does not depend on the order of the queries."""
+        searched = GraphSearch(problem, model)
+        if searched.graph is None:
+            return searched.found(self.name, searched.labels, proved=not searched.has_prospects)
+        cost = searched.pricer.cost(searched.labels)
+        try:
+            completion = complete(searched.problem, model, searched.pricer, searched.labels, self.effort)
+        except BudgetSpentError:
+            return searched.found(self.name, searched.labels, cost)
+        labels, bound = completion.labels, completion.bound
+        proved = bound is not None and bound >= searched.pricer.cost(labels) * (1 - 1e-9)
+        if not proved:
+            for beginning in self.beginnings:
+                if not problem.budget.is_spent():
+                    begin = beginning(searched.problem, model, searched.pricer, self.effort)
+                    labels = _no_dearer(searched, model, labels, begin, self.effort)
+        return searched.found(self.name, labels, cost, bound)
 
 
-def _of_sequences(searched: GraphSearch, model: CostModel, effort: Effort) -> list[Labelling]:
-    """What SHARON finds."""
-    return search(searched.problem, model, searched.pricer, effort, part=1.0)[0]
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The rules of the paper, without completion."""
+
+    name: str = "published"
+
+    def plan(self, problem: Problem, model: CostModel) -> PlanResult:
+        """The plan that the rules of the paper find."""
+        searched = GraphSearch(problem, model)
+        return searched.found(self.name, searched.labels)
 
 
-def _of_lightest(searched: GraphSearch, model: CostModel, effort: Effort) -> list[Labelling]:
-    """What the greedy rules find; nothing is shared if there is no time for them."""
-    del effort
+@dataclass(frozen=True, slots=True)
+class Greedy:
+    """The lightest nodes, without completion."""
+
+    name: str = "greedy"
+
+    def plan(self, problem: Problem, model: CostModel) -> PlanResult:
+        """The plan of the lightest nodes; it does not depend on the order of the queries."""
+        searched = GraphSearch(problem, model, LIGHTEST)
+        return searched.found(self.name, searched.labels)
+
+
+def lightest_labels(problem: Problem, model: CostModel, pricer: Pricer, effort: Effort) -> list[Labelling]:
+    """The labels that the greedy rules find, per query; nothing is shared if there is no time for them."""
+    del model, effort  # the pricer knows the one, and one node of each pool is kept
     with suppress(BudgetSpentError):
-        return search_paths(build(searched.problem, model, LIGHTEST, part=1.0), searched.pricer)
-    return [dict.fromkeys(mine, ALONE) for mine in searched.problem.mine]
-
-
-def _of_loops(searched: GraphSearch, model: CostModel, effort: Effort) -> list[Labelling]:
-    """What HAMLET finds."""
-    del model, effort
-    return search_loops(searched.problem, searched.pricer)[0]
+        return search_paths(build(pricer, LIGHTEST, part=1.0))
+    return [dict.fromkeys(mine, ALONE) for mine in problem.mine]
 
 
 def _no_dearer(
@@ -134,12 +132,6 @@ def _no_dearer(
     with suppress(BudgetSpentError):
         return min(begin, complete(problem, model, pricer, begin, effort).labels, key=pricer.cost)
     return begin
-
-
-def published(problem: Problem, model: CostModel) -> PlanResult:
-    """The plan that the rules of the paper find, without completion."""
-    searched = GraphSearch(problem, model)
-    return searched.found("published", searched.labels)
 
 
 class GraphSearch:
@@ -168,8 +160,8 @@ class GraphSearch:
         self.has_prospects = bool(large) or len(alone) < len(given.mine)
         if len(alone) < len(given.mine):
             with suppress(BudgetSpentError):
-                graph = build(self.problem, model, rules)
-                self.labels = search_paths(graph, self.pricer)
+                graph = build(self.pricer, rules)
+                self.labels = search_paths(graph)
                 self.graph = graph
         if self.graph is None:
             self.labels = [dict.fromkeys(mine, ALONE) for mine in given.mine]
@@ -193,5 +185,5 @@ class GraphSearch:
         """
         plan = plan_of(self.problem, optimizer, labels)
         cost = plan_cost(self.problem, self._model, plan)
-        graph = None if self.graph is None else self.ordered.graph(self.graph)
-        return PlanResult(self.ordered.plan(plan), graph, cost, published, cost if proved else bound)
+        search = None if self.graph is None else SearchedGraph(as_given(self.ordered, self.graph))
+        return PlanResult(self.ordered.plan(plan), cost, search, published, cost if proved else bound)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sparkext.planner.bits import bits, members
-from sparkext.planner.completion.labels import ALONE
-from sparkext.planner.costs.cost_model import CostModel, Departure
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.problem.cost_model import Charge, CostModel, Departure
+from sparkext.planner.problem.labels import ALONE
+from sparkext.planner.problem.pricer import Pricer, total
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.sharing_plan import QSet
 
 
@@ -103,8 +104,7 @@ class Graph:
     """The graph of a problem, as far as it has been built.
 
     Attributes:
-        problem: The problem.
-        model: Its weights.
+        pricer: Of its weights.
         pools: In topological order.
         nodes: Per pool its nodes, also those that have been pruned.
         generated: Number of nodes generated.
@@ -114,8 +114,7 @@ class Graph:
         part: Of the budget, after which nothing is added any more.
     """
 
-    problem: Problem
-    model: CostModel
+    pricer: Pricer
     pools: tuple[Pool, ...]
     nodes: list[list[Node]]
     generated: int = 0
@@ -131,6 +130,16 @@ class Graph:
     _at: dict[int, list[int]] = field(default_factory=dict, repr=False)
     _passes: dict[tuple[int, int | None], list[tuple[int, int]]] = field(default_factory=dict, repr=False)
 
+    @property
+    def problem(self) -> Problem:
+        """The problem."""
+        return self.pricer.problem
+
+    @property
+    def model(self) -> CostModel:
+        """Its costs."""
+        return self.pricer.model
+
     def kept(self, pool: int) -> list[Node]:
         """Nodes of a pool that have not been pruned."""
         return [node for node in self.nodes[pool] if node.pruned_by is None]
@@ -144,12 +153,11 @@ class Graph:
         """Cost of the starts at the states that the transitions of a pool leave."""
         problem = self.problem
         states = {problem.transitions[number].source for number in pool.transitions}
-        return self._sum(
-            charge
+        return self.pricer.starts(
+            (query, state)
             for query in pool.queries
             for state in sorted(states & problem.starts[query])
             if pool.kleene or not any(self.pools[k].kleene and query in self.pools[k].queries for k in pool.preceding)
-            for charge in self.model.start(problem, query, state)
         )
 
     def weight(self, before: Node, after: Node | None) -> float:
@@ -170,24 +178,22 @@ class Graph:
         fresh, alone = (0, 0) if after is None else (after.masks.get(state, 0), after.masks.get(ALONE, 0))
         ends = self._ending(state)
         next_pool = -1 if after is None else after.pool
-        total = self._memo[propagation]
+        weight = self._memo[propagation]
         for snapshot, queries in before.masks.items():
             sharing = queries & between
             if snapshot is not ALONE and (left := sharing & (fresh | alone | ends)):
                 key = (state, snapshot, left, sharing & fresh, sharing & alone, next_pool)
                 if key not in self._memo:
                     self._memo[key] = self._evaluation(state, snapshot, self.numbers(left), after)
-                total += self._memo[key]
-        return total
+                weight += self._memo[key]
+        return weight
 
     def _evaluation(self, state: int, snapshot: int, queries: Iterable[int], after: Node | None) -> float:
         """Cost of turning what comes to a state over snapshots into values, for queries that need them."""
-        return self._sum(
+        return total(
             charge
             for query in queries
-            for charge in self.model.evaluation(
-                self.problem, query, state, snapshot, self._leaving(query, state, after)
-            )
+            for charge in self.pricer.evaluation(query, state, snapshot, self._leaving(query, state, after))
         )
 
     def propagation(self, number: int, node: Node, queries: int) -> float:
@@ -200,18 +206,14 @@ class Graph:
         """Cost of what goes over a transition for queries that go alone."""
         key = (number, queries)
         if key not in self._memo:
-            model, problem = self.model, self.problem
-            self._memo[key] = sum([self._sum(model.alone(problem, query, number)) for query in self.numbers(queries)])
+            self._memo[key] = sum([total(self.pricer.values(query, number)) for query in self.numbers(queries)])
         return self._memo[key]
 
     def _over(self, number: int, snapshot: int, queries: int) -> float:
         """Cost of what goes over a transition for a Q-set with snapshots."""
         key = (number, snapshot, queries)
         if key not in self._memo:
-            model, problem = self.model, self.problem
-            self._memo[key] = self._sum(
-                charge for query in self.numbers(queries) for charge in model.shared(problem, query, number, snapshot)
-            )
+            self._memo[key] = total(self.pricer.form(self.numbers(queries), number, snapshot))
         return self._memo[key]
 
     def users(self, number: int) -> int:
@@ -251,7 +253,7 @@ class Graph:
         """
         self.problem.budget.check()
         pool = self.pools[node.pool]
-        return sum(self.propagation(number, node, ~0) for number in pool.transitions) + self._sum(
+        return sum(self.propagation(number, node, ~0) for number in pool.transitions) + total(
             charge
             for state, circling in self._passing(pool, pool.number)
             for query in self.numbers(circling & node.masks.get(state, 0))
@@ -266,7 +268,7 @@ class Graph:
         if key in self._memo:
             return self._memo[key]
         pool = self.pools[before.pool]
-        total = 0.0
+        weight = 0.0
         circling = dict(self._passing(pool, pool.number))
         for state, passing in self._passing(pool, None if after is None else after.pool):
             around = circling.get(state, 0) & before.masks.get(state, 0)
@@ -274,15 +276,15 @@ class Graph:
                 if left := self._leaving(query, state, after):
                     snapshot = self._snapshot(before, query)
                     both = Departure(left.fresh or snapshot == state, left.alone, left.ends)
-                    total += self._sum(self.model.evaluation(self.problem, query, state, snapshot, both))
+                    weight += total(self.pricer.evaluation(query, state, snapshot, both))
                     if around >> query & 1:
-                        total -= self._sum(self._around(query, state))
-        self._memo[key] = total
-        return total
+                        weight -= total(self._around(query, state))
+        self._memo[key] = weight
+        return weight
 
-    def _around(self, query: int, state: int) -> Iterable[tuple[object, float]]:
+    def _around(self, query: int, state: int) -> Iterable[Charge]:
         """Evaluations at a state of a Kleene sub-pattern since snapshots are taken there again."""
-        return self.model.evaluation(self.problem, query, state, state, Departure(True, (), False))
+        return self.pricer.evaluation(query, state, state, Departure(True, (), False))
 
     def _leaving(self, query: int, state: int, after: Node | None) -> Departure:
         ends = state in self.problem.ends[query]
@@ -321,11 +323,6 @@ class Graph:
         snapshot = node.labels[query]
         assert snapshot is not None
         return snapshot
-
-    @staticmethod
-    def _sum(charged: Iterable[tuple[object, float]]) -> float:
-        paid: Mapping[object, float] = dict(charged)
-        return sum(paid.values())
 
 
 def _users(pairs: Iterable[tuple[int, Iterable[int]]]) -> dict[int, int]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sparkext.planner.completion.labels import ALONE
 from sparkext.planner.gloria.generation import arrivals, combinations, connect
 from sparkext.planner.gloria.graph import Graph, Pool
+from sparkext.planner.problem.labels import ALONE
 
 
 def plan_components(graph: Graph, pool: Pool) -> None:

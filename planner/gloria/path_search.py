@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 
-from sparkext.planner.completion.labels import ALONE, forms
-from sparkext.planner.completion.options import Labelling
-from sparkext.planner.costs.cost_model import Pricer
 from sparkext.planner.gloria.graph import Graph, Node
+from sparkext.planner.problem.labels import ALONE, Labelling, forms
 
 MAX_PATHS = 3
 """Most pools through whose best node a plan is put together."""
 
 
-def search_paths(graph: Graph, pricer: Pricer) -> list[Labelling]:
+def search_paths(graph: Graph) -> list[Labelling]:
     """The labels of the best plan that the graph has a path for.
 
     Raises:
@@ -49,7 +47,7 @@ def search_paths(graph: Graph, pricer: Pricer) -> list[Labelling]:
         for pool, promise in product(through, (_weight, _weight_with_a_way_on))
     )
     found = [_labels(graph, path) for path in paths]
-    return min(found, key=pricer.cost) if found else [{} for _ in graph.problem.template.queries]
+    return min(found, key=graph.pricer.cost) if found else [{} for _ in graph.problem.template.queries]
 
 
 def _weight(node: Node) -> tuple[int, float]:

@@ -7,9 +7,9 @@ turning snapshots into values comes on top, and totals that are equal are no mor
 
 from __future__ import annotations
 
-from sparkext.planner.costs.cost_model import CostModel
 from sparkext.planner.disjoint_sets import put_together
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.problem import Problem
 
 MAX_TRANSITIONS = 10_000
 """Most transitions of a query for which is looked; the way of a form to a transition has a bit for each."""

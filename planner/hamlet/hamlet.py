@@ -6,27 +6,45 @@ Streams* (SIGMOD 2021).
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sparkext.planner.completion.labels import plan_of
-from sparkext.planner.costs.cost_model import CostModel, Pricer, plan_cost
-from sparkext.planner.gloria.canonical import Canonical, canonical
-from sparkext.planner.gloria.gloria import PlanResult
-from sparkext.planner.gloria.problem import Problem
-from sparkext.planner.hamlet.search import HamletSearch, search
+from sparkext.planner.hamlet.loop_report import HamletSearch
+from sparkext.planner.hamlet.loop_search import search
+from sparkext.planner.plan_completion.completion import Effort
+from sparkext.planner.problem.canonical import Canonical, canonical
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.labels import Labelling, plan_of
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.pricer import Pricer
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import PlanResult
 
 
-def hamlet(problem: Problem, model: CostModel) -> PlanResult:
-    """The plan that shares loops of single states; it does not depend on the order of the queries.
+@dataclass(frozen=True, slots=True)
+class Hamlet:
+    """Shares loops of single states by bursts, each burst or not by its length.
 
-    It costs no more than if all queries go alone. Those that have no such loop, or one that no other has, do so, and
-    the search says why.
+    Queries that have no such loop, or one that no other has, go alone, and the search says why.
     """
-    ordered = canonical(problem)
-    labels, searched = search(ordered.problem, Pricer(ordered.problem, model))
-    plan = plan_of(ordered.problem, "hamlet", labels)
-    cost = plan_cost(ordered.problem, model, plan)
-    return PlanResult(ordered.plan(plan), None, cost, hamlet=_as_given(ordered, searched))
+
+    name: str = "hamlet"
+
+    def plan(self, problem: Problem, model: CostModel) -> PlanResult:
+        """The plan that shares loops of single states; it does not depend on the order of the queries.
+
+        It costs no more than if all queries go alone.
+        """
+        ordered = canonical(problem)
+        labels, searched = search(ordered.problem, Pricer(ordered.problem, model))
+        plan = plan_of(ordered.problem, self.name, labels)
+        cost = plan_cost(ordered.problem, model, plan)
+        return PlanResult(ordered.plan(plan), cost, _as_given(ordered, searched), chooses_bursts=True)
+
+
+def loop_labels(problem: Problem, model: CostModel, pricer: Pricer, effort: Effort) -> list[Labelling]:
+    """The labels that HAMLET finds in what is left of the budget, per query."""
+    del model, effort  # it tries few labels, whatever they cost
+    return search(problem, pricer)[0]
 
 
 def _as_given(ordered: Canonical, searched: HamletSearch) -> HamletSearch:

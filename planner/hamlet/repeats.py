@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sparkext.planner.automata.guards import ALWAYS
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.loops import Loop
 from sparkext.planner.sharing.not_planned import NotPlanned, Reason, first_reason
 

@@ -10,17 +10,19 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from sparkext.planner.costs.cost_model import CostModel, plan_cost
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.costs.statistics import longest_window
-from sparkext.planner.gloria.gloria import PlanResult
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.mcep.annealing import AnnealingResult, TargetPattern, anneal, total
+from sparkext.planner.mcep.joined_plans import match_plan
 from sparkext.planner.mcep.local_plans import LocalBest, best_order, best_tree, order_plan
-from sparkext.planner.mcep.match_plan import MatchSearch, match_plan
+from sparkext.planner.mcep.match_report import MatchSearch
 from sparkext.planner.mcep.partial_matches import Expected, Kinds, PartialMatches
 from sparkext.planner.mcep.words import words
 from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import PlanResult
 from sparkext.planner.sharing.not_planned import NotPlanned, Reason
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.template import template_of
@@ -33,34 +35,41 @@ NANOSECONDS = 120.0
 machine."""
 
 
-def mcep(problem: Problem, model: CostModel) -> PlanResult:
-    """A plan that builds the matches of all queries with finitely many words; the others go alone.
+@dataclass(frozen=True, slots=True)
+class Mcep:
+    """Builds the matches of all queries with finitely many words."""
 
-    Its cost is that of the queries that go alone, and an update for each partial match. It is not compared with the
-    cost of sharing nothing, which is lower nearly always.
-    """
-    classes = _Classes(problem)
-    known, reasons = _known(problem, classes)
-    sought = _sought(problem, known)
-    orders, trees = (_annealed(problem, sought, best, classes.expected) for best in (best_order, best_tree))
-    plans = {
-        name: match_plan(sought.patterns, found.plans, sought.of_query, _lengths(problem), classes.expected, classes.of)
-        for name, found in (("orders", orders), ("trees", trees))
-        if found is not None
-    }
-    by = min(plans, key=lambda name: plans[name].matches * (1 + 1e-9 * (name == "trees")))
-    apart = tuple(NotPlanned(query, reason) for query, reason in sorted(reasons.items()))
-    own = [sought.patterns[pattern] for mine in sought.of_query.values() for pattern, _ in mine]
-    matching = MatchSearch(
-        plans[by],
-        apart,
-        by,
-        by_themselves=sum(_alone(pattern, classes.expected) for pattern in own),
-        as_written=sum(total([one], [order_plan(range(len(one.kinds)))], classes.expected) for one in own),
-    )
-    price = 1.0 if model.name == PaperCosts.name else NANOSECONDS
-    cost = _cost_of(problem, model, [one.query for one in apart]) + price * plans[by].matches
-    return PlanResult(replace(share_nothing(problem.template), optimizer="mcep"), None, cost, mcep=matching)
+    name: str = "mcep"
+
+    def plan(self, problem: Problem, model: CostModel) -> PlanResult:
+        """A plan that builds the matches of all queries with finitely many words; the others go alone.
+
+        Its cost is that of the queries that go alone, and an update for each partial match. It is not compared with the
+        cost of sharing nothing, which is lower nearly always.
+        """
+        classes = _Classes(problem)
+        known, reasons = _known(problem, classes)
+        sought, lengths = _sought(problem, known), _lengths(problem)
+        orders, trees = (_annealed(problem, sought, best, classes.expected) for best in (best_order, best_tree))
+        plans = {
+            name: match_plan(sought.patterns, found.plans, sought.of_query, lengths, classes.expected, classes.of)
+            for name, found in (("orders", orders), ("trees", trees))
+            if found is not None
+        }
+        by = min(plans, key=lambda name: plans[name].matches * (1 + 1e-9 * (name == "trees")))
+        apart = tuple(NotPlanned(query, reason) for query, reason in sorted(reasons.items()))
+        own = [sought.patterns[pattern] for mine in sought.of_query.values() for pattern, _ in mine]
+        matching = MatchSearch(
+            plans[by],
+            apart,
+            by,
+            by_themselves=sum(_alone(pattern, classes.expected) for pattern in own),
+            as_written=sum(total([one], [order_plan(range(len(one.kinds)))], classes.expected) for one in own),
+        )
+        price = 1.0 if model.name == PaperCosts.name else NANOSECONDS
+        cost = _cost_of(problem, model, [one.query for one in apart]) + price * plans[by].matches
+        plan = replace(share_nothing(problem.template), optimizer=self.name)
+        return PlanResult(plan, cost, matching, matches=matching.plan)
 
 
 class _Classes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.not_planned import Reason, first_reason
 
 MAX_WORDS = 64

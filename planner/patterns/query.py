@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from sparkext.planner.conditions.prev_condition import Operand
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import Pattern
+from sparkext.planner.patterns.prev_condition import Operand
 
 
 @dataclass(frozen=True, slots=True)

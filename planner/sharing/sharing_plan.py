@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sparkext.planner.automata.guards import ALWAYS
@@ -58,6 +59,17 @@ class SharingPlan:
 
     optimizer: str
     transitions: tuple[TransitionPlan, ...]
+
+
+def numbers(queries: Iterable[int]) -> str:
+    """Queries as the paper writes them, counted from 1: ``(1,2)``."""
+    return "(" + ",".join(str(query + 1) for query in queries) + ")"
+
+
+def qset_text(template: Template, qset: QSet) -> str:
+    """A Q-set as the paper writes it: ``(1,2)^A``, or ``(1,2)^burst``."""
+    name = snapshot_name(template, qset)
+    return numbers(qset.queries) + ("" if name is None else f"^{name}")
 
 
 class Steps:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sparkext.planner.automata.anchors import AnchoredAutomaton, needs, take_apart
+from sparkext.planner.automata.anchored import AnchoredAutomaton, needs, take_apart
 from sparkext.planner.automata.automaton import Automaton
 from sparkext.planner.automata.ends import MarkedAutomaton, mark_ends
 from sparkext.planner.automata.guards import Condition, of
@@ -71,7 +71,7 @@ class Template:
         ends: Per state, the queries that may end there.
         transitions: In order of source and target.
         opens: Per query and state of its automaton, the variable of whose latest event later conditions ask, if there
-            has been one; see `sparkext.planner.automata.anchors`.
+            has been one; see `sparkext.planner.automata.anchored`.
         marked: Per query, how its automaton is taken apart by the ends of trends that are asked for; None if none are.
         guards: What must not happen at some step, each by its states.
         guard_names: How the first query that has a guard writes it.

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from sparkext.planner.completion.labels import ALONE, forms
-from sparkext.planner.completion.options import Labelling
-from sparkext.planner.costs.cost_model import Bundle, CostModel, Pricer, spot
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.labels import ALONE, Labelling, forms
+from sparkext.planner.problem.pricer import Bundle, Pricer, spot
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharon.candidates import Candidate
 
 

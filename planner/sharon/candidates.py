@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from sparkext.planner.bits import bits, lowest, members
-from sparkext.planner.completion.labels import ALONE, Labels
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.problem.labels import ALONE, Labels
+from sparkext.planner.problem.problem import Problem
 
 MOST_LOOKS = 100_000
 """Most parts of chains that are looked at; where there are more, only the shorter ones are."""

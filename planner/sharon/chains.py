@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.not_planned import Reason, first_reason
 
 OUTSIDE = (Reason.SELECTION, Reason.SPAN, Reason.DIFFERENCE, Reason.EARLIER, Reason.NOT, Reason.PREV)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from sparkext.planner.completion.choices import Choices
-from sparkext.planner.completion.completion import FEWEST_LABELS, LARGE, Effort, promising, searched
-from sparkext.planner.completion.labels import Labels, forms
-from sparkext.planner.completion.options import Core, Labelling, Option, core, options
-from sparkext.planner.costs.cost_model import Pricer
 from sparkext.planner.disjoint_sets import put_together
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.plan_completion.choices import Choices
+from sparkext.planner.plan_completion.completion import FEWEST_LABELS, LARGE, Effort, promising, searched
+from sparkext.planner.plan_completion.options import Core, Option, core, options
+from sparkext.planner.problem.labels import Labelling, Labels, forms
+from sparkext.planner.problem.pricer import Pricer
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharon.benefits import Benefits
 from sparkext.planner.sharon.candidates import Candidate
 

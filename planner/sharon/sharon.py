@@ -5,27 +5,39 @@ Poppe, Rozet, Lei, Rundensteiner, Maier: *Sharon: Shared Online Event Sequence A
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sparkext.planner.completion.labels import plan_of
-from sparkext.planner.costs.cost_model import CostModel, Pricer, plan_cost
-from sparkext.planner.gloria.canonical import Canonical, canonical
-from sparkext.planner.gloria.gloria import PlanResult
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.plan_completion.completion import Effort
+from sparkext.planner.problem.canonical import Canonical, canonical
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.labels import Labelling, plan_of
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.pricer import Pricer
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import PlanResult
+from sparkext.planner.sharon.candidate_report import SharonSearch
+from sparkext.planner.sharon.candidate_search import search
 from sparkext.planner.sharon.candidates import Candidate
-from sparkext.planner.sharon.search import SharonSearch, search
 
 
-def sharon(problem: Problem, model: CostModel) -> PlanResult:
-    """The plan that shares the best candidates; it does not depend on the order of the queries.
+@dataclass(frozen=True, slots=True)
+class Sharon:
+    """Shares the best candidates; queries that are no plain sequences go alone, and the search says why."""
 
-    Queries that are no plain sequences go alone, and the search says why.
-    """
-    ordered = canonical(problem)
-    labels, searched = search(ordered.problem, model, Pricer(ordered.problem, model))
-    plan = plan_of(ordered.problem, "sharon", labels)
-    cost = plan_cost(ordered.problem, model, plan)
-    return PlanResult(ordered.plan(plan), None, cost, sharon=_as_given(ordered, searched))
+    name: str = "sharon"
+
+    def plan(self, problem: Problem, model: CostModel) -> PlanResult:
+        """The plan that shares the best candidates; it does not depend on the order of the queries."""
+        ordered = canonical(problem)
+        labels, searched = search(ordered.problem, model, Pricer(ordered.problem, model))
+        plan = plan_of(ordered.problem, self.name, labels)
+        cost = plan_cost(ordered.problem, model, plan)
+        return PlanResult(ordered.plan(plan), cost, _as_given(ordered, searched))
+
+
+def sequence_labels(problem: Problem, model: CostModel, pricer: Pricer, effort: Effort) -> list[Labelling]:
+    """The labels that SHARON finds in what is left of the budget, per query."""
+    return search(problem, model, pricer, effort, part=1.0)[0]
 
 
 def _as_given(ordered: Canonical, searched: SharonSearch) -> SharonSearch:

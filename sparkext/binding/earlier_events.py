@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
-from sparkext.planner.automata.anchors import TooWideError, occurs_before, take_apart
+from sparkext.planner.automata.anchored import TooWideError, occurs_before, take_apart
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.errors import PlanningError

@@ -35,7 +35,9 @@ from sparkext.jvm.expressions import (
 )
 from sparkext.jvm.frames import columns_of
 from sparkext.jvm.plans import kind_of
-from sparkext.planner.conditions.prev_condition import (
+from sparkext.planner.errors import PlanningError
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.prev_condition import (
     Apply,
     Constant,
     Operand,
@@ -45,8 +47,6 @@ from sparkext.planner.conditions.prev_condition import (
     ValueKind,
     may_start,
 )
-from sparkext.planner.errors import PlanningError
-from sparkext.planner.patterns.attribute import Attribute
 from sparkext.sql.event_expressions import AdjacentExpression
 from sparkext.sql.quoting import alone, identifier
 from sparkext.sql.tokens import TokenKind, tokenize

@@ -12,12 +12,12 @@ from sparkext.binding.aggregate_types import Checked, wrong_type
 from sparkext.binding.event_time import TimeKind, in_units
 from sparkext.binding.type_text import type_text
 from sparkext.planner.automata.automaton import MAX_STATES, AutomatonTooLargeError
-from sparkext.planner.compiler.contributions import both
-from sparkext.planner.compiler.differences import difference_type as held_as
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, End, EventClass, Mark, Query, Selection
 from sparkext.planner.sharing.template import template_of
+from sparkext.planner.totals.contributions import both
+from sparkext.planner.totals.difference_columns import difference_type as held_as
 from sparkext.sql.aggregate_calls import AggregateCall
 from sparkext.sql.quoting import alone
 

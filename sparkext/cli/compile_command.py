@@ -10,10 +10,15 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from sparkext.execution.calibrate import alone
-from sparkext.udfs.kernels import compiled
-from sparkext.udfs.kernels.variants import Variant
-from sparkext.udfs.state.every_variant import every_variant
+from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
+from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
+from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query
+from sparkext.planner.sharing.prefixes import share_nothing
+from sparkext.planner.sharing.template import template_of
+from sparkext.udfs.jit import compiled
+from sparkext.udfs.workers.every_variant import every_variant
+from sparkext.udfs.workers.variants import Variant
 
 
 def add(commands: Any) -> None:
@@ -31,9 +36,17 @@ def add(commands: Any) -> None:
     command.set_defaults(run=run)
 
 
+def smallest_plan() -> KernelPlan:
+    """The plan of a query of one event; what is compiled does not depend on the plan."""
+    pattern = parse_pattern(lexemes("A", 0), 0, 1)
+    query = Query("", pattern, (("A", EventClass("type", "A", None)),), (Aggregate(Function.COUNT),), None)
+    template = template_of([query])
+    return compile_plan(template, share_nothing(template))
+
+
 def run(asked: argparse.Namespace) -> int:
     """Run the command; returns its exit status."""
-    known = {arguments.name: arguments for arguments in every_variant(alone(1, 1))}
+    known = {arguments.name: arguments for arguments in every_variant(smallest_plan())}
     wanted: list[str] = asked.variants or list(known)
     if strange := [name for name in wanted if name not in known]:
         print(f"sparkext: no variant {strange[0]!r}; there are {', '.join(known)}", file=sys.stderr)

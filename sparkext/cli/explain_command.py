@@ -13,10 +13,10 @@ from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from sparkext.amounts import count
 from sparkext.cli.sql_file import Statement, statements
 from sparkext.explain.pictures.document import read
 from sparkext.explain.pictures.page import page
+from sparkext.planner.amounts import count
 from sparkext.session import enable, explain_sharing
 from sparkext.sharing_picture import SharingPicture
 from sparkext.sql.tokens import TokenError

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import BinaryType, DataType, StringType
 
 from sparkext.binding.bound_query import BoundQuery
-from sparkext.planner.compiler.kernel_plan import Encoding, KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import Encoding, KernelPlan
 
 BYTES_PER_BATCH = "spark.sql.execution.arrow.maxBytesPerBatch"
 """Spark's limit of a batch that a Python worker is given, beside that of its rows."""

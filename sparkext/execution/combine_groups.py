@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from sparkext.jvm.frames import sorted_within_partitions
 from sparkext.jvm.python_functions import map_in_arrow
-from sparkext.planner.compiler.kernel_plan import Field
+from sparkext.planner.kernel_plan.kernel_plan import Field
 from sparkext.udfs.arrow.combined import combined
 
 

@@ -13,14 +13,14 @@ from sparkext.binding.event_time import numbered
 from sparkext.binding.trend_ends import as_double, as_number
 from sparkext.jvm.frames import selected
 from sparkext.jvm.plans import is_stream
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.kernel_plan.kernel_plan import (
     CLASSES_PER_WORD,
     Comparison,
     Encoding,
     KernelPlan,
     class_words,
 )
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.kernel_plan.kernel_plan import (
     Column as EventColumn,
 )
 from sparkext.planner.patterns.query import EventClass

@@ -16,8 +16,9 @@ from sparkext.binding.trend_ends import INTERVALS, difference_type
 from sparkext.binding.type_text import null_sql
 from sparkext.execution.compact_rows import group_column
 from sparkext.jvm.frames import columns_of
-from sparkext.planner.compiler.kernel_plan import SCALE_BITS, Field, QueryResult, too_many
-from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
+from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, Field, QueryResult, too_many
+from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
+from sparkext.planner.optimizers import DEFAULT
 from sparkext.planner.patterns.query import Aggregate, Function, Window
 from sparkext.sql.event_expressions import EventExpression
 from sparkext.sql.own_columns import aggregate_name
@@ -259,7 +260,7 @@ def _too_many_matches(query: BoundQuery, most: int) -> str:
     what = f"{_called(query)} has more than {most:,} partial matches of one key"
     hint = (
         "Use a shorter WITHIN, more keys in PARTITION BY or conditions on single events, or do not build matches: "
-        "SET spark.sparkext.optimizer = gloria, then REFRESH SHARING."
+        f"SET spark.sparkext.optimizer = {DEFAULT}, then REFRESH SHARING."
     )
     return _failed_in_window(query, "[TREND_TOO_MANY_MATCHES]", what, hint, "BOOLEAN")
 

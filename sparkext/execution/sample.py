@@ -16,7 +16,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import BinaryType, StringType
 
-from sparkext.amounts import count
 from sparkext.binding.bound_query import BoundQuery, Key
 from sparkext.binding.event_time import in_units, numbered
 from sparkext.execution.compact_rows import class_columns, key_text, only_parts, sql_texts
@@ -24,12 +23,13 @@ from sparkext.execution.waiting import say_how_kernels_ran
 from sparkext.jvm.frames import selected
 from sparkext.jvm.gateway import JvmError
 from sparkext.jvm.plans import operators, size_in_bytes
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
+from sparkext.planner.amounts import count
 from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.errors import PlanningError
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
 from sparkext.planner.patterns.query import EventClass
 from sparkext.sql.quoting import alone, one_line
-from sparkext.udfs.state.program import Floats
+from sparkext.udfs.tables.program import Floats
 from sparkext.udfs.workers.counters import OF_PASS, OF_REGION, Report, ReportAccumulator, Reports
 
 log = logging.getLogger(__name__)

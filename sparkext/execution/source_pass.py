@@ -31,15 +31,15 @@ from sparkext.execution.partition_keys import part_of, spread
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
 from sparkext.jvm.frames import columns_of, own_column, selected, selected_by_one_task, sorted_within_partitions
 from sparkext.jvm.python_functions import map_in_arrow
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.kernel_plan.kernel_plan import (
     Arithmetic,
     KernelPlan,
     Layout,
 )
-from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, MATRIX, NUMBER, SCALE, field_column
-from sparkext.udfs.state.program import Floats
-from sparkext.udfs.workers.matches import MatchRun
-from sparkext.udfs.workers.run import pool_kernel
+from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, MATRIX, NUMBER, SCALE, field_column
+from sparkext.udfs.tables.program import Floats
+from sparkext.udfs.workers.match_run import MatchRun
+from sparkext.udfs.workers.pool_run import pool_kernel
 from sparkext.udfs.workers.stretches import StretchRun, merged
 
 _CHUNK = "chunk"

@@ -19,7 +19,7 @@ from sparkext.execution.compact_rows import compact_events, group_column, sql_te
 from sparkext.execution.source_pass import result_schema
 from sparkext.jvm.frames import columns_of
 from sparkext.jvm.python_functions import map_in_arrow
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.udfs.streams.bucket import StreamPlan
 from sparkext.udfs.streams.combined_rows import combined_rows
 from sparkext.udfs.streams.packs import PACKED, packed

@@ -8,14 +8,14 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from pyspark.sql import SparkSession
 
-from sparkext.amounts import count
 from sparkext.jvm.application import shows_progress
-from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.planner.amounts import count
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import EventClass
 from sparkext.sql.quoting import one_line
 from sparkext.sql.spelling import closest
-from sparkext.udfs.kernels.compiled import cache_directory
-from sparkext.udfs.state.machine import variant_name
+from sparkext.udfs.jit.compiled import cache_directory
+from sparkext.udfs.workers.machine import variant_name
 
 log = logging.getLogger(__name__)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sparkext.amounts import count
-from sparkext.explain.report import PassReport, qset_text
+from sparkext.explain.report import PassReport
+from sparkext.planner.amounts import count
 from sparkext.planner.sharing.regions import regions
-from sparkext.planner.sharing.sharing_plan import BURST, QSet
+from sparkext.planner.sharing.sharing_plan import BURST, QSet, qset_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sparkext.amounts import amount, cost, count, part, unit
 from sparkext.explain.report import PassReport, report
-from sparkext.planner.comparison import StrategyResult
+from sparkext.planner.amounts import amount, cost, count, part, unit
+from sparkext.planner.compared_strategies import StrategyResult
 from sparkext.planner.costs.statistics import ASSUMED
+from sparkext.planner.optimizers import NOTHING
 from sparkext.workload.trend_query import TrendQuery
 
 _HEAD = ("optimizer", "cost", "of sharing nothing", "planned in", "leaves alone")
@@ -67,7 +68,7 @@ def _row(row: StrategyResult, model: str, none: float) -> tuple[str, ...]:
 
 def _none(compared: Sequence[StrategyResult]) -> float:
     """Cost of sharing nothing."""
-    return next(row.cost for row in compared if row.optimizer == "none" and row.cost is not None)
+    return next(row.cost for row in compared if row.optimizer == NOTHING and row.cost is not None)
 
 
 def comparison_json(one: PassReport) -> list[dict[str, Any]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sparkext.explain.report import PassReport, numbers, qset_text, report
-from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan
+from sparkext.explain.report import PassReport, report
+from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan, numbers, qset_text
 from sparkext.workload.trend_query import TrendQuery
 
 _COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2", "#bcbd22")

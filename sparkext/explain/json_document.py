@@ -8,14 +8,14 @@ from typing import Any
 
 from sparkext.explain.bursts import burst_json
 from sparkext.explain.comparison import comparison_json
-from sparkext.explain.hamlet_search import loop_json
-from sparkext.explain.match_search import match_json
-from sparkext.explain.report import PassReport, PoolReport, duration, node_text, report, source_of_pool
-from sparkext.explain.sharon_search import applicable_json, search_json
-from sparkext.planner.costs.cost_model import PartCosts, part_costs
-from sparkext.planner.gloria.graph import Graph, Node
-from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan, snapshot_name
+from sparkext.explain.report import PassReport, PoolReport, duration, report, source_of_pool
+from sparkext.planner.optimizers import NOTHING, QUICK
+from sparkext.planner.problem.plan_cost import PartCosts, part_costs
+from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan, snapshot_name
 from sparkext.workload.trend_query import TrendQuery
+
+_NO_GRAPH: dict[str, Any] = {"nodes": 0, "edges": 0, "pruned_nodes": 0, "pruned_edges": 0, "trace": []}
+"""Of plans that are not searched for in a graph."""
 
 
 def compare_json(queries: Sequence[TrendQuery], only: str | None = None) -> str:
@@ -68,7 +68,7 @@ def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
         "results_kept": run.persisted,
         "optimizer": optimized.optimizer,
         "queries": [
-            _query(query, index) | applicable_json(one, index)
+            _query(query, index) | _applicable(one, index)
             for query, index in ((query, run.index_of(query.bound)) for query in served)
         ],
         "partners": [{"number": partner + 1, "names": list(one.names[partner])} for partner in one.partners()],
@@ -106,15 +106,13 @@ def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
         "cost": {
             "model": optimized.model.name,
             "chosen": found.cost,
-            "none": run.cost_by("none"),
-            "greedy": run.cost_by("greedy"),
+            "none": run.cost_by(NOTHING),
+            "greedy": run.cost_by(QUICK),
             "published_rules": found.published,
             "bound": found.bound,
         },
-        "graph": _graph(found.graph, found.plan),
-        **search_json(one),
-        **loop_json(one),
-        **match_json(one),
+        "graph": _NO_GRAPH,
+        **one.search().document,
         "budget_used_up": optimized.is_cut_short,
         "optimization_ms": round(1000 * optimized.seconds, 3),
         "running_totals": len(run.plan.cells),
@@ -148,6 +146,14 @@ def _query(query: TrendQuery, index: int | None) -> dict[str, Any]:
     }
 
 
+def _applicable(one: PassReport, query: int | None) -> dict[str, Any]:
+    """Whether a query was planned, and if not why; nothing for optimizers that plan all."""
+    if one.run.optimized.found.not_planned is None or query is None:
+        return {}
+    reason = one.not_planned().get(query)
+    return {"applicable": reason is None, "reason": None if reason is None else reason.name}
+
+
 def _names(one: PassReport, queries: Sequence[int]) -> list[str]:
     return [name for query in queries for name in one.names[query]]
 
@@ -165,55 +171,3 @@ def _qset(one: PassReport, transition: TransitionPlan, qset: QSet, costs: PartCo
         "while": one.guarded(transition, qset),
         "cost": costs.qsets[transition.source, transition.target, qset],
     }
-
-
-def _graph(graph: Graph | None, plan: SharingPlan) -> dict[str, Any]:
-    if graph is None:
-        return {"nodes": 0, "edges": 0, "pruned_nodes": 0, "pruned_edges": 0, "trace": []}
-    problem = graph.problem
-    states = problem.template.states
-    return {
-        "nodes": graph.generated,
-        "edges": graph.edges,
-        "pruned_nodes": sum(node.pruned_by is not None for node in graph.all_nodes()),
-        "pruned_edges": graph.pruned_edges,
-        "trace": [
-            {
-                "node": node.name,
-                "transitions": [
-                    [str(states[problem.transitions[n].source]), str(states[problem.transitions[n].target])]
-                    for n in graph.pools[node.pool].transitions
-                ],
-                "qsets": node_text(problem, node),
-                "divided": [
-                    {
-                        "numbers": [query + 1 for query in qset.queries],
-                        "snapshot": snapshot_name(problem.template, qset),
-                    }
-                    for qset in node.qsets
-                ],
-                "rule": node.rule,
-                "d_s": node.d_s,
-                "to_end": graph.weight(node, None),
-                "from": [before.name for edges in node.edges.values() for before in edges],
-                "weights": [weight for edges in node.edges.values() for weight in edges.values()],
-                "in_plan": _is_in(plan, graph, node),
-                "pruned_by": None if node.pruned_by is None else node.pruned_by.name,
-            }
-            for node in graph.all_nodes()
-        ],
-    }
-
-
-def _is_in(plan: SharingPlan, graph: Graph, node: Node) -> bool:
-    """Whether a plan shares on the transitions of a node as the node says."""
-    as_node = {query: qset for qset in node.qsets for query in qset.queries}
-    for number in graph.pools[node.pool].transitions:
-        planned = {query: qset for qset in plan.transitions[number].qsets for query in qset.queries}
-        for query, qset in planned.items():
-            wanted = as_node[query]
-            if qset.snapshot != wanted.snapshot:
-                return False
-            if qset.snapshot is not None and set(qset.queries) != set(wanted.queries) & set(planned):
-                return False
-    return True

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sparkext.amounts import count
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.event_time import TimeKind
 from sparkext.jvm.relation_filter import name_of
+from sparkext.planner.amounts import count
 from sparkext.planner.automata.guards import ALWAYS
-from sparkext.planner.compiler.kernel_plan import Access
 from sparkext.planner.conditions.access import accesses, is_ranked
-from sparkext.planner.conditions.prev_condition import Operand
 from sparkext.planner.errors import PlanningError
-from sparkext.planner.gloria.graph import Node
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.kernel_plan.kernel_plan import Access
+from sparkext.planner.patterns.prev_condition import Operand
 from sparkext.planner.patterns.query import EventClass, Selection
-from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan, snapshot_name
-from sparkext.planner.sharing.template import Template
+from sparkext.planner.problem.strategy import Audience, Report
+from sparkext.planner.sharing.not_planned import Reason
+from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan
 from sparkext.workload.run import Run
 from sparkext.workload.trend_query import TrendQuery, by_pool
 
@@ -48,6 +47,16 @@ class PassReport:
         known = self.run.known()[event]
         is_counted = self.run.counted.seen() is not None and known.origin == "counted"
         return known.events if is_counted and self.run.expected[event].origin != "counted" else None
+
+    def search(self) -> Report:
+        """How the optimizer found the plan."""
+        optimized = self.run.optimized
+        audience = Audience(self.shown, self.names, optimized.found.plan)
+        return optimized.found.report(optimized.problem, optimized.model, audience)
+
+    def not_planned(self) -> dict[int, Reason]:
+        """The queries that the optimizer has left alone, with the reasons."""
+        return {apart.query: apart.reason for apart in self.run.optimized.found.not_planned or ()}
 
     def transitions(self) -> list[TransitionPlan]:
         """Transitions that some of the shown queries have, with all Q-sets of which some have a part."""
@@ -220,19 +229,3 @@ def duration(length: int, kind: TimeKind) -> str:
         if length % size == 0:
             return count(length // size, unit, unit + "s")
     return count(length, "microsecond", "microseconds")
-
-
-def numbers(queries: Sequence[int]) -> str:
-    """Queries as the paper writes them, counted from 1."""
-    return "(" + ",".join(str(query + 1) for query in queries) + ")"
-
-
-def qset_text(template: Template, qset: QSet) -> str:
-    """A Q-set as the paper writes it: ``(1,2)^A``, or ``(1,2)^burst``."""
-    name = snapshot_name(template, qset)
-    return numbers(qset.queries) + ("" if name is None else f"^{name}")
-
-
-def node_text(problem: Problem, node: Node) -> str:
-    """The Q-sets of a node of the GLORIA graph."""
-    return ", ".join(qset_text(problem.template, qset) for qset in node.qsets)

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sparkext.amounts import amount, cost, count, part, unit
 from sparkext.explain.bursts import burst_lines
-from sparkext.explain.hamlet_search import loop_lines
-from sparkext.explain.match_search import match_lines
 from sparkext.explain.report import (
     PassReport,
     PoolReport,
-    node_text,
-    numbers,
     pattern_text,
-    qset_text,
     report,
     source_of_pool,
     source_text,
     window_text,
 )
-from sparkext.explain.sharon_search import not_planned, search_lines
-from sparkext.planner.gloria.graph import Graph, Pool
-from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan
+from sparkext.planner.amounts import amount, cost, count, part
+from sparkext.planner.optimizers import NOTHING, QUICK
+from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan, numbers, qset_text
 from sparkext.planner.sharing.template import Template
 from sparkext.sql.quoting import one_line
 from sparkext.workload.remarks import remarks, traps
 from sparkext.workload.run import Run
 from sparkext.workload.trend_query import TrendQuery
-
-MAX_NODES = 60
-"""Most nodes of a GLORIA graph that the text shows; JSON has them all."""
 
 
 def explain_sharing(queries: Sequence[TrendQuery], only: str | None = None) -> str:
@@ -91,15 +82,12 @@ def _pool(pool: PoolReport) -> Iterator[str]:
         yield from _statistics(one)
         yield from _template(one)
         yield from _totals(one)
-        yield from _graph(one)
-        yield from search_lines(one)
-        yield from loop_lines(one)
-        yield from match_lines(one)
+        yield from one.search().lines
 
 
 def _queries(one: PassReport) -> Iterator[str]:
     yield "  Queries"
-    apart = not_planned(one)
+    apart = one.not_planned()
     for query in one.shown:
         bound = one.run.queries[query]
         aggregates = ", ".join(map(str, bound.query.aggregates))
@@ -167,10 +155,10 @@ def _totals(one: PassReport) -> Iterator[str]:
     totals = count(len(run.plan.cells), "running total", "running totals")
     yield f"  Sharing: {links} propagated as {shared:,}; {totals}"
     found, model = optimized.found, optimized.model.name
-    none = run.cost_by("none")
+    none = run.cost_by(NOTHING)
     yield (
         f"  Cost: {cost(found.cost, model)} in a group and window ({model}), {part(found.cost, none)} "
-        f"the {cost(none, model)} when nothing is shared; {cost(run.cost_by('greedy'), model)} by greedy"
+        f"the {cost(none, model)} when nothing is shared; {cost(run.cost_by(QUICK), model)} by {QUICK}"
     )
     said = ""
     if found.bound is not None:
@@ -188,40 +176,3 @@ def _totals(one: PassReport) -> Iterator[str]:
     if run.migration is not None:
         old, new = cost(run.migration.old, model), cost(run.migration.new, model)
         yield f"  Migrated from a plan that costs {old} with these statistics to one that costs {new}"
-
-
-def _graph(one: PassReport) -> Iterator[str]:
-    graph = one.run.optimized.found.graph
-    if graph is None:
-        return
-    pruned = sum(node.pruned_by is not None for node in graph.all_nodes())
-    yield (
-        f"  GLORIA graph: {count(graph.generated, 'node', 'nodes')}, {count(graph.edges, 'edge', 'edges')}; "
-        f"pruned {count(pruned, 'node', 'nodes')}, {count(graph.pruned_edges, 'edge', 'edges')}; "
-        f"costs in {unit(one.run.optimized.model.name)}"
-    )
-    lines: list[str] = []
-    for pool in graph.pools:
-        if set(pool.queries) & set(one.shown):
-            lines += _nodes(graph, pool)
-    yield from lines[:MAX_NODES]
-    if len(lines) > MAX_NODES:
-        yield f"    and {len(lines) - MAX_NODES} lines more, which EXPLAIN SHARING JSON has"
-
-
-def _nodes(graph: Graph, pool: Pool) -> Iterator[str]:
-    problem = graph.problem
-    states = problem.template.states
-    links = [problem.transitions[number] for number in pool.transitions]
-    arrows = ", ".join(f"{states[link.source]} -> {states[link.target]}" for link in links)
-    yield f"    {'around ' if pool.kleene else ''}{arrows}"
-    for node in graph.nodes[pool.number]:
-        end = graph.weight(node, None)
-        behind = [before.name for edges in node.edges.values() for before in edges]
-        yield (
-            f"      {node.name} {node_text(problem, node)}: {amount(node.d_s)} to get here"
-            + (f" from {', '.join(behind)}" if behind else "")
-            + (f", {amount(end)} to the end" if end else "")
-            + f"; {node.rule}"
-            + (f", pruned by {node.pruned_by.name}" if node.pruned_by is not None else "")
-        )

@@ -19,7 +19,6 @@ from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.binding.relation import names_alike
 from sparkext.execution import job_names
 from sparkext.execution.arrow_batches import are_narrow, limited_by_rows
-from sparkext.execution.calibrate import constants
 from sparkext.execution.sample import TaskCounters, sample, time_cuts
 from sparkext.execution.source_pass import Division, number_of_parts, run_pool
 from sparkext.execution.stream_pass import stream_results
@@ -31,17 +30,18 @@ from sparkext.jvm.frames import columns_of
 from sparkext.jvm.plans import is_stream, size_in_bytes
 from sparkext.jvm.relation_files import SourceVersion, is_read_when_planned, not_followed
 from sparkext.planner.budget import Budget
+from sparkext.planner.compiler.burst_lengths import mean_burst, with_choices
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.panes import may_be_stretched
-from sparkext.planner.costs.burst_lengths import mean_burst, with_choices
+from sparkext.planner.costs.measured import Constants
 from sparkext.planner.costs.migration import Migration, migration
 from sparkext.planner.costs.statistics import ExpectedEvents, ObservedStatistics, are_near, expectations, longest_window
 from sparkext.planner.errors import PlanningError
-from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OptimizerResult, cost_model, optimize
 from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import WorkloadTooLargeError
 from sparkext.planner.sharing.template import Template, template_of
+from sparkext.planner.totals.pane_rows import may_be_stretched
 from sparkext.settings import Confs
 from sparkext.sql.quoting import one_line
 from sparkext.workload.cancellation import of_this_thread
@@ -392,7 +392,7 @@ class Pool:
         template = template_of([query.query for query in distinct])
         expected = self._expected(distinct, template, wanted, name, is_for_people=not may_look)
         optimized = self._optimize(template, expected, wanted)
-        matches = None if optimized.found.mcep is None else optimized.found.mcep.plan
+        matches = optimized.found.matches
         tasks, cut, stretched = self._cutting(len(distinct), template, wanted)
         if matches is not None and matches.roots:
             cut = stretched = False  # all events of a key are in one task
@@ -404,8 +404,8 @@ class Pool:
             matches=matches,
             most_matches=wanted.most_matches,
         )
-        if optimized.found.hamlet is not None:
-            plan = with_choices(plan, constants(), mean_burst(optimized.problem, optimized.found.plan))
+        if optimized.found.chooses_bursts:
+            plan = with_choices(plan, Constants(), mean_burst(optimized.problem, optimized.found.plan))
         optimized.problem.budget.look()
         log.info(
             "planned %d queries by %s in %.1f ms: %d states, %d cells",
@@ -475,7 +475,7 @@ class Pool:
         runs = tuple(found.events if found.runs is None else found.runs for found in of_states)
         problem = Problem(template, events, budget, most_matches=most_matches, runs=runs)
         try:
-            return optimize(problem, cost_model(wanted.cost_model, constants()), wanted.optimizer)
+            return optimize(problem, cost_model(wanted.cost_model), wanted.optimizer)
         except WorkloadTooLargeError:
             raise PlanningError("TREND_WORKLOAD_TOO_LARGE", 0, 0, optimizer=wanted.optimizer) from None
 

@@ -17,10 +17,10 @@ from sparkext.execution.sample import TaskCounters
 from sparkext.jvm import application, storage
 from sparkext.jvm.relation_files import SourceVersion
 from sparkext.planner.budget import Budget
-from sparkext.planner.comparison import StrategyResult, compared
-from sparkext.planner.compiler.kernel_plan import KernelPlan
+from sparkext.planner.compared_strategies import StrategyResult, compared
 from sparkext.planner.costs.migration import Migration
 from sparkext.planner.costs.statistics import ExpectedEvents, expectations, longest_window
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.optimizers import OptimizerResult, optimize
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.sharing_plan import SharingPlan

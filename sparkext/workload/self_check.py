@@ -1,7 +1,7 @@
 """Debug mode: every query is also computed by itself, and must give what its pool gives.
 
 ``SET spark.sparkext.debug = true`` switches it on. A difference raises an error with a script that shows it:
-few events and few queries, found by leaving out what is not needed for the results to differ.
+the events of one group, and the queries of the pool.
 """
 
 from __future__ import annotations
@@ -28,11 +28,8 @@ from sparkext.sql.quoting import identifier, string
 from sparkext.workload.pool import Pool
 from sparkext.workload.run import Run
 
-MOST_EVENTS = 2000
-"""Of a group, for a script to be looked for."""
-
-MOST_TRIES = 60
-"""Most pools that are run to make a script smaller."""
+MOST_EVENTS = 200
+"""Of a group, for them to be in a script."""
 
 TOLERANCE = 1e-9
 """Relative difference of doubles that the order of additions may make."""
@@ -175,59 +172,48 @@ def _script(spark: SparkSession, query: CheckedQuery, others: Sequence[CheckedQu
     of_group = [F.expr(key.text).eqNullSafe(F.lit(difference.key(at))) for at, key in enumerate(query.bound.groups)]
     events = source.where(reduce(Column.__and__, of_group, F.lit(True)))
     lines = [row[0] for row in events.select(F.to_json(F.struct("*"), _MOMENTS)).limit(MOST_EVENTS + 1).collect()]
-    shrinking = _Shrinking(spark, source, query)
-    if len(lines) > MOST_EVENTS or not shrinking.differ(lines, others):
+    shown = Reproduction(spark, source.schema.simpleString(), query, others)
+    if len(lines) > MOST_EVENTS or not shown.differs(lines):
         return "No small script was found: the difference needs more than the events of this group."
-    return shrinking.smallest(lines, others)
+    return shown.script(lines)
 
 
-class _Shrinking:
-    """Leaves out queries and events as long as the results differ."""
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """A pool over events that are given one by one.
 
-    def __init__(self, spark: SparkSession, source: DataFrame, query: CheckedQuery) -> None:
-        self._spark = spark
-        self._schema = source.schema.simpleString()
-        self._query = query
-        self._tries = 0
+    Attributes:
+        spark: The session.
+        schema: Of the events.
+        query: Whose result differs when it is computed by itself.
+        others: The other queries of the pool.
+    """
 
-    def differ(self, lines: Sequence[str], others: Sequence[CheckedQuery]) -> bool:
-        """Whether the results differ with these events and other queries."""
-        self._tries += 1
-        source = self._spark.sql(self._relation(lines))
-        query = self._query.over(source)
-        live = [query.bound, *(other.over(source).bound for other in others)]
-        run = Pool(self._spark, query.bound).make(query.bound, live, "sparkext: debug", session_confs(self._spark))
+    spark: SparkSession
+    schema: str
+    query: CheckedQuery
+    others: Sequence[CheckedQuery]
+
+    def differs(self, lines: Sequence[str]) -> bool:
+        """Whether the results differ with these events, each a JSON object."""
+        source = self.spark.sql(self._relation(lines))
+        query = self.query.over(source)
+        live = [query.bound, *(other.over(source).bound for other in self.others)]
+        run = Pool(self.spark, query.bound).make(query.bound, live, "sparkext: debug", session_confs(self.spark))
         try:
-            return _difference(self._spark, query, run) is not None
+            return _difference(self.spark, query, run) is not None
         finally:
             run.release()
 
-    def smallest(self, lines: list[str], others: Sequence[CheckedQuery]) -> str:
-        """The script with as few queries and events as can be found in `MOST_TRIES`."""
-        for other in others:
-            if self._may_try() and self.differ(lines, [other]):
-                others = [other]
-                break
-        size = len(lines)
-        while size > 1:
-            size = (size + 1) // 2
-            at = 0
-            while at < len(lines) and self._may_try():
-                fewer = lines[:at] + lines[at + size :]
-                if fewer and self.differ(fewer, others):
-                    lines = fewer
-                else:
-                    at += size
+    def script(self, lines: Sequence[str]) -> str:
+        """Statements that make views of these events and of the queries, and read the one that differs."""
         written = [f"CREATE OR REPLACE TEMP VIEW events AS\n{self._relation(lines)};"]
-        for number, query in enumerate([self._query, *others], 1):
+        for number, query in enumerate([self.query, *self.others], 1):
             written.append(f"CREATE OR REPLACE TEMP VIEW q{number} AS\n{query.statement('events')};")
         return "\n".join([*written, "SET spark.sparkext.debug = true;", "SELECT * FROM q1;"])
-
-    def _may_try(self) -> bool:
-        return self._tries < MOST_TRIES
 
     def _relation(self, lines: Sequence[str]) -> str:
         document = string(json.dumps([json.loads(line) for line in lines]))
         options = ", ".join(f"'{name}', {string(form)}" for name, form in _MOMENTS.items())
-        schema = string(f"ARRAY<{self._schema}>")
+        schema = string(f"ARRAY<{self.schema}>")
         return f"SELECT inline(from_json({document}, {schema}, map({options})))"

@@ -16,7 +16,6 @@ from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
 
 from sparkext import settings
-from sparkext.amounts import count
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.meaning import has_variables
 from sparkext.binding.refusals import check_functions
@@ -35,10 +34,11 @@ from sparkext.jvm.sessions import session_id
 from sparkext.jvm.storage import KeptPlans
 from sparkext.jvm.table_function import calls_in
 from sparkext.jvm.temp_views import drop_view, trend_views
+from sparkext.planner.amounts import count
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.quoting import one_line
 from sparkext.sql.view_text import as_written
-from sparkext.udfs.workers.run import NODE
+from sparkext.udfs.workers.pool_run import NODE
 from sparkext.workload import self_check
 from sparkext.workload.analyses import AnalysedRelations, Analyses
 from sparkext.workload.collector import LATER, Collector

@@ -12,8 +12,8 @@ from pyspark.sql.types import DataType, DateType, IntegerType, LongType, Timesta
 
 from sparkext.execution.source_pass import Division, run_pool
 from sparkext.execution.time_chunks import WINDOWS_PER_CHUNK, chunk_length, overlap
-from sparkext.planner.compiler.kernel_plan import Layout
-from sparkext.planner.compiler.result_columns import MATRIX
+from sparkext.planner.kernel_plan.kernel_plan import Layout
+from sparkext.planner.kernel_plan.result_columns import MATRIX
 from sparkext.planner.patterns.query import Window
 from tests.support.kernel_harness import combined, in_chunks, run, sorted_rows, source_batch
 from tests.support.kernel_plans import random_plan, random_rows

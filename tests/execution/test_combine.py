@@ -15,8 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sparkext.execution.combine_groups import combine_groups
-from sparkext.planner.compiler.kernel_plan import COUNT_LIMIT, Arithmetic, Encoding, Field
-from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE
+from sparkext.planner.kernel_plan.kernel_plan import COUNT_LIMIT, Arithmetic, Encoding, Field
+from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE
 from sparkext.udfs.arrow.combined import combined
 from sparkext.udfs.arrow.result_batch import BEYOND_TYPE
 from tests.support.enumerator import Value

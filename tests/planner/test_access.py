@@ -8,11 +8,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from sparkext.planner.compiler.kernel_plan import Access, Column, Encoding, Order
 from sparkext.planner.conditions.access import accesses, compile_comparison
 from sparkext.planner.conditions.disjoint import MOST_TERMS
 from sparkext.planner.conditions.instructions import program
-from sparkext.planner.conditions.prev_condition import (
+from sparkext.planner.kernel_plan.kernel_plan import Access, Column, Encoding, Order
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.prev_condition import (
     Apply,
     Constant,
     Operand,
@@ -23,7 +24,6 @@ from sparkext.planner.conditions.prev_condition import (
     conjuncts,
     may_start,
 )
-from sparkext.planner.patterns.attribute import Attribute
 from tests.support.instruction_twin import evaluate
 from tests.support.kernel_plans import random_attribute, random_values
 from tests.support.kernel_twin import compares

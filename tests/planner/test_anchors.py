@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sparkext.planner.automata.anchors import TooWideError, occurs_before, take_apart
+from sparkext.planner.automata.anchored import TooWideError, occurs_before, take_apart
 from sparkext.planner.automata.automaton import Automaton
 from sparkext.planner.automata.unambiguous import automaton_of
 from tests.support.pools import query

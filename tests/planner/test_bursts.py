@@ -8,16 +8,16 @@ from random import Random
 
 import pytest
 
+from sparkext.planner.compiler.burst_lengths import break_even, mean_burst, with_choices
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.costs.burst_lengths import break_even, mean_burst, with_choices
-from sparkext.planner.costs.cost_model import plan_cost
 from sparkext.planner.costs.measured import Constants
-from sparkext.planner.gloria.bursts import MOST_GROUPS, MOST_LABELS
-from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
-from sparkext.planner.gloria.gloria import gloria
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.exhaustive.exhaustive import exhaustive
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Window
+from sparkext.planner.problem.burst_labels import MOST_GROUPS, MOST_LABELS
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import WorkloadTooLargeError
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, TransitionPlan
 from tests.support.gloria_texts import plan_text
@@ -44,9 +44,9 @@ def test_costs_of_two_ways_in(model: str, alone: float, shared: float) -> None:
     """A loop is all that the queries have in common, and each comes to it in its own way."""
     workload = problem(["A B+", "C B+"], {"A": 10, "B": 100, "C": 10})
     costs = MODELS[model]
-    assert OPTIMIZERS["none"](workload, costs).cost == pytest.approx(alone)
+    assert OPTIMIZERS["none"].plan(workload, costs).cost == pytest.approx(alone)
     for optimizer in ("gloria", "exhaustive"):
-        found = OPTIMIZERS[optimizer](workload, costs)
+        found = OPTIMIZERS[optimizer].plan(workload, costs)
         assert plan_text(workload, found.plan) == "CB:(2) AB:(1) BB:(1,2)^burst"
         assert found.cost == found.bound == pytest.approx(shared)
     truth = exhaustive(workload, costs)
@@ -57,7 +57,7 @@ def test_costs_of_two_ways_in(model: str, alone: float, shared: float) -> None:
 def test_larger_q_sets_have_shorter_bursts() -> None:
     """Two queries leave out a third, at whose many events before the loop all their forms would be evaluated."""
     workload = problem(["A B+", "C B+", "D B+"], {"A": 10, "B": 100, "C": 10, "D": 5000})
-    found = gloria(workload, MODELS["measured"])
+    found = OPTIMIZERS["gloria"].plan(workload, MODELS["measured"])
     assert plan_text(workload, found.plan) == "DB:(3) CB:(2) AB:(1) BB:(1,2)^burst,(3)"
     assert found.bound == pytest.approx(found.cost)
 
@@ -91,7 +91,7 @@ def test_gloria_is_exhaustive(model: str, part: int) -> None:
         workload, text = random_loops(Random(seed), 3)
         workload = in_runs(Random(seed), workload) if seed % 3 == 0 else workload
         costs = CHEAP_FORMS if model == "measured" and seed % 2 else MODELS[model]
-        found = gloria(workload, costs)
+        found = OPTIMIZERS["gloria"].plan(workload, costs)
         assert not list(invalid(workload.template, found.plan)), text
         try:
             truth = exhaustive(workload, costs, 500, found.cost)
@@ -145,6 +145,6 @@ def test_labels_of_many_queries() -> None:
     assert not workload.bursts.are_all
     assert len(types) > MOST_GROUPS
     assert 1 <= min(map(len, labels)) <= max(map(len, labels)) <= MOST_LABELS
-    found = gloria(workload, MODELS["measured"])
-    assert found.cost < OPTIMIZERS["none"](workload, MODELS["measured"]).cost / 2
+    found = OPTIMIZERS["gloria"].plan(workload, MODELS["measured"])
+    assert found.cost < OPTIMIZERS["none"].plan(workload, MODELS["measured"]).cost / 2
     assert found.bound is None

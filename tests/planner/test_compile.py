@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from sparkext.planner.automata.guards import ALWAYS, NEVER, Condition, guard
 from sparkext.planner.compiler.banks import MAX_FIELDS
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.components import components
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.kernel_plan.kernel_plan import (
     NO_EVENT,
     Access,
     Arithmetic,
@@ -26,12 +25,13 @@ from sparkext.planner.compiler.kernel_plan import (
     Link,
     class_words,
 )
-from sparkext.planner.compiler.result_columns import field_column
+from sparkext.planner.kernel_plan.result_columns import field_column
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Step, Window
 from sparkext.planner.sharing.prefixes import equal_prefixes, share_equal_prefixes, share_nothing
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharing.template import Template, template_of
+from sparkext.planner.totals.components import components
 from sparkext.udfs.comparisons.codes import CODES
 from tests.support.pools import COUNT, V, W, query
 from tests.support.prev_conditions import ADJACENT_BY_SQL

@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from sparkext.planner.completion.bargaining import bargained
-from sparkext.planner.completion.choices import Choices
-from sparkext.planner.completion.improvement import improved
-from sparkext.planner.completion.options import Option
-from sparkext.planner.completion.proof import best
-from sparkext.planner.costs.cost_model import Bundle
+from sparkext.planner.plan_completion.bargaining import bargained
+from sparkext.planner.plan_completion.choices import Choices
+from sparkext.planner.plan_completion.improvement import improved
+from sparkext.planner.plan_completion.options import Option
+from sparkext.planner.plan_completion.proof import best
+from sparkext.planner.problem.pricer import Bundle
 
 
 def option(own: dict[object, float], of_forms: dict[object, float], forms: set[int], number: int) -> Option:

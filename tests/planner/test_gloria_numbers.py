@@ -6,17 +6,19 @@ from itertools import islice
 
 import pytest
 
-from sparkext.planner.completion.labels import forms, plan_of
-from sparkext.planner.completion.options import all_labels
-from sparkext.planner.costs.cost_model import plan_cost
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.gloria.edge_pruning import prune_edges
 from sparkext.planner.gloria.generation import generate
-from sparkext.planner.gloria.gloria import RULES, build, gloria
+from sparkext.planner.gloria.gloria import RULES, build
 from sparkext.planner.gloria.graph import Graph, Node
 from sparkext.planner.gloria.kleene import plan_components
 from sparkext.planner.gloria.node_pruning import prune_nodes
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.plan_completion.options import all_labels
+from sparkext.planner.problem.labels import forms, plan_of
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.pricer import Pricer
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.invalid import invalid
 from tests.support.gloria_texts import node_text, plan_text
 from tests.support.optimizer_workloads import problem
@@ -43,7 +45,7 @@ def nodes(graph: Graph) -> dict[tuple[str, str], Node]:
 
 def test_table_3_nodes() -> None:
     """Every node with what it costs to get there, and what pruned it; n9 is never built."""
-    graph = build(TABLE_3, PAPER)
+    graph = build(Pricer(TABLE_3, PAPER))
     names = {name: node.name for name, node in nodes(graph).items()}
     pruned = {node.name: None if node.pruned_by is None else node.pruned_by.name for node in graph.all_nodes()}
     found = {name: node.d_s for name, node in nodes(graph).items()}
@@ -69,7 +71,7 @@ def test_table_3_nodes() -> None:
 
 def test_table_3_without_pruning() -> None:
     """n9 is built, and there are two ways to n5, one of which costs 170."""
-    found = nodes(build(TABLE_3, PAPER, (generate, plan_components)))
+    found = nodes(build(Pricer(TABLE_3, PAPER), (generate, plan_components)))
     assert ("CD", "(1,2)^B,(3)") in found
     n2, n3, n5 = found["AB", "(1,2)^A"], found["AB", "(1),(2)"], found["BC", "(1,2)^B"]
     (edges,) = n5.edges.values()
@@ -77,7 +79,7 @@ def test_table_3_without_pruning() -> None:
 
 
 def test_table_3_weights_to_the_end() -> None:
-    graph = build(TABLE_3, PAPER, (generate, plan_components))
+    graph = build(Pricer(TABLE_3, PAPER), (generate, plan_components))
     found = nodes(graph)
     assert {text: graph.weight(node, None) for (link, text), node in found.items() if link == "CD"} == {
         "(1,2)^A,(3)": 148,
@@ -89,14 +91,14 @@ def test_table_3_weights_to_the_end() -> None:
 
 
 def test_table_3_plan() -> None:
-    found = gloria(TABLE_3, PAPER)
+    found = OPTIMIZERS["gloria"].plan(TABLE_3, PAPER)
     assert found.cost == found.published == found.bound == 307
     assert plan_text(TABLE_3, found.plan) == "EC:(3) FA:(1) AB:(1,2)^A BC:(1,2)^A CD:(1,2)^A,(3)"
 
 
 def kleene(workload: Problem) -> dict[str, float]:
     """Per node of a workload that is one Kleene sub-pattern, what it costs to get there."""
-    graph = build(workload, PAPER, (generate, plan_components, prune_edges))
+    graph = build(Pricer(workload, PAPER), (generate, plan_components, prune_edges))
     return {node_text(workload, node.qsets): node.d_s for node in graph.all_nodes()}
 
 
@@ -104,7 +106,7 @@ def test_flat_kleene() -> None:
     """The paper prints 120 for the last; it is pruned either way."""
     workload = problem(["(A B)+", "(A B)+"], {"A": 5, "B": 10})
     assert kleene(workload) == {"(1,2)^A": 115, "(1),(2)": 210, "(1,2)^B": 270}
-    (node,) = [node for node in build(workload, PAPER).all_nodes() if node.qsets[0].snapshot == 1]
+    (node,) = [node for node in build(Pricer(workload, PAPER)).all_nodes() if node.qsets[0].snapshot == 1]
     assert node.pruned_by is not None
 
 
@@ -140,7 +142,7 @@ def test_figure_1(sharing: set[int]) -> None:
     shown = ",".join(str(query + 1) for query in sorted(sharing))
     for number in inner:
         assert f"({shown})^P" in node_text(workload, plan.transitions[number].qsets)
-    assert gloria(workload, PAPER).cost <= plan_cost(workload, PAPER, plan)
+    assert OPTIMIZERS["gloria"].plan(workload, PAPER).cost <= plan_cost(workload, PAPER, plan)
 
 
 def test_rules_in_order() -> None:

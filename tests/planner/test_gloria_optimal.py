@@ -6,15 +6,16 @@ from random import Random
 
 import pytest
 
-from sparkext.planner.completion.labels import labels_of, plan_of
-from sparkext.planner.completion.options import all_labels
-from sparkext.planner.costs.cost_model import Pricer, plan_cost
 from sparkext.planner.costs.paper import PaperCosts
-from sparkext.planner.gloria.bursts import is_burst
-from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
-from sparkext.planner.gloria.gloria import gloria
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.exhaustive.exhaustive import exhaustive
 from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.plan_completion.options import all_labels
+from sparkext.planner.problem.burst_labels import is_burst
+from sparkext.planner.problem.labels import labels_of, plan_of
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.pricer import Pricer
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import WorkloadTooLargeError
 from sparkext.planner.sharing.invalid import invalid
 from tests.support.gloria_texts import plan_text
 from tests.support.optimizer_workloads import MODELS, problem, random_problem
@@ -32,7 +33,7 @@ def test_random_workloads(model: str, workloads: int, largest: int) -> None:
     while planned < workloads:
         workload, text = random_problem(Random(seed))
         seed += 1
-        found = gloria(workload, costs)
+        found = OPTIMIZERS["gloria"].plan(workload, costs)
         try:
             truth = exhaustive(workload, costs, largest, found.cost)
         except WorkloadTooLargeError:
@@ -50,7 +51,7 @@ def test_optimizers_agree_on_what_is_a_plan(model: str) -> None:
         workload, text = random_problem(Random(seed))
         costs = {}
         for name in ("gloria", "published", "greedy", "none", "sharon", "hamlet"):
-            found = OPTIMIZERS[name](workload, MODELS[model])
+            found = OPTIMIZERS[name].plan(workload, MODELS[model])
             assert not list(invalid(workload.template, found.plan)), (name, text)
             assert found.cost == pytest.approx(plan_cost(workload, MODELS[model], found.plan), rel=1e-9)
             costs[name] = found.cost
@@ -121,7 +122,7 @@ COUNTEREXAMPLES = {
 def test_published_rules_miss(what: str) -> None:
     patterns, events, published, cost, plan = COUNTEREXAMPLES[what]
     workload = problem(patterns, {name: float(number) for name, number in events.items()})
-    found = gloria(workload, PAPER)
+    found = OPTIMIZERS["gloria"].plan(workload, PAPER)
     truth = exhaustive(workload, PAPER)
     assert truth is not None
     assert plan_cost(workload, PAPER, truth) == cost
@@ -148,7 +149,7 @@ def test_overlapping_kleene_sub_patterns(patterns: list[str], model: str) -> Non
     costs, random = MODELS[model], Random(len(patterns))
     for _ in range(3):
         workload: Problem = problem(patterns, {name: float(random.choice((1, 3, 10, 40))) for name in "ABCDE"})
-        found = gloria(workload, costs)
+        found = OPTIMIZERS["gloria"].plan(workload, costs)
         assert not list(invalid(workload.template, found.plan))
         assert found.bound == pytest.approx(found.cost, rel=1e-9)
         try:
@@ -161,11 +162,11 @@ def test_overlapping_kleene_sub_patterns(patterns: list[str], model: str) -> Non
 
 def test_overlapping_kleene_sub_patterns_share_what_they_have_in_common() -> None:
     workload = problem(["D (A B)+ E", "D (A B)+ C", "D (A B C)+ E"], {"A": 30, "B": 30, "C": 2, "D": 2, "E": 2})
-    found = gloria(workload, PAPER)
+    found = OPTIMIZERS["gloria"].plan(workload, PAPER)
     assert plan_text(workload, found.plan) == (
         "DA:(1,2)^D,(3) AB:(1,2)^D,(3) BA:(1,2)^D BE:(1) BC:(2),(3) CA:(3) CE:(3)"
     )
-    assert (found.cost, found.bound, OPTIMIZERS["none"](workload, PAPER).cost) == (1452, 1452, 4930)
+    assert (found.cost, found.bound, OPTIMIZERS["none"].plan(workload, PAPER).cost) == (1452, 1452, 4930)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +184,7 @@ def test_overlapping_kleene_sub_patterns_share_what_they_have_in_common() -> Non
 def test_one_goes_round_where_another_passes_once(patterns: list[str], events: dict[str, float], cost: float) -> None:
     """A form is the same whether it has come by a way that goes on in a cycle or not."""
     workload = problem(patterns, events)
-    found, truth = gloria(workload, PAPER), exhaustive(workload, PAPER)
+    found, truth = OPTIMIZERS["gloria"].plan(workload, PAPER), exhaustive(workload, PAPER)
     assert truth is not None
     assert (found.cost, found.bound, plan_cost(workload, PAPER, truth)) == (cost, cost, cost)
 
@@ -193,4 +194,4 @@ def test_workloads_without_transitions() -> None:
     for patterns in (["A", "B | C", "A"], ["B | C", "A"]):
         workload = problem(patterns, {"A": 2, "B": 3, "C": 4})
         for optimizer in OPTIMIZERS.values():
-            assert optimizer(workload, PAPER).plan.transitions == ()
+            assert optimizer.plan(workload, PAPER).plan.transitions == ()

@@ -10,9 +10,10 @@ from random import Random
 
 import pytest
 
-from sparkext.planner.gloria.canonical import canonical
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.gloria.graph_report import SearchedGraph
 from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.problem.canonical import canonical
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.sharing_plan import SharingPlan, snapshot_name
 from sparkext.planner.sharing.template import template_of
 from tests.support.optimizer_workloads import MODELS, problem, random_problem
@@ -62,8 +63,8 @@ def test_order_of_registration(model: str, optimizer: str) -> None:
         random = Random(seed)
         workload, _ = random_problem(random)
         other, order = shuffled(workload, random)
-        first = OPTIMIZERS[optimizer](workload, MODELS[model])
-        second = OPTIMIZERS[optimizer](other, MODELS[model])
+        first = OPTIMIZERS[optimizer].plan(workload, MODELS[model])
+        second = OPTIMIZERS[optimizer].plan(other, MODELS[model])
         equals = among_equals(workload)
         assert first.cost == second.cost, seed
         assert first.published == second.published, seed
@@ -84,8 +85,9 @@ def test_longest_first() -> None:
 def test_graph_is_of_the_given_problem() -> None:
     workload = problem(["E C D", "F A B C D", "A B C D"], {"F": 10, "A": 5, "B": 10, "C": 12, "D": 4, "E": 3})
     for optimizer in ("gloria", "published", "greedy"):
-        graph = OPTIMIZERS[optimizer](workload, MODELS["paper"]).graph
-        assert graph is not None
+        search = OPTIMIZERS[optimizer].plan(workload, MODELS["paper"]).search
+        assert isinstance(search, SearchedGraph)
+        graph = search.graph
         assert graph.problem is workload
         for pool in graph.pools:
             having = {query for number in pool.transitions for query in workload.transitions[number].queries}
@@ -97,14 +99,15 @@ def test_graph_is_of_the_given_problem() -> None:
 
 SCRIPT = """
 from random import Random
+from sparkext.planner.gloria.graph_report import SearchedGraph
 from sparkext.planner.optimizers import OPTIMIZERS
 from tests.support.optimizer_workloads import MODELS, random_problem
 for seed in range(12):
     workload, _ = random_problem(Random(seed))
     for model in MODELS.values():
         for optimizer in ("gloria", "published", "greedy", "sharon", "hamlet"):
-            found = OPTIMIZERS[optimizer](workload, model)
-            nodes = found.graph.all_nodes() if found.graph else ()
+            found = OPTIMIZERS[optimizer].plan(workload, model)
+            nodes = found.search.graph.all_nodes() if isinstance(found.search, SearchedGraph) else ()
             print(repr(found.cost), found.plan, [node.name for node in nodes])
 """
 

@@ -8,7 +8,6 @@ import tracemalloc
 import pytest
 
 from sparkext.planner.costs.paper import PaperCosts
-from sparkext.planner.gloria.gloria import gloria
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.sharing.invalid import invalid
 from tests.support.published import drawn, names
@@ -36,10 +35,10 @@ def test_all_are_known() -> None:
 def test_plans(name: str) -> None:
     """Valid, no dearer than what others find, and no dearer than before."""
     problem = drawn(name)
-    found = gloria(problem, PaperCosts())
+    found = OPTIMIZERS["gloria"].plan(problem, PaperCosts())
     assert not list(invalid(problem.template, found.plan))
     assert found.published is not None
-    others = [OPTIMIZERS[other](problem, PaperCosts()).cost for other in ("greedy", "none")]
+    others = [OPTIMIZERS[other].plan(problem, PaperCosts()).cost for other in ("greedy", "none")]
     assert found.cost <= min(found.published, *others, COSTS[name]) * (1 + 1e-9)
 
 
@@ -50,7 +49,7 @@ def test_memory() -> None:
     gc.collect()
     tracemalloc.start()
     try:
-        gloria(problem, PaperCosts())
+        OPTIMIZERS["gloria"].plan(problem, PaperCosts())
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -6,23 +6,25 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from sparkext.planner.completion.completion import Effort, complete
-from sparkext.planner.completion.labels import ALONE, forms, plan_of
-from sparkext.planner.completion.options import Labelling, all_labels, some_labels
-from sparkext.planner.costs.cost_model import Pricer
 from sparkext.planner.costs.measured import MeasuredCosts
 from sparkext.planner.costs.paper import PaperCosts
+from sparkext.planner.exhaustive.exhaustive import exhaustive
 from sparkext.planner.gloria.edge_pruning import prune_edges
-from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
 from sparkext.planner.gloria.generation import generate
-from sparkext.planner.gloria.gloria import build, gloria
+from sparkext.planner.gloria.gloria import build
 from sparkext.planner.gloria.graph import Graph, Pool
+from sparkext.planner.gloria.graph_pools import pools
 from sparkext.planner.gloria.kleene import plan_components
 from sparkext.planner.gloria.node_pruning import prune_nodes
 from sparkext.planner.gloria.path_search import search_paths
-from sparkext.planner.gloria.pools import pools
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.plan_completion.completion import Effort, complete
+from sparkext.planner.plan_completion.options import all_labels, some_labels
+from sparkext.planner.problem.labels import ALONE, Labelling, forms, plan_of
+from sparkext.planner.problem.pricer import Pricer
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import WorkloadTooLargeError
 from sparkext.planner.sharing.template import template_of
 from tests.support.gloria_texts import node_text, plan_text
 from tests.support.optimizer_workloads import problem
@@ -38,7 +40,7 @@ def candidates(
 ) -> dict[str, str]:
     """The nodes of a transition, or of the Kleene sub-pattern it is in, each with the rule that made it first."""
     workload = problem(patterns, EVENTS)
-    graph = build(workload, PAPER, rules)
+    graph = build(Pricer(workload, PAPER), rules)
     states = [str(state) for state in workload.template.states]
     (pool,) = [
         pool
@@ -108,7 +110,7 @@ def test_too_few_queries_for_a_qset() -> None:
 
 def test_one_query_may_have_a_form_where_that_is_faster() -> None:
     workload = problem(["A B+"], EVENTS)
-    graph = build(workload, MeasuredCosts(), CANDIDATES)
+    graph = build(Pricer(workload, MeasuredCosts()), CANDIDATES)
     assert {node_text(workload, node.qsets) for node in graph.all_nodes()} >= {"(1)", "(1)^A", "(1)^B"}
 
 
@@ -141,8 +143,8 @@ def test_whoever_cannot_is_left_out() -> None:
 
 def test_one_edge_is_left_for_each_preceding_pool() -> None:
     workload = problem(["A C D", "A C D", "B C D"], EVENTS)
-    graph = build(workload, PAPER, (*CANDIDATES, prune_edges))
-    everything = build(workload, PAPER, CANDIDATES)
+    graph = build(Pricer(workload, PAPER), (*CANDIDATES, prune_edges))
+    everything = build(Pricer(workload, PAPER), CANDIDATES)
     for node in graph.all_nodes():
         assert all(len(edges) == 1 for edges in node.edges.values())
     assert graph.edges == everything.edges
@@ -152,7 +154,7 @@ def test_one_edge_is_left_for_each_preceding_pool() -> None:
 
 def test_cost_to_a_node_is_the_sum_of_the_lightest_edges() -> None:
     workload = problem(["A C D", "A C D", "B C D"], EVENTS)
-    graph = build(workload, PAPER, (*CANDIDATES, prune_edges))
+    graph = build(Pricer(workload, PAPER), (*CANDIDATES, prune_edges))
     for pool in graph.pools:
         for node in graph.nodes[pool.number]:
             kept = [(before.d_s + weight) for edges in node.edges.values() for before, weight in edges.items()]
@@ -164,14 +166,14 @@ def test_cost_to_a_node_is_the_sum_of_the_lightest_edges() -> None:
 
 def test_dearer_node_with_more_frequent_snapshots_goes() -> None:
     workload = problem(["(A B)+", "(A B)+"], {"A": 5, "B": 10})
-    graph = build(workload, PAPER, (*CANDIDATES, prune_edges, prune_nodes))
+    graph = build(Pricer(workload, PAPER), (*CANDIDATES, prune_edges, prune_nodes))
     pruned = {node_text(workload, node.qsets): node.pruned_by for node in graph.all_nodes() if node.pruned_by}
     assert {text: by.rule for text, by in pruned.items()} == {"(1,2)^B": "Kleene"}
 
 
 def test_dearer_node_with_rarer_snapshots_stays() -> None:
     workload = problem(["A B C", "A B C"], {"A": 100, "B": 1, "C": 10})
-    graph = build(workload, PAPER)
+    graph = build(Pricer(workload, PAPER))
     assert {node_text(workload, n.qsets) for n in graph.kept(1)} == {"(1),(2)", "(1,2)^A", "(1,2)^B"}
 
 
@@ -192,18 +194,17 @@ def test_weight_of_the_path_is_the_cost_of_its_plan(patterns: list[str]) -> None
     """Where there is one end and what a pool brings goes to one other."""
     events = {"A": 5, "B": 10, "C": 12, "D": 4, "F": 10}
     workload = problem(patterns, events)
-    graph = build(workload, PAPER)
-    pricer = Pricer(workload, PAPER)
-    labels = search_paths(graph, pricer)
+    graph = build(Pricer(workload, PAPER))
+    labels = search_paths(graph)
     last = min(node.d_s + graph.weight(node, None) for node in graph.kept(len(graph.pools) - 1))
-    assert last == pytest.approx(pricer.cost(labels))
+    assert last == pytest.approx(graph.pricer.cost(labels))
 
 
 def test_branches() -> None:
     """Where queries part, the plans through the best nodes of some pools are compared."""
     workload = problem(["A B C D", "A B C E", "A B C F"], {"A": 3, "B": 9, "C": 20, "D": 2, "E": 2, "F": 2})
-    graph = build(workload, PAPER)
-    labels = search_paths(graph, Pricer(workload, PAPER))
+    graph = build(Pricer(workload, PAPER))
+    labels = search_paths(graph)
     assert plan_text(workload, plan_of(workload, "x", labels)) == ("AB:(1,2,3)^A BC:(1,2,3)^A CD:(1) CE:(2) CF:(3)")
     assert all(node.d_e >= 0 for node in graph.all_nodes())
 
@@ -211,13 +212,13 @@ def test_branches() -> None:
 def test_a_node_without_a_way_on_is_not_cheap() -> None:
     """Five times the same Kleene part behind one transition: sharing it pays, whatever its ends are."""
     workload = problem([f"H (A B)+ {end}" for end in "CDEFG"], EVENTS)
-    assert gloria(workload, PAPER).published == gloria(workload, PAPER).cost
+    assert OPTIMIZERS["gloria"].plan(workload, PAPER).published == OPTIMIZERS["gloria"].plan(workload, PAPER).cost
 
 
 def test_what_comes_together_from_two_pools() -> None:
     """Nodes of different pools on one path fit together, or the queries concerned share nothing."""
     workload = problem(["(A | B) C D", "(A | B) C D"], EVENTS)
-    labels = search_paths(build(workload, PAPER), Pricer(workload, PAPER))
+    labels = search_paths(build(Pricer(workload, PAPER)))
     for number, mine in enumerate(labels):
         assert forms(workload, number, mine) is not None
 
@@ -295,7 +296,7 @@ def test_exhaustive_says_when_it_is_too_much() -> None:
 def test_exhaustive_knows_a_better_plan() -> None:
     workload = problem(["A B C"] * 2, EVENTS)
     assert exhaustive(workload, PAPER, known=1.0) is None
-    assert exhaustive(workload, PAPER, known=gloria(workload, PAPER).cost) is not None
+    assert exhaustive(workload, PAPER, known=OPTIMIZERS["gloria"].plan(workload, PAPER).cost) is not None
 
 
 def test_conditions_tell_classes_apart() -> None:
@@ -303,7 +304,7 @@ def test_conditions_tell_classes_apart() -> None:
     cheap = {"A": EventClass("kind", "A", "price < 10")}
     template = template_of([query("A B"), query("A B", classes=cheap)])
     workload = Problem(template, tuple(10.0 for _ in template.states))
-    assert plan_text(workload, gloria(workload, PAPER).plan) == "A[price < 10]B:(2) AB:(1)"
+    assert plan_text(workload, OPTIMIZERS["gloria"].plan(workload, PAPER).plan) == "A[price < 10]B:(2) AB:(1)"
 
 
 def test_completion_looks_at_the_simplest_labels_of_many() -> None:

@@ -9,9 +9,10 @@ from random import Random
 
 import pytest
 
-from sparkext.planner.costs.cost_model import plan_cost
+from sparkext.planner.hamlet.loop_report import HamletSearch
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Selection
+from sparkext.planner.problem.plan_cost import plan_cost
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.not_planned import Reason
 from sparkext.planner.sharing.sharing_plan import BURST
@@ -36,16 +37,16 @@ def test_random_loops(model: str, part: int) -> None:
         random = Random(seed)
         workload, text = random_loops(random, random.choice((3, 5, 12)))
         costs = CHEAP_FORMS if model == "measured" and seed % 2 else MODELS[model]
-        none, hamlet, gloria = (OPTIMIZERS[name](workload, costs) for name in ("none", "hamlet", "gloria"))
+        none, hamlet, gloria = (OPTIMIZERS[name].plan(workload, costs) for name in ("none", "hamlet", "gloria"))
         assert not list(invalid(workload.template, hamlet.plan)), text
         assert hamlet.cost == pytest.approx(plan_cost(workload, costs, hamlet.plan), rel=1e-9), text
         assert hamlet.cost <= none.cost * (1 + 1e-9), text
         assert gloria.cost <= hamlet.cost * (1 + 1e-9), text
-        assert hamlet.hamlet is not None
-        found = {q for one in hamlet.hamlet.repeated for some in one.shared for q in some}
+        assert isinstance(hamlet.search, HamletSearch)
+        found = {q for one in hamlet.search.repeated for some in one.shared for q in some}
         planned = {q for t in hamlet.plan.transitions for s in t.qsets if s.snapshot == BURST for q in s.queries}
         assert found == planned, text
-        assert found.isdisjoint(one.query for one in hamlet.hamlet.not_planned), text
+        assert found.isdisjoint(one.query for one in hamlet.search.not_planned), text
         shared += bool(found)
     assert shared > PART // 8
 
@@ -54,12 +55,12 @@ def test_queries_that_come_from_many_events_stay_out() -> None:
     """Of a Q-set whose bursts they would end; with each other, two of them share."""
     events = {"A": 10.0, "B": 100.0, "C": 10.0, "D": 300.0}
     workload = problem(["A B+", "C B+", "D B+"], events)
-    found = OPTIMIZERS["hamlet"](workload, MODELS["measured"])
+    found = OPTIMIZERS["hamlet"].plan(workload, MODELS["measured"])
     assert plan_text(workload, found.plan) == "DB:(3) CB:(2) AB:(1) BB:(1,2)^burst,(3)"
-    assert found.hamlet is not None
-    (one,) = found.hamlet.repeated
+    assert isinstance(found.search, HamletSearch)
+    (one,) = found.search.repeated
     assert (one.queries, one.groups, one.shared) == ((0, 1, 2), 3, ((0, 1),))
-    assert one.saved == pytest.approx(OPTIMIZERS["none"](workload, MODELS["measured"]).cost - found.cost)
+    assert one.saved == pytest.approx(OPTIMIZERS["none"].plan(workload, MODELS["measured"]).cost - found.cost)
 
 
 def test_reasons() -> None:
@@ -80,7 +81,7 @@ def test_reasons() -> None:
     template = template_of(pool)
     workload = problem([], {})
     workload = replace(workload, template=template, events=(10.0,) * len(template.states))
-    found = OPTIMIZERS["hamlet"](workload, MODELS["paper"])
+    found = OPTIMIZERS["hamlet"].plan(workload, MODELS["paper"])
     reasons = {one.query: one.reason for one in found.not_planned or ()}
     assert [reasons.get(index) for index in range(len(pool))] == [
         *texts.values(),
@@ -95,9 +96,9 @@ def test_published_workloads_have_nothing_for_it(name: str) -> None:
     workload = drawn(name)
     gc.collect()
     tracemalloc.start()
-    found = OPTIMIZERS["hamlet"](workload, MODELS["paper"])
+    found = OPTIMIZERS["hamlet"].plan(workload, MODELS["paper"])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found.cost <= OPTIMIZERS["none"](workload, MODELS["paper"]).cost * (1 + 1e-12)
+    assert found.cost <= OPTIMIZERS["none"].plan(workload, MODELS["paper"]).cost * (1 + 1e-12)
     assert len(found.not_planned or ()) == len(workload.template.queries)
     assert peak < 50e6

@@ -8,16 +8,17 @@ from random import Random
 import pytest
 
 from sparkext.planner.budget import Budget
-from sparkext.planner.costs.cost_model import plan_cost
 from sparkext.planner.costs.paper import PaperCosts
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.mcep.annealing import anneal, total
 from sparkext.planner.mcep.local_plans import best_order, best_tree
-from sparkext.planner.mcep.match_plan import MatchPlan
+from sparkext.planner.mcep.match_report import MatchSearch
 from sparkext.planner.mcep.words import words
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Selection, Window
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.invalid import invalid
+from sparkext.planner.sharing.match_plan import MatchPlan
 from sparkext.planner.sharing.not_planned import Reason
 from sparkext.planner.sharing.template import template_of
 from tests.support.match_plans import all_orders, random_patterns
@@ -111,25 +112,25 @@ def test_what_is_planned(asked: Query, reason: Reason | None) -> None:
     if reason is not Reason.TOO_MANY_MATCHES:
         events = tuple(number / 10 for number in events)
     workload = Problem(template, events)
-    found = OPTIMIZERS["mcep"](workload, PaperCosts())
+    found = OPTIMIZERS["mcep"].plan(workload, PaperCosts())
     assert not list(invalid(template, found.plan))
-    assert found.mcep is not None
-    assert [(one.query, one.reason) for one in found.mcep.not_planned] == ([] if reason is None else [(1, reason)])
-    assert found.mcep.plan.queries == ({0} if reason else {0, 1})
+    assert isinstance(found.search, MatchSearch)
+    assert [(one.query, one.reason) for one in found.search.not_planned] == ([] if reason is None else [(1, reason)])
+    assert found.search.plan.queries == ({0} if reason else {0, 1})
     if reason is not None:
         alone = Problem(template_of([asked]), tuple(events[state] for state in template.states_of[1]))
-        none = OPTIMIZERS["none"](alone, PaperCosts())
+        none = OPTIMIZERS["none"].plan(alone, PaperCosts())
         assert none.cost == plan_cost(alone, PaperCosts(), none.plan)
-        assert found.cost == pytest.approx(none.cost + found.mcep.plan.matches)
+        assert found.cost == pytest.approx(none.cost + found.search.plan.matches)
 
 
 def test_streams_build_no_matches() -> None:
     workload = problem(["A B"], EVENTS)
     over_stream = Problem(workload.template, workload.events, most_matches=None)
-    found = OPTIMIZERS["mcep"](over_stream, PaperCosts())
-    assert found.mcep is not None
-    assert [one.reason for one in found.mcep.not_planned] == [Reason.STREAM]
-    assert found.cost == OPTIMIZERS["none"](over_stream, PaperCosts()).cost
+    found = OPTIMIZERS["mcep"].plan(over_stream, PaperCosts())
+    assert isinstance(found.search, MatchSearch)
+    assert [one.reason for one in found.search.not_planned] == [Reason.STREAM]
+    assert found.cost == OPTIMIZERS["none"].plan(over_stream, PaperCosts()).cost
 
 
 def test_match_plan() -> None:
@@ -137,9 +138,9 @@ def test_match_plan() -> None:
     workload = problem(
         ["A B C", "A B D", "B A"], {"A": 2, "B": 3, "C": 50, "D": 60}, [Window(10, 10), Window(20, 5), Window(20, 20)]
     )
-    found = OPTIMIZERS["mcep"](workload, PaperCosts())
-    assert found.mcep is not None
-    plan = found.mcep.plan
+    found = OPTIMIZERS["mcep"].plan(workload, PaperCosts())
+    assert isinstance(found.search, MatchSearch)
+    plan = found.search.plan
     shown = {" ".join(map(str, node.classes)): node for node in plan.nodes}
     assert set(shown) == {"A", "B", "C", "D", "A B", "B A", "A B C", "A B D"}
     assert shown["A B"].within == 20
@@ -150,7 +151,7 @@ def test_match_plan() -> None:
     users = dict(zip(names, plan.users(), strict=True))
     assert users["A B"] == {0, 1}
     assert users["A"] == {0, 1, 2}
-    assert found.mcep.by_themselves <= found.mcep.as_written
+    assert found.search.by_themselves <= found.search.as_written
     check(plan)
 
 
@@ -173,20 +174,20 @@ def test_any_workload(model: str) -> None:
     built = 0
     for seed in range(10):
         workload, text = random_problem(Random(seed))
-        found = OPTIMIZERS["mcep"](workload, MODELS[model])
+        found = OPTIMIZERS["mcep"].plan(workload, MODELS[model])
         assert not list(invalid(workload.template, found.plan)), text
-        assert found.mcep is not None
-        check(found.mcep.plan)
-        apart = {one.query for one in found.mcep.not_planned}
-        assert apart.isdisjoint(found.mcep.plan.queries), text
-        assert apart | found.mcep.plan.queries == set(range(len(workload.template.queries))), text
-        built += bool(found.mcep.plan.roots)
+        assert isinstance(found.search, MatchSearch)
+        check(found.search.plan)
+        apart = {one.query for one in found.search.not_planned}
+        assert apart.isdisjoint(found.search.plan.queries), text
+        assert apart | found.search.plan.queries == set(range(len(workload.template.queries))), text
+        built += bool(found.search.plan.roots)
         order = [*range(len(workload.template.queries))]
         Random(seed).shuffle(order)
         template = template_of([workload.template.queries[query] for query in order])
         events = dict(zip(workload.template.states, workload.events, strict=True))
-        other = OPTIMIZERS["mcep"](Problem(template, tuple(events[s] for s in template.states)), MODELS[model])
-        assert other.mcep is not None
-        assert other.mcep.plan.nodes == found.mcep.plan.nodes, text
+        other = OPTIMIZERS["mcep"].plan(Problem(template, tuple(events[s] for s in template.states)), MODELS[model])
+        assert isinstance(other.search, MatchSearch)
+        assert other.search.plan.nodes == found.search.plan.nodes, text
         assert other.cost == pytest.approx(found.cost), text
     assert built > 3

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from sparkext.planner.costs.cost_model import part_costs, plan_cost
 from sparkext.planner.optimizers import optimize
+from sparkext.planner.problem.plan_cost import part_costs, plan_cost
 from sparkext.planner.sharing.sharing_plan import QSet
 from tests.support.optimizer_workloads import MODELS, problem, random_problem
 

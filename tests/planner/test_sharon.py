@@ -8,15 +8,17 @@ from random import Random
 
 import pytest
 
-from sparkext.planner.completion.labels import ALONE, plan_of
-from sparkext.planner.costs.cost_model import CostModel, plan_cost
 from sparkext.planner.costs.paper import PaperCosts
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Selection
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.labels import ALONE, plan_of
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.not_planned import Reason
 from sparkext.planner.sharing.template import template_of
+from sparkext.planner.sharon.candidate_report import SharonSearch
 from tests.support.gloria_texts import plan_text
 from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, problem, random_problem
 from tests.support.pools import DURATION, query
@@ -43,13 +45,13 @@ def test_random_sequences(model: str, part: int) -> None:
         random = Random(seed)
         workload, text = random_sequences(random, random.choice((5, 8, 8, 8, 20)))
         costs = CHEAP_FORMS if model == "measured" and seed % 2 else MODELS[model]
-        none, sharon, gloria = (OPTIMIZERS[name](workload, costs) for name in ("none", "sharon", "gloria"))
+        none, sharon, gloria = (OPTIMIZERS[name].plan(workload, costs) for name in ("none", "sharon", "gloria"))
         assert not list(invalid(workload.template, sharon.plan)), text
         assert sharon.cost == pytest.approx(plan_cost(workload, costs, sharon.plan), rel=1e-9), text
         assert sharon.cost <= none.cost * (1 + 1e-9), text
         assert gloria.cost <= sharon.cost * (1 + 1e-9), text
-        search = sharon.sharon
-        assert search is not None
+        search = sharon.search
+        assert isinstance(search, SharonSearch)
         saved = search.score + search.by_merging + search.by_expansion
         assert alone(workload, costs) - sharon.cost == pytest.approx(saved, abs=1e-6, rel=1e-9), text
         assert search.proven, text
@@ -77,9 +79,9 @@ def test_published_workloads(name: str) -> None:
     """With the paper's costs, GWMIN's set is the best one in all of them."""
     chains, count, paying, conflicts, *costs = TABLE[name]
     workload, model = drawn(name), PaperCosts()
-    none, found, gloria = (OPTIMIZERS[name](workload, model) for name in ("none", "sharon", "gloria"))
-    search = found.sharon
-    assert search is not None
+    none, found, gloria = (OPTIMIZERS[name].plan(workload, model) for name in ("none", "sharon", "gloria"))
+    search = found.search
+    assert isinstance(search, SharonSearch)
     refused = [apart for apart in search.not_planned if apart.reason is not Reason.NOTHING_IN_COMMON]
     assert len(workload.mine) - len(refused) == chains
     assert len(search.considered) == count
@@ -94,11 +96,11 @@ def test_published_workloads(name: str) -> None:
 def test_memory() -> None:
     """200 queries in 50 MB; `python -m benchmarks optimizer` says in how many seconds."""
     workload = drawn("SEQWorkload_200.txt")
-    OPTIMIZERS["sharon"](Problem(workload.template, workload.events), PaperCosts())
+    OPTIMIZERS["sharon"].plan(Problem(workload.template, workload.events), PaperCosts())
     gc.collect()
     tracemalloc.start()
     try:
-        OPTIMIZERS["sharon"](workload, PaperCosts())
+        OPTIMIZERS["sharon"].plan(workload, PaperCosts())
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -133,10 +135,10 @@ def test_what_is_planned(asked: Query, reason: Reason | None) -> None:
     """Beside two sequences that share, whatever the third is like."""
     template = template_of([query("A B C"), asked, query("A B C D")])
     workload = Problem(template, tuple(float(EVENTS[str(state.event)]) for state in template.states))
-    found = OPTIMIZERS["sharon"](workload, PaperCosts())
+    found = OPTIMIZERS["sharon"].plan(workload, PaperCosts())
     assert not list(invalid(template, found.plan))
-    assert found.sharon is not None
-    assert [(one.query, one.reason) for one in found.sharon.not_planned] == ([] if reason is None else [(1, reason)])
+    assert isinstance(found.search, SharonSearch)
+    assert [(one.query, one.reason) for one in found.search.not_planned] == ([] if reason is None else [(1, reason)])
     sharing = {q for t in found.plan.transitions for s in t.qsets if s.snapshot is not None for q in s.queries}
     assert sharing == ({0, 2} if reason else {0, 1, 2})
 
@@ -146,11 +148,11 @@ def test_any_workload(model: str) -> None:
     """Queries that are no sequences go alone."""
     for seed in range(60):
         workload, text = random_problem(Random(seed))
-        found, none = (OPTIMIZERS[name](workload, MODELS[model]) for name in ("sharon", "none"))
+        found, none = (OPTIMIZERS[name].plan(workload, MODELS[model]) for name in ("sharon", "none"))
         assert not list(invalid(workload.template, found.plan)), text
         assert found.cost <= none.cost * (1 + 1e-9), text
-        assert found.sharon is not None
-        apart = {one.query for one in found.sharon.not_planned}
+        assert isinstance(found.search, SharonSearch)
+        apart = {one.query for one in found.search.not_planned}
         sharing = {q for t in found.plan.transitions for s in t.qsets if s.snapshot is not None for q in s.queries}
         assert apart.isdisjoint(sharing), text
 
@@ -158,8 +160,8 @@ def test_any_workload(model: str) -> None:
 def test_a_pattern_inside_of_another_is_in_conflict() -> None:
     """The paper's definition of a conflict misses it."""
     events = {"A": 10, "B": 10, "C": 10, "D": 10, "E": 10}
-    search = OPTIMIZERS["sharon"](problem(["A B C D E", "A B C D E"], events), PaperCosts()).sharon
-    assert search is not None
+    search = OPTIMIZERS["sharon"].plan(problem(["A B C D E", "A B C D E"], events), PaperCosts()).search
+    assert isinstance(search, SharonSearch)
     at = {one.candidate.states: index for index, one in enumerate(search.considered)}
     inner, whole = at[1, 2, 3], at[0, 1, 2, 3, 4]
     assert inner in search.considered[whole].conflicts
@@ -169,9 +171,9 @@ def test_a_pattern_inside_of_another_is_in_conflict() -> None:
 def test_dropping_queries_resolves_a_conflict() -> None:
     """A B C is in conflict with A B C D of the first two, but the third saves something by it without them."""
     workload = problem(["A B C D", "A B C D", "A B C"], {"A": 1, "B": 2, "C": 10, "D": 30})
-    found = OPTIMIZERS["sharon"](workload, PaperCosts())
-    search = found.sharon
-    assert search is not None
+    found = OPTIMIZERS["sharon"].plan(workload, PaperCosts())
+    search = found.search
+    assert isinstance(search, SharonSearch)
     chosen = [(one.candidate.states, one.candidate.queries) for one in search.considered if one.chosen]
     assert chosen == [((0, 1, 2, 3), (0, 1))]
     assert (search.score, search.by_merging, search.by_expansion) == (571, 0, 12)

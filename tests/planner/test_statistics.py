@@ -10,17 +10,17 @@ import pytest
 
 from sparkext.execution.sample import counted
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import Layout
 from sparkext.planner.costs.measured import MeasuredCosts
 from sparkext.planner.costs.migration import migration
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.costs.statistics import ASSUMED, ExpectedEvents, ObservedStatistics, are_near, expectations
+from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.planner.optimizers import optimize
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.workers import counters
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.workers.pool_run import PoolRun
 from tests.support.kernel_harness import cut, kernel_rows, sorted_rows, source_batch
 from tests.support.kernel_twin import KernelRow
 from tests.support.optimizer_workloads import problem

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.template import template_of
 from tests.support.loop_workloads import random_loops
 from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, in_runs, random_problem
@@ -57,7 +57,7 @@ def _check(kind: Callable[[Random], Problem], model: str, seeds: range) -> None:
         drawn = kind(Random(seed))
         drawn = in_runs(Random(seed), drawn) if seed % 3 == 0 else drawn
         costs = CHEAP_FORMS if model == "measured" and seed % 2 else MODELS[model]
-        cost = OPTIMIZERS["gloria"](drawn, costs).cost
+        cost = OPTIMIZERS["gloria"].plan(drawn, costs).cost
         for other in OTHERS:
-            found = OPTIMIZERS[other](Problem(drawn.template, drawn.events, runs=drawn.runs), costs).cost
+            found = OPTIMIZERS[other].plan(Problem(drawn.template, drawn.events, runs=drawn.runs), costs).cost
             assert cost <= found * (1 + 1e-9), (other, seed, [str(query.pattern) for query in drawn.template.queries])

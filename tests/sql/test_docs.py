@@ -19,12 +19,12 @@ from pyspark.errors import AnalysisException, PySparkNotImplementedError
 from pyspark.sql import SparkSession
 
 import sparkext
+from sparkext.cli.compile_command import smallest_plan
 from sparkext.cli.sql_file import statements
 from sparkext.cli.submit import PROGRAMS
-from sparkext.execution.calibrate import alone
 from sparkext.jvm.errors import CONDITIONS
 from sparkext.settings import BUDGET, KNOWN
-from sparkext.udfs.state.every_variant import every_variant
+from sparkext.udfs.workers.every_variant import every_variant
 from tests.cluster import page as cluster_page
 from tests.support import sql_clients_page
 from tests.support.pages import blocks
@@ -158,7 +158,7 @@ def test_the_commands_of_the_readme() -> None:
         assert re.search(rf"^{target}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     commands = re.findall(r"^sparkext (\S+)", text, re.MULTILINE)
     assert commands
-    assert set(commands) <= {*PROGRAMS, "explain", "calibrate"}
+    assert set(commands) <= {*PROGRAMS, "explain"}
 
 
 FLIGHTS = "tailnum STRING, carrier STRING, origin STRING, dest STRING, departs TIMESTAMP, delay INT, kind STRING"
@@ -201,7 +201,7 @@ def test_executors_get_the_packages_that_sparkext_asks_for() -> None:
 def test_what_is_compiled_ahead_of_time() -> None:
     """Variants in commands that docs/cluster.md shows are there."""
     asked = re.findall(r"sparkext compile([a-z -]*)", cluster_page.PAGE.read_text())
-    known = {arguments.name for arguments in every_variant(alone(1, 1))}
+    known = {arguments.name for arguments in every_variant(smallest_plan())}
     assert len(asked) >= 4
     assert {name for names in asked for name in names.split()} <= known
 

@@ -9,11 +9,11 @@ import pytest
 
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import Layout
-from sparkext.planner.compiler.panes import PANES_FROM
+from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.planner.patterns.query import Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
+from sparkext.planner.totals.pane_rows import PANES_FROM
 from sparkext.udfs.streams import bucket as bucket_module
 from sparkext.udfs.streams.bucket import Bucket, StreamPlan
 from sparkext.udfs.streams.packs import as_bytes, from_bytes, packed

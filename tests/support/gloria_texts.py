@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, snapshot_name
 
 

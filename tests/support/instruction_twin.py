@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from sparkext.planner.compiler.kernel_plan import Column, Encoding, Instruction
+from sparkext.planner.kernel_plan.kernel_plan import Column, Encoding, Instruction
 from tests.support.enumerator import sort_key
 
 Value: TypeAlias = Any

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.kernel_plan.kernel_plan import (
     CLASSES_PER_WORD,
     COUNT_LIMIT,
     Arithmetic,
@@ -34,20 +34,20 @@ from sparkext.planner.compiler.kernel_plan import (
     QueryResult,
     class_words,
 )
-from sparkext.planner.compiler.panes import PANES_FROM, may_be_stretched
-from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
-from sparkext.planner.mcep.match_plan import MatchPlan
+from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
 from sparkext.planner.patterns.query import Aggregate, Function, Query
+from sparkext.planner.sharing.match_plan import MatchPlan
 from sparkext.planner.sharing.prefixes import share_equal_prefixes, share_nothing
 from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, TransitionPlan
 from sparkext.planner.sharing.template import Template, template_of
+from sparkext.planner.totals.pane_rows import PANES_FROM, may_be_stretched
 from sparkext.udfs.arrow.whole_groups import whole_groups
-from sparkext.udfs.kernels.interpreted import CAN_INTERPRET
-from sparkext.udfs.kernels.variants import INTERPRETED, Kernel, KernelForm, Variant
+from sparkext.udfs.jit.interpreted import CAN_INTERPRET
 from sparkext.udfs.workers.fallback import Fallback
-from sparkext.udfs.workers.matches import ROWS, MatchRun
-from sparkext.udfs.workers.run import OUTPUT_BYTES, PoolRun
+from sparkext.udfs.workers.match_run import ROWS, MatchRun
+from sparkext.udfs.workers.pool_run import OUTPUT_BYTES, PoolRun
 from sparkext.udfs.workers.stretches import StretchRun, merged
+from sparkext.udfs.workers.variants import INTERPRETED, Kernel, KernelForm, Variant
 from tests.support.enumerator import Event, Key, Results, Value, as_count, as_float, minus, sort_key
 from tests.support.kernel_twin import KernelRow
 from tests.support.sharing_plans import draw_plan, optimized_plan, sharon_plan

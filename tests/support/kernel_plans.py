@@ -12,7 +12,8 @@ from random import Random
 from typing import Any
 
 from sparkext.planner.automata.guards import ALWAYS, NEVER, Condition, of
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.conditions.access import compile_comparison
+from sparkext.planner.kernel_plan.kernel_plan import (
     Access,
     Arithmetic,
     Bank,
@@ -30,7 +31,6 @@ from sparkext.planner.compiler.kernel_plan import (
     Slot,
     Term,
 )
-from sparkext.planner.conditions.access import compile_comparison
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import EventClass, Window
 from tests.support.instruction_twin import GREATEST, LEAST

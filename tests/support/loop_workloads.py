@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.patterns.query import Aggregate, Window
+from sparkext.planner.problem.problem import Problem
 from tests.support.optimizer_workloads import problem
 from tests.support.pools import COUNT, all_of
 

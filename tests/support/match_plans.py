@@ -6,12 +6,12 @@ from itertools import permutations
 from random import Random
 
 from sparkext.planner.costs.paper import PaperCosts
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.mcep.annealing import TargetPattern
 from sparkext.planner.mcep.local_plans import LocalPlan, order_plan
-from sparkext.planner.mcep.match_plan import MatchPlan
-from sparkext.planner.mcep.mcep import mcep
+from sparkext.planner.mcep.mcep import Mcep
 from sparkext.planner.mcep.partial_matches import PartialMatches
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.sharing.match_plan import MatchPlan
 from sparkext.planner.sharing.template import Template
 
 
@@ -36,6 +36,6 @@ def random_patterns(random: Random) -> tuple[list[TargetPattern], PartialMatches
 def random_match_plan(random: Random, template: Template) -> MatchPlan:
     """A match plan of all queries of a template that can have one, for random numbers of events."""
     drawn = {state.event: float(random.choice((1, 3, 10, 30))) for state in template.states}
-    found = mcep(Problem(template, tuple(drawn[state.event] for state in template.states)), PaperCosts()).mcep
-    assert found is not None
-    return found.plan
+    found = Mcep().plan(Problem(template, tuple(drawn[state.event] for state in template.states)), PaperCosts())
+    assert found.matches is not None
+    return found.matches

@@ -12,13 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from sparkext.planner.costs.cost_model import CostModel, plan_cost
 from sparkext.planner.costs.measured import Constants, MeasuredCosts
 from sparkext.planner.costs.paper import PaperCosts
-from sparkext.planner.gloria.exhaustive import WorkloadTooLargeError, exhaustive
-from sparkext.planner.gloria.gloria import gloria
-from sparkext.planner.gloria.problem import Problem
+from sparkext.planner.exhaustive.exhaustive import exhaustive
+from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Aggregate, Function, Window
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.plan_cost import plan_cost
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import WorkloadTooLargeError
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.template import template_of
 from tests.support.pools import COUNT, V, query
@@ -118,7 +120,7 @@ def main() -> int:
         while planned < arguments.workloads:
             drawn, text = random_problem(Random(seed))
             seed += 1
-            found = gloria(drawn, model)
+            found = OPTIMIZERS["gloria"].plan(drawn, model)
             try:
                 truth = exhaustive(drawn, model, arguments.largest, found.cost)
             except WorkloadTooLargeError:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sparkext.planner.conditions.prev_condition import (
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.prev_condition import (
     Apply,
     Constant,
     Operand,
@@ -17,7 +18,6 @@ from sparkext.planner.conditions.prev_condition import (
     PrevAttribute,
     ValueKind,
 )
-from sparkext.planner.patterns.attribute import Attribute
 from tests.support.enumerator import sort_key
 
 Values = Mapping[str, Any]

@@ -11,15 +11,15 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.optimizer import least
-from sparkext.planner.costs.cost_model import CostModel
 from sparkext.planner.costs.paper import PaperCosts
-from sparkext.planner.gloria.gloria import PlanResult
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import OPTIMIZERS, optimize
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import variables
 from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
 from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Window
+from sparkext.planner.problem.cost_model import CostModel
+from sparkext.planner.problem.problem import Problem
+from sparkext.planner.problem.strategy import PlanResult
 from sparkext.planner.sharing.template import template_of
 
 FOLDER = Path(__file__).parents[1] / "data" / "published"
@@ -76,7 +76,7 @@ def main() -> None:
     print("|---" * (1 + 2 * len(shown)) + "|")
     for name in names():
         problem = drawn(name)
-        nothing = OPTIMIZERS["none"](problem, model).cost
+        nothing = OPTIMIZERS["none"].plan(problem, model).cost
         found = [least(partial(_planned, problem, model, optimizer), REPETITIONS) for optimizer in shown]
         times = " | ".join(f"{1000 * seconds:.0f} ms" for seconds, _ in found)
         costs = " | ".join(f"{plan.cost / nothing:.3f}" for _, plan in found)

@@ -6,7 +6,8 @@ import math
 from random import Random
 from typing import TypeAlias
 
-from sparkext.planner.conditions.prev_condition import (
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.prev_condition import (
     Apply,
     Constant,
     Operand,
@@ -15,7 +16,6 @@ from sparkext.planner.conditions.prev_condition import (
     PrevAttribute,
     ValueKind,
 )
-from sparkext.planner.patterns.attribute import Attribute
 from tests.support.instruction_twin import GREATEST, LEAST
 
 Held: TypeAlias = tuple[Attribute, ValueKind]

@@ -6,8 +6,8 @@ from random import Random
 from typing import TypeAlias
 
 from sparkext.planner.costs.measured import Constants
-from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.optimizers import MODELS, cost_model, optimize
+from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.loops import Loop, loops
 from sparkext.planner.sharing.prefixes import share_equal_prefixes

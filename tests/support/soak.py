@@ -11,7 +11,7 @@ import time
 from dataclasses import replace
 from random import Random
 
-from sparkext.planner.compiler.panes import PANES_FROM
+from sparkext.planner.totals.pane_rows import PANES_FROM
 from tests.support.enumerator import enumerate_results
 from tests.support.kernel_harness import PLANNERS, difference, pool_results
 from tests.support.prev_conditions import MEANINGS

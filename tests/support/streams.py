@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.udfs.streams.bucket import Bucket, StreamPlan
 from sparkext.udfs.streams.packs import as_bytes
 from sparkext.udfs.streams.stored import NEVER

@@ -17,11 +17,10 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from hypothesis import strategies as st
 
-from sparkext.planner.automata.anchors import TooWideError, occurs_before, take_apart
+from sparkext.planner.automata.anchored import TooWideError, occurs_before, take_apart
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.automata.guards import TooManyGuardsError
 from sparkext.planner.automata.unambiguous import automaton_of
-from sparkext.planner.compiler.contributions import both
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import (
     Alternation,
@@ -49,6 +48,7 @@ from sparkext.planner.patterns.query import (
     Window,
 )
 from sparkext.planner.sharing.template import template_of
+from sparkext.planner.totals.contributions import both
 from tests.support.enumerator import Event, heads, minus
 from tests.support.prev_conditions import ADJACENT, COMPUTED, STARTS, AdjacentCase, on_earlier
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from sparkext.planner.conditions.prev_condition import Apply, Operand, Operation, OwnAttribute, PrevAttribute, ValueKind
+from sparkext.planner.patterns.prev_condition import Apply, Operand, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Step, Window
 from tests.support.by_hand import both, event
 from tests.support.enumerator import Adjacent, Event

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sparkext.planner.compiler.kernel_plan import Encoding, Layout
+from sparkext.planner.kernel_plan.kernel_plan import Encoding, Layout
 from sparkext.udfs.arrow.arrays import as_arrow, as_binary, as_flags, as_numbers, has_values
 from tests.support.kernel_harness import sorted_rows, source_batch
 from tests.support.kernel_plans import random_plan, random_rows
@@ -22,7 +22,7 @@ KINDS = (np.int32, np.int64, np.float64)
 WORKER = """
 import pickle, sys
 from sparkext.udfs.arrow.combined import combined
-from sparkext.udfs.workers.run import pool_kernel
+from sparkext.udfs.workers.pool_run import pool_kernel
 plan, layout, batches = pickle.load(sys.stdin.buffer)
 found = list(pool_kernel(plan, layout)(iter(batches)))
 added = list(combined(plan.fields, layout.group_keys + 2)(iter(found)))

@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from sparkext.planner.compiler.kernel_plan import Layout
+from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.udfs.arrow.batches import BatchReader
 from sparkext.udfs.arrow.result_batch import BEYOND_TYPE
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.workers.pool_run import PoolRun
 from tests.support.kernel_harness import combined, kernel_rows, run, sorted_rows, source_batch
 from tests.support.kernel_twin import KernelRow
 from tests.udfs.test_kernel import kleene

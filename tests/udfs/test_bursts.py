@@ -11,15 +11,15 @@ from typing import cast
 import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import Layout
-from sparkext.planner.conditions.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
+from sparkext.planner.kernel_plan.kernel_plan import Layout
+from sparkext.planner.patterns.prev_condition import Apply, Operation, OwnAttribute, PrevAttribute, ValueKind
 from sparkext.planner.patterns.query import Query, Step, Window
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.loops import loops
 from sparkext.planner.sharing.sharing_plan import BURST, QSet, SharingPlan, Steps, TransitionPlan
 from sparkext.planner.sharing.template import Template, template_of
-from sparkext.udfs.kernels.variants import KernelForm
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.workers.pool_run import PoolRun
+from sparkext.udfs.workers.variants import KernelForm
 from tests.support.by_hand import both, event
 from tests.support.enumerator import Adjacent, enumerate_results
 from tests.support.kernel_harness import (

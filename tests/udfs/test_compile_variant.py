@@ -6,7 +6,7 @@ from random import Random
 
 from numba.core.compiler import Flags
 
-from sparkext.udfs.kernels.compile_variant import _are_equal, _hash_of
+from sparkext.udfs.workers.compile_variant import _are_equal, _hash_of
 
 OPTIONS = ("no_compile", "error_model", "boundscheck", "forceinline")
 

@@ -13,14 +13,15 @@ import numba
 import pytest
 
 from sparkext.udfs import unpacked
-from sparkext.udfs.kernels import compiled
+from sparkext.udfs.jit import compiled
 
 ROOT = Path(__file__).parents[2]
 
 SAY_WHERE = """
 from numba.core.registry import CPUDispatcher
 from sparkext import planner
-from sparkext.udfs.kernels import compiled, numbers
+from sparkext.udfs.jit import compiled
+from sparkext.udfs.arithmetic import numbers
 some = next(value for value in vars(numbers).values() if isinstance(value, CPUDispatcher))
 print(planner.__file__, numbers.__file__, compiled.SOURCES, some._cache.cache_path)
 """

@@ -7,13 +7,13 @@ from random import Random
 import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.query import Query, Window
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.workers.counters import OF_PASS
 from sparkext.udfs.workers.fallback import FIRST, GAIN, PROBE, REST, Fallback
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.workers.pool_run import PoolRun
 from tests.support.kernel_harness import combined, cut, kernel_rows, query_results, sorted_rows, source_batch
 from tests.support.pools import query
 from tests.support.tiers import first

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from sparkext.planner.automata.guards import ALWAYS
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.kernel_plan.kernel_plan import (
     COUNT_LIMIT,
     Access,
     Arithmetic,
@@ -34,9 +34,9 @@ from sparkext.planner.compiler.kernel_plan import (
 )
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import EventClass, Window
-from sparkext.udfs.kernels.numbers import LIMIT_HIGH
+from sparkext.udfs.arithmetic.numbers import LIMIT_HIGH
 from sparkext.udfs.state import past
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.workers.pool_run import PoolRun
 from tests.support.kernel_harness import Partials, combined, pool_partials, sorted_rows, source_batch
 from tests.support.kernel_plans import random_plan, random_rows
 from tests.support.kernel_twin import KernelRow, Total, TwinResults, twin_results

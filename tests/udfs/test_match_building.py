@@ -8,12 +8,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from sparkext.planner.compiler.kernel_plan import MatchRoot, MatchStep
+from sparkext.planner.kernel_plan.kernel_plan import MatchRoot, MatchStep
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.matches.building import longest, most_in_a_window
 from sparkext.udfs.matches.joins import PartialMatches, joined
 from sparkext.udfs.matches.moments import Moments
-from sparkext.udfs.matches.windows import first_open, windows_of
+from sparkext.udfs.matches.windows_of_moments import first_open, windows_of
 from tests.support.enumerator import Event
 from tests.support.enumerator import windows_of as windows_by_definition
 

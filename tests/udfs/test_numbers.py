@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparkext.udfs.kernels.numbers import (
+from sparkext.udfs.arithmetic.numbers import (
     LIMIT_HIGH,
     NOT_FINITE,
     add_exact,

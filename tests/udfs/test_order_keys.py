@@ -12,7 +12,7 @@ import pytest
 
 from sparkext.udfs.arrow.arrays import has_values
 from sparkext.udfs.arrow.order_keys import as_int64, decode, encode
-from sparkext.udfs.state.program import NO_KEY
+from sparkext.udfs.tables.program import NO_KEY
 from tests.support.enumerator import sort_key
 from tests.support.kernel_harness import arrow_type
 from tests.support.kernel_plans import EXTREME_TYPES, random_value

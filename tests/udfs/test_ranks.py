@@ -9,7 +9,16 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from sparkext.planner.compiler.kernel_plan import Access, Column, Comparison, Encoding, KernelPlan, Layout, Order, Term
+from sparkext.planner.kernel_plan.kernel_plan import (
+    Access,
+    Column,
+    Comparison,
+    Encoding,
+    KernelPlan,
+    Layout,
+    Order,
+    Term,
+)
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import EventClass
 from sparkext.udfs.arrow.batches import BatchReader

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sparkext.planner.automata.guards import ALWAYS
-from sparkext.planner.compiler.kernel_plan import (
+from sparkext.planner.kernel_plan.kernel_plan import (
     Arithmetic,
     Bank,
     Cell,
@@ -35,7 +35,7 @@ from sparkext.udfs.comparisons.codes import CODES
 from sparkext.udfs.comparisons.scan import find_matches
 from sparkext.udfs.state.assemble import assemble
 from sparkext.udfs.state.fresh import registers_for
-from sparkext.udfs.state.program import SCAN_CHUNK
+from sparkext.udfs.tables.program import SCAN_CHUNK
 from tests.support.instruction_twin import GREATEST, LEAST, applied, evaluate
 from tests.support.kernel_harness import source_batch
 from tests.support.kernel_plans import random_attribute, random_program

@@ -8,12 +8,12 @@ from random import Random
 import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import COUNT_LIMIT, KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import COUNT_LIMIT, KernelPlan, Layout
 from sparkext.planner.patterns.query import ALL_ROWS, Aggregate, EventClass, Function, Query, Selection, Step, Window
 from sparkext.planner.sharing.prefixes import equal_prefixes, share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
-from sparkext.udfs.state.machine import Machine
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.workers.machine import Machine
+from sparkext.udfs.workers.pool_run import PoolRun
 from tests.support.by_hand import both, event, stream
 from tests.support.enumerator import Event
 from tests.support.kernel_harness import combined as added_up

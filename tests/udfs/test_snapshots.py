@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import COUNT_LIMIT, NO_EVENT, KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import COUNT_LIMIT, NO_EVENT, KernelPlan
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Window
 from sparkext.planner.sharing.invalid import invalid
 from sparkext.planner.sharing.prefixes import share_nothing

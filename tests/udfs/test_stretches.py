@@ -8,11 +8,11 @@ from random import Random
 import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import KernelPlan
-from sparkext.planner.compiler.panes import may_be_stretched
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import Query, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
+from sparkext.planner.totals.pane_rows import may_be_stretched
 from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import (
     PLANNERS,

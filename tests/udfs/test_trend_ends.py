@@ -11,11 +11,11 @@ from random import Random
 import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.panes import may_be_stretched
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import Aggregate, End, Function, Mark, Query, Side, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
+from sparkext.planner.totals.pane_rows import may_be_stretched
 from tests.support.enumerator import Event, Value, enumerate_results, minus
 from tests.support.kernel_harness import PLANNERS, difference, pool_results
 from tests.support.pools import DURATION, TIME, query

@@ -16,13 +16,15 @@ import pytest
 
 from sparkext.cli.main import main
 from sparkext.planner.compiler.compile import compile_plan
-from sparkext.planner.compiler.kernel_plan import Layout
+from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.planner.sharing.template import template_of
-from sparkext.udfs.kernels import compiled, variants
-from sparkext.udfs.kernels.variants import COMPILED, INTERPRETED, Arguments, KernelForm, Variant
-from sparkext.udfs.state.every_variant import every_variant
-from sparkext.udfs.state.machine import Machine
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.jit import compiled
+from sparkext.udfs.unpacked import COMPILED_FOLDERS
+from sparkext.udfs.workers import variants
+from sparkext.udfs.workers.every_variant import every_variant
+from sparkext.udfs.workers.machine import Machine
+from sparkext.udfs.workers.pool_run import PoolRun
+from sparkext.udfs.workers.variants import COMPILED, INTERPRETED, Arguments, KernelForm, Variant
 from tests.support.kernel_harness import combined, source_batch
 from tests.support.sharing_plans import draw_plan
 from tests.support.workloads import workload
@@ -269,9 +271,9 @@ def test_the_command_compiles_what_is_asked_for(
 COUNT = """
 import sys
 from random import Random
-from sparkext.planner.compiler.kernel_plan import Layout
-from sparkext.udfs.kernels import variants
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.planner.kernel_plan.kernel_plan import Layout
+from sparkext.udfs.workers import variants
+from sparkext.udfs.workers.pool_run import PoolRun
 from tests.support.kernel_harness import source_batch
 from tests.udfs.test_kernel import kleene, stream
 plan, form = kleene(None), variants.KernelForm(float(sys.argv[1]))
@@ -295,3 +297,16 @@ def test_a_process_compiles_for_the_next(tmp_path: Path) -> None:
     ]
     assert said == ["1 3 0\n", "1 0 0\n", "1 0 0\n"]
     assert sorted(path.name for path in tmp_path.glob("*/*.variant")) == ["plain.variant"]
+
+
+def test_what_a_kernel_is_handed_is_part_of_its_sources() -> None:
+    """It reads parts of named tuples by their place, so it is compiled anew when one of them changes."""
+    todo: list[object] = [one for arguments in every_variant(kleene(None)) for one in arguments]
+    modules: set[str] = set()
+    while todo:
+        one = todo.pop()
+        if isinstance(one, tuple) and hasattr(one, "_fields"):
+            modules.add(type(one).__module__)
+            todo += one
+    assert len(modules) > 3
+    assert {name.removeprefix("sparkext.udfs.").split(".")[0] for name in modules} <= {*COMPILED_FOLDERS}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sparkext.planner.compiler.kernel_plan import Arithmetic, Field
+from sparkext.planner.kernel_plan.kernel_plan import Arithmetic, Field
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
 from sparkext.udfs.arrow.whole_groups import whole_groups
 

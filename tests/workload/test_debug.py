@@ -10,6 +10,8 @@ from pyspark.sql import functions as F
 
 from sparkext.execution.source_pass import run_pool
 from sparkext.workload import pool
+from sparkext.workload.self_check import Reproduction
+from tests.support.shrinking import smallest
 from tests.support.sql_cases import fails, settings, stream, trends, values
 
 EVENTS = {"x": "a1 b2 a3 b4 c5 b6", "y": "a1 b1 c2 b3", r"o\'z": "a1 a2 a3 b9"}
@@ -43,26 +45,37 @@ def test_right_results_pass(spark: SparkSession) -> None:
 @pytest.mark.long
 @pytest.mark.usefixtures("views")
 def test_a_fault_is_shown_with_a_small_script(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here pools of several queries lose a row of the key x; the script has that key's events and two queries."""
+    """Here pools of several queries lose a row of the key x; the script has its events, and can be made smaller."""
 
     def faulty(spark: SparkSession, queries: list[object], *rest: object) -> DataFrame:
         results = run_pool(spark, queries, *rest)  # type: ignore[arg-type]
         return results.where(F.col("group_0") != "x") if len(queries) > 1 else results
 
+    seen: list[tuple[Reproduction, list[str]]] = []
+
+    def script_of(shown: Reproduction, lines: list[str]) -> str:
+        seen.append((shown, lines))
+        return script(shown, lines)
+
+    script = Reproduction.script
     monkeypatch.setattr(pool, "run_pool", faulty)
+    monkeypatch.setattr(Reproduction, "script", script_of)
     with settings(spark, spark_sparkext_debug="true"):
         spark.sql("REFRESH SHARING")
         error = fails(spark, "SELECT * FROM q1", "TREND_RESULTS_DIFFER")
         text = str(error)
         assert "The pool of trend query q1 gives another result" in text
         assert "for k = x, the pool has no row, the query by itself has COUNT(*) = " in text
-        script = text[text.index("CREATE OR REPLACE TEMP VIEW events") : text.index("SELECT * FROM q1;")]
-        assert script.count("MATCH_TREND") == 2
-        assert len(re.findall(r'"ty"', script)) <= 2
-        statements = [statement for statement in script.split(";\n") if statement.strip()]
+        written = text[text.index("CREATE OR REPLACE TEMP VIEW events") : text.index("SELECT * FROM q1;")]
+        assert written.count("MATCH_TREND") == 3
+        assert len(re.findall(r'"ty"', written)) == 6
+        statements = [statement for statement in written.split(";\n") if statement.strip()]
         for statement in statements:
             spark.sql(statement)
         fails(spark, "SELECT * FROM q1", "TREND_RESULTS_DIFFER")
+        smaller, lines = smallest(*seen[-1])
+        assert len(smaller.others) == 1
+        assert len(lines) <= 2
 
 
 def test_unknown_values_are_refused(spark: SparkSession) -> None:

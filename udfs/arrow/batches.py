@@ -2,62 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import Column, Encoding, KernelPlan, Layout, class_words
+from sparkext.planner.kernel_plan.kernel_plan import Column, Encoding, KernelPlan, Layout, class_words
 from sparkext.udfs.arrow.arrays import as_flags, as_numbers, has_values
 from sparkext.udfs.arrow.difference_keys import encode_part
 from sparkext.udfs.arrow.key_changes import changes, same
 from sparkext.udfs.arrow.order_keys import as_int64, encode
-from sparkext.udfs.state.program import Flags, Floats, Ints
-
-
-class Batch(NamedTuple):
-    """Events of one Arrow batch, sorted by key and time.
-
-    Attributes:
-        time: Microseconds, days or plain numbers. Shape (rows,).
-        chunk: Number of the chunk of time that an event is looked at for; empty when keys are not cut. Shape (rows,).
-        new_key: 1 where an event has another key than the one before. Shape (rows,).
-        new_group: 1 where it has another output group. Shape (rows,).
-        classes: Bits of the classes an event is of. Shape (rows, words).
-        valid: 0 where an attribute is NULL. Shape (columns, rows).
-        numbers: Attributes as doubles. Shape (columns, rows).
-        key_high, key_low: Attributes as order keys, or numbers of equal values. Shape (columns, rows).
-
-    The last four may have further rows: events of earlier batches that are reached back to.
-    """
-
-    time: Ints
-    chunk: Ints
-    new_key: Flags
-    new_group: Flags
-    classes: Ints
-    valid: Flags
-    numbers: Floats
-    key_high: Ints
-    key_low: Ints
-
-
-def no_batch(plan: KernelPlan) -> Batch:
-    """A batch without events."""
-    flags, ints = np.zeros(0, np.uint8), np.zeros(0, np.int64)
-    columns, words = len(plan.columns), class_words(len(plan.classes))
-    return Batch(
-        time=ints,
-        chunk=ints,
-        new_key=flags,
-        new_group=flags,
-        classes=np.zeros((0, words), np.int64),
-        valid=np.zeros((columns, 0), np.uint8),
-        numbers=np.zeros((columns, 0), np.float64),
-        key_high=np.zeros((columns, 0), np.int64),
-        key_low=np.zeros((columns, 0), np.int64),
-    )
+from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.tables.program import Flags, Floats, Ints
 
 
 def rows_of(batch: Batch, begin: int, end: int) -> Batch:

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import Column, Encoding, Field
+from sparkext.planner.kernel_plan.kernel_plan import Column, Encoding, Field
 from sparkext.udfs.arrow.arrays import as_arrow, as_numbers, has_values
 from sparkext.udfs.arrow.order_keys import as_int64, encode
-from sparkext.udfs.state.program import Floats, Ints
+from sparkext.udfs.tables.program import Floats, Ints
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sparkext.udfs.arrow.arrays import as_arrow, as_numbers, has_values
-from sparkext.udfs.state.program import NO_KEY, Ints
+from sparkext.udfs.tables.program import NO_KEY, Ints
 
 _MAGNITUDE = np.int64(np.iinfo(np.int64).max)
 

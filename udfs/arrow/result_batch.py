@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import COUNT_LIMIT, SCALE_BITS, STUCK_HIGH, Arithmetic, Encoding, Field
-from sparkext.planner.compiler.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
+from sparkext.planner.kernel_plan.kernel_plan import COUNT_LIMIT, SCALE_BITS, STUCK_HIGH, Arithmetic, Encoding, Field
+from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
 from sparkext.udfs.arrow.arrays import as_arrow, as_decimals, as_numbers, as_word_pairs, has_values
 from sparkext.udfs.arrow.order_keys import as_int64, decode, encode_or_none
-from sparkext.udfs.state.assemble import FieldIndexes
-from sparkext.udfs.state.program import Floats, Ints, Output
+from sparkext.udfs.tables.field_indexes import FieldIndexes
+from sparkext.udfs.tables.program import Floats, Ints, Output
 
 _PARTS = [(EXACT, pa.decimal128(38, 0)), (DOUBLE, pa.float64()), (NUMBER, pa.float64()), (SCALE, pa.int64())]
 Flags: TypeAlias = NDArray[np.bool_]

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import Field
+from sparkext.planner.kernel_plan.kernel_plan import Field
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.combined import by_key, placed_after
 from sparkext.udfs.arrow.key_changes import changes
-from sparkext.udfs.state.program import Ints
+from sparkext.udfs.tables.program import Ints
 
 
 def whole_groups(fields: Sequence[Field], groups: int, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sparkext.planner.automata.guards import Condition
-from sparkext.planner.compiler.kernel_plan import Access, Cell, Cut, Instruction, KernelPlan, Link, Term
+from sparkext.planner.kernel_plan.kernel_plan import Access, Cell, Cut, Instruction, KernelPlan, Link, Term
 from sparkext.udfs.comparisons.codes import CODES
 
 NO_HISTORY = [-1, -1, -1, -1, -1]

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, add_one
 from sparkext.udfs.comparisons.range_tree import FANOUT, GROUP, nodes_of_level
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, ASKED_OTHERS, LEAF, LEVELS
-from sparkext.udfs.kernels.compiled import inlined, inner
-from sparkext.udfs.kernels.totals import HUGE, NARROW, add_one
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.jit.compiled import inlined, inner
+from sparkext.udfs.tables.columns import (
     CURSOR_SCALED,
     CURSOR_WIDE,
     LAYOUT_AT,
@@ -32,11 +32,11 @@ from sparkext.udfs.state.columns import (
     UPDATE_AT,
     WINDOW_WITHIN,
 )
-from sparkext.udfs.state.program import EXACT, NUMBER
+from sparkext.udfs.tables.program import EXACT, NUMBER
 
 
 @inner
-def add_intervals(program, state, past, row, u, tree):  # type: ignore[no-untyped-def]
+def add_intervals(program, state, past, row, u, tree):
     """Add to an event's value what a tree holds in the intervals that it asks for."""
     asked = program.trees[tree]
     term, kind, window = asked[TREE_TERM], asked[TREE_KIND], asked[TREE_WINDOW]
@@ -80,14 +80,14 @@ def add_intervals(program, state, past, row, u, tree):  # type: ignore[no-untype
 
 
 @inner
-def find_nodes(asked, intervals, shape, order, by_order, found):  # type: ignore[no-untyped-def]
+def find_nodes(asked, intervals, shape, order, by_order, found):
     """Find the nodes that cover what an event asks for.
 
     Args:
         asked: Its row of ``Past.ranks``.
-        intervals: `sparkext.udfs.state.program.Past`.
+        intervals: `sparkext.udfs.tables.program.Past`.
         shape: The row of ``Past.shapes``.
-        order, by_order: `sparkext.udfs.state.program.Past`.
+        order, by_order: `sparkext.udfs.tables.program.Past`.
         found: The nodes are written here, counted from the first of the tree.
 
     Returns:
@@ -105,7 +105,7 @@ def find_nodes(asked, intervals, shape, order, by_order, found):  # type: ignore
 
 
 @inlined
-def _cover(found, count, first, leaves, begin, end):  # type: ignore[no-untyped-def]
+def _cover(found, count, first, leaves, begin, end):
     """Find the nodes of a segment tree, which begins at the node ``first``, over its leaves ``begin``..``end``."""
     begin, end = begin + leaves, end + leaves
     while begin < end:
@@ -122,7 +122,7 @@ def _cover(found, count, first, leaves, begin, end):  # type: ignore[no-untyped-
 
 
 @inner
-def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper):  # type: ignore[no-untyped-def]
+def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper):
     """Find the nodes of a range tree over leaves ``begin``..``end`` and ranks ``lower``..``upper``."""
     size, wider, last = 1, FANOUT, shape[TREE_LEVELS] - 1
     for level in range(shape[TREE_LEVELS]):
@@ -158,7 +158,7 @@ def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper
 
 
 @inlined
-def _ranks_below(order, begin, size, rank):  # type: ignore[no-untyped-def]
+def _ranks_below(order, begin, size, rank):
     """How many of the ranks of a block are less than another."""
     low, high = np.int64(0), np.int64(size)
     if order[begin] >= rank:
@@ -175,7 +175,7 @@ def _ranks_below(order, begin, size, rank):  # type: ignore[no-untyped-def]
 
 
 @inner
-def put_in_intervals(program, past, tree, entry, values):  # type: ignore[no-untyped-def]
+def put_in_intervals(program, past, tree, entry, values):
     """Add a recorded event, whose lanes begin at ``values``, to the nodes of a tree that it is below."""
     term, lanes = program.trees[tree, TREE_TERM], program.trees[tree, TREE_LANES]
     only = program.windows[program.trees[tree, TREE_WINDOW], 0] == 0
@@ -198,7 +198,7 @@ def put_in_intervals(program, past, tree, entry, values):  # type: ignore[no-unt
 
 
 @inner
-def _put(kind, stands, shape, slots, lanes, first, windows, base, tags, values, nodes, node_window, of):  # type: ignore[no-untyped-def]
+def _put(kind, stands, shape, slots, lanes, first, windows, base, tags, values, nodes, node_window, of):
     """Add a recorded event to nodes; ``windows`` is 0 where there is one window only."""
     at, leaves = stands[LEAF], shape[LEAVES]
     if at < 0:
@@ -224,7 +224,7 @@ def _put(kind, stands, shape, slots, lanes, first, windows, base, tags, values, 
 
 
 @inlined
-def _put_node(kind, node, lanes, first, windows, base, tags, values, nodes, node_window, of):  # type: ignore[no-untyped-def]
+def _put_node(kind, node, lanes, first, windows, base, tags, values, nodes, node_window, of):
     """Add a recorded event to one node."""
     high, low, number = nodes.high, nodes.low, nodes.number
     there = base + node * lanes

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.comparisons.codes import CODES
-from sparkext.udfs.comparisons.instructions import (
+from sparkext.udfs.comparisons.evaluation import (
     ADD_NUMBER,
     ADD_WHOLE,
     AND,
@@ -52,8 +51,9 @@ from sparkext.udfs.comparisons.instructions import (
     three_way_number,
     three_way_whole,
 )
-from sparkext.udfs.kernels.compiled import inlined, inner, kernel
-from sparkext.udfs.state.program import Flags, Floats, Ints
+from sparkext.udfs.jit.compiled import inlined, inner, kernel
+from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.tables.program import Flags, Floats, Ints
 
 _KNOWN, _FINITE, _SIGN = range(3)
 """How much a class tells: whether a value is NULL; if not, which infinity or NaN it is; if none, its sign."""
@@ -235,7 +235,7 @@ def _scratch(size: int) -> Scratch:
 
 
 @kernel
-def _evaluate_each(code, batch, found, scratch):  # type: ignore[no-untyped-def]
+def _evaluate_each(code, batch, found, scratch):
     """Whether a condition is true of each row."""
     last = len(code) - 1
     for row in range(len(found)):
@@ -248,7 +248,7 @@ def _evaluate_each(code, batch, found, scratch):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _find(search, axis, batch, rows, begins, ends, n, until, found, scratch, hints):  # type: ignore[no-untyped-def]
+def _find(search, axis, batch, rows, begins, ends, n, until, found, scratch, hints):
     """Find intervals of ``rows`` from the ``n``-th on; returns the one for which there was no more room."""
     code, steps = search.code, search.steps
     last = len(code) - 1
@@ -286,7 +286,7 @@ def _find(search, axis, batch, rows, begins, ends, n, until, found, scratch, hin
 
 
 @inner
-def _leaves(search, axis, r, at, end, scratch, hints):  # type: ignore[no-untyped-def]
+def _leaves(search, axis, r, at, end, scratch, hints):
     """The first value of the axis after ``at`` for which an instruction is in another class; ``end`` if none is.
 
     It is looked for from where it was for the event before on, by steps that grow.
@@ -317,7 +317,7 @@ def _leaves(search, axis, r, at, end, scratch, hints):  # type: ignore[no-untype
 
 
 @inlined
-def _class(code, steps, r, scratch):  # type: ignore[no-untyped-def]
+def _class(code, steps, r, scratch):
     """The class of an instruction's value."""
     opcode, detail = code[r, OPCODE], steps[r, _SEARCHED]
     if opcode >= EQUAL_WHOLE and opcode <= AT_MOST_KEY:
@@ -340,7 +340,7 @@ def _class(code, steps, r, scratch):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _evaluate(code, r, axis, at, scratch):  # type: ignore[no-untyped-def]
+def _evaluate(code, r, axis, at, scratch):
     """Evaluate an instruction that depends on the event before, for a value of the axis."""
     if code[r, OPCODE] <= LAST_LOAD:
         scratch.words[r], scratch.lows[r], scratch.known[r] = axis.words[at], axis.lows[at], axis.known[at]
@@ -349,7 +349,7 @@ def _evaluate(code, r, axis, at, scratch):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _load(code, r, batch, row, scratch):  # type: ignore[no-untyped-def]
+def _load(code, r, batch, row, scratch):
     """Fill a register with a column or a constant."""
     opcode, column = code[r, OPCODE], code[r, COLUMN]
     if column < 0:
@@ -365,7 +365,7 @@ def _load(code, r, batch, row, scratch):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _apply(code, r, scratch):  # type: ignore[no-untyped-def]
+def _apply(code, r, scratch):
     """Compute a register from others. What a comparison compares is noted in ``lows``, as -1, 0 or 1, or NULL."""
     words, numbers, lows, known = scratch.words, scratch.numbers, scratch.lows, scratch.known
     opcode, a = code[r, OPCODE], code[r, FIRST]
@@ -403,7 +403,7 @@ def _apply(code, r, scratch):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def intersect(some, some_until, others, others_until, found, until):  # type: ignore[no-untyped-def]
+def intersect(some, some_until, others, others_until, found, until):
     """Per event, what two lists of intervals have in common.
 
     Args:

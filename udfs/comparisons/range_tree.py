@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import arithmetic
-from sparkext.udfs.state.program import Ints, Narrow
+from sparkext.udfs.jit.compiled import arithmetic
+from sparkext.udfs.tables.program import Ints, Narrow
 
 FANOUT = 32
 

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import Access, Encoding, KernelPlan, Order, Term
-from sparkext.udfs.arrow.batches import Batch
+from sparkext.planner.kernel_plan.kernel_plan import Access, Encoding, KernelPlan, Order, Term
+from sparkext.udfs.comparisons.evaluation import COLUMN, OPCODE, PREV_DIGITS, PREV_NUMBER, PREV_WHOLE
 from sparkext.udfs.comparisons.histories import coded
-from sparkext.udfs.comparisons.instructions import COLUMN, OPCODE, PREV_DIGITS, PREV_NUMBER, PREV_WHOLE
 from sparkext.udfs.comparisons.intervals import Axis, Search, holds_alone, intersect, intervals, search_for
 from sparkext.udfs.comparisons.range_tree import GROUP, NO_LAYOUT, RangeLayout, laid_out
-from sparkext.udfs.state.program import Ints, Narrow
+from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.tables.program import Ints, Narrow
 
 NODE, RANK, SIZE, ASKED_NODE, ASKED_RANKS = range(5)
 """Columns of ``Past.ranks`` for a Fenwick tree: its first node (-1: in no tree), rank in it, its size, first node of

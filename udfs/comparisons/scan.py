@@ -6,7 +6,7 @@ of them before the next one does. NULL is a value that is not known; three-value
 
 from __future__ import annotations
 
-from sparkext.udfs.comparisons.instructions import (
+from sparkext.udfs.comparisons.evaluation import (
     AND,
     AT_MOST_KEY,
     CHOOSE_KEY,
@@ -37,12 +37,12 @@ from sparkext.udfs.comparisons.instructions import (
     three_way_number,
     three_way_whole,
 )
-from sparkext.udfs.kernels.compiled import inlined, inner, kernel
-from sparkext.udfs.state.program import SCAN_CHUNK
+from sparkext.udfs.jit.compiled import inlined, inner, kernel
+from sparkext.udfs.tables.program import SCAN_CHUNK
 
 
 @kernel
-def find_matches(code, batch, row, sources, begin, end, found, registers):  # type: ignore[no-untyped-def]
+def find_matches(code, batch, row, sources, begin, end, found, registers):
     """Those of the entries ``begin``..``end`` for which the condition is true of the event in ``row`` and theirs.
 
     Args:
@@ -53,7 +53,7 @@ def find_matches(code, batch, row, sources, begin, end, found, registers):  # ty
         begin: First entry.
         end: The entry after the last.
         found: The entries are written here.
-        registers: `sparkext.udfs.state.program.Registers`, one for each instruction at least; scratch.
+        registers: `sparkext.udfs.tables.program.Registers`, one for each instruction at least; scratch.
 
     Returns:
         How many there are.
@@ -76,7 +76,7 @@ def find_matches(code, batch, row, sources, begin, end, found, registers):  # ty
 
 
 @inner
-def _load(instruction, batch, row, rows, words, numbers, lows, known):  # type: ignore[no-untyped-def]
+def _load(instruction, batch, row, rows, words, numbers, lows, known):
     """Fill a register with a column or a constant."""
     kind, column = instruction[OPCODE], instruction[COLUMN]
     if column < 0:
@@ -104,13 +104,13 @@ def _load(instruction, batch, row, rows, words, numbers, lows, known):  # type: 
 
 
 @inlined
-def _gather(register, column, rows):  # type: ignore[no-untyped-def]
+def _gather(register, column, rows):
     for i in range(len(rows)):
         register[i] = column[rows[i]]
 
 
 @inner
-def _apply(code, r, count, words, numbers, lows, known):  # type: ignore[no-untyped-def]
+def _apply(code, r, count, words, numbers, lows, known):
     """Compute a register from others."""
     kind, a = code[r, OPCODE], code[r, FIRST]
     b, c = max(code[r, SECOND], 0), max(code[r, THIRD], 0)
@@ -151,7 +151,7 @@ def _apply(code, r, count, words, numbers, lows, known):  # type: ignore[no-unty
 
 
 @inner
-def _compare(kind, count, result, result_known, one, other):  # type: ignore[no-untyped-def]
+def _compare(kind, count, result, result_known, one, other):
     """Comparisons."""
     a, a_number, a_low, a_known = one
     b, b_number, b_low, b_known = other

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import inner
-from sparkext.udfs.kernels.guards import holds
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.jit.compiled import inner
+from sparkext.udfs.kernels.guard_buckets import holds
+from sparkext.udfs.tables.columns import (
     BLANK_HIGH,
     BLANK_LOW,
     CUT_ENDS,
@@ -44,7 +44,7 @@ _SOME, _ALL = np.int64(1), np.int64(2)
 
 
 @inner
-def mark_cuts(program, guards, matched, found):  # type: ignore[no-untyped-def]
+def mark_cuts(program, guards, matched, found):
     """Mark what events leave when the time of an event is over."""
     for m in range(found):
         for c in range(program.guard_ends[matched[m], CUT_ENDS], program.guard_ends[matched[m] + 1, CUT_ENDS]):
@@ -62,7 +62,7 @@ def mark_cuts(program, guards, matched, found):  # type: ignore[no-untyped-def]
 
 
 @inner
-def mark_taken(program, guards, past, scan, found):  # type: ignore[no-untyped-def]
+def mark_taken(program, guards, past, scan, found):
     """Mark the events that a scan has found, if these leave their history."""
     target = program.scans[scan, SCAN_TARGET]
     if target < 0:
@@ -74,7 +74,7 @@ def mark_taken(program, guards, past, scan, found):  # type: ignore[no-untyped-d
 
 
 @inner
-def _mark(guards, target, how):  # type: ignore[no-untyped-def]
+def _mark(guards, target, how):
     """Note that some or all events leave a cell or history."""
     if not guards.cuts[target, IS_MARKED]:
         guards.cuts[guards.pending[MARKED], IN_TURN] = target
@@ -84,7 +84,7 @@ def _mark(guards, target, how):  # type: ignore[no-untyped-def]
 
 
 @inner
-def settle_cuts(program, state, guards, past):  # type: ignore[no-untyped-def]
+def settle_cuts(program, state, guards, past):
     """Let the events leave that are marked, before those of the latest time are added."""
     for n in range(guards.pending[MARKED]):
         target = guards.cuts[n, IN_TURN]
@@ -102,7 +102,7 @@ def settle_cuts(program, state, guards, past):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _empty(program, state, guards, target, how):  # type: ignore[no-untyped-def]
+def _empty(program, state, guards, target, how):
     """Empty a cell, or those of its buckets that are marked; nothing reads the total of one that has such buckets."""
     row = program.cuts[target]
     window, blank = row[TARGET_WINDOW], row[TARGET_BLANK]
@@ -123,7 +123,7 @@ def _empty(program, state, guards, target, how):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _clear(program, totals, blank, begin, end):  # type: ignore[no-untyped-def]
+def _clear(program, totals, blank, begin, end):
     """Empty some lanes."""
     for lane in range(begin, end):
         totals.high[lane] = program.blanks[blank, BLANK_HIGH]
@@ -131,7 +131,7 @@ def _clear(program, totals, blank, begin, end):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _leave(program, past, history):  # type: ignore[no-untyped-def]
+def _leave(program, past, history):
     """Let the marked events leave a history, and put those that stay together."""
     width = program.histories[history, HISTORY_LANES] * program.histories[history, HISTORY_CELLS]
     values = past.value_at[history] - past.rows[history, PAST_FIRST] * width

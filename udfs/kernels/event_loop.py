@@ -15,26 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD
-from sparkext.udfs.kernels.anchors import add_per_anchor, settle_anchored
-from sparkext.udfs.kernels.bursts import choose, end_bursts, look_again
-from sparkext.udfs.kernels.compiled import as_index, inner
-from sparkext.udfs.kernels.cuts import mark_cuts, settle_cuts
-from sparkext.udfs.kernels.differences import add_part
-from sparkext.udfs.kernels.guards import (
-    add_buckets,
-    add_to_bucket,
-    advance_guards,
-    forget_guards,
-    settle_guards,
-    start_where_intact,
-)
-from sparkext.udfs.kernels.lookback import forget_past, insert_into_trees, look_back, record
-from sparkext.udfs.kernels.numbers import add_exact, add_scaled, is_before, scaled
-from sparkext.udfs.kernels.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
-from sparkext.udfs.kernels.rows import rows_at_once
-from sparkext.udfs.kernels.spans import gain, move_spans, need_room, settle_gains
-from sparkext.udfs.kernels.totals import (
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
+from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled, is_before, scaled
+from sparkext.udfs.arithmetic.totals import (
     HUGE,
     MANY,
     NARROW,
@@ -47,8 +30,26 @@ from sparkext.udfs.kernels.totals import (
     largest,
     sum_up,
 )
-from sparkext.udfs.kernels.windows import close_all, enter, restrict
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.jit.compiled import as_index, inner
+from sparkext.udfs.kernels.anchored_totals import add_per_anchor, settle_anchored
+from sparkext.udfs.kernels.burst_choice import choose, end_bursts, look_again
+from sparkext.udfs.kernels.cuts import mark_cuts, settle_cuts
+from sparkext.udfs.kernels.difference_parts import add_part
+from sparkext.udfs.kernels.guard_buckets import (
+    add_buckets,
+    add_to_bucket,
+    advance_guards,
+    forget_guards,
+    settle_guards,
+    start_where_intact,
+)
+from sparkext.udfs.kernels.lookback import forget_past, insert_into_trees, look_back, record
+from sparkext.udfs.kernels.open_windows import close_all, enter, restrict
+from sparkext.udfs.kernels.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
+from sparkext.udfs.kernels.rows import rows_at_once
+from sparkext.udfs.kernels.span_lanes import gain, move_spans, need_room, settle_gains
+from sparkext.udfs.tables.columns import (
+    ADDED_COLUMN,
     BLANK_HIGH,
     BLANK_LOW,
     CURSOR_CHUNK,
@@ -86,8 +87,7 @@ from sparkext.udfs.state.columns import (
     WINDOW_CELLS,
     WINDOW_LANES,
 )
-from sparkext.udfs.state.differences import ADDED_COLUMN
-from sparkext.udfs.state.program import EXACT, NUMBER
+from sparkext.udfs.tables.program import EXACT, NUMBER
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
 _BIT_INDEXES = np.array(
@@ -96,22 +96,20 @@ _BIT_INDEXES = np.array(
 
 
 @inner
-def advance(  # type: ignore[no-untyped-def]
-    program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine
-):
+def advance(program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine):
     """Process the events of ``batch`` from ``row`` on.
 
     Args:
-        program: `sparkext.udfs.state.program.Program`.
-        state: `sparkext.udfs.state.program.State`; changed.
-        guards: `sparkext.udfs.state.program.Guards`; changed. None in the lean kernels, as are the past, spans and
+        program: `sparkext.udfs.tables.program.Program`.
+        state: `sparkext.udfs.tables.program.State`; changed.
+        guards: `sparkext.udfs.tables.program.Guards`; changed. None in the lean kernels, as are the past, spans and
             differences.
-        past: `sparkext.udfs.state.program.Past`; changed.
-        regions: `sparkext.udfs.state.regions.Regions`; changed. None in the lean kernel of plans without linear forms.
-        spans: `sparkext.udfs.state.spans.Spans`; changed.
-        differences: `sparkext.udfs.state.differences.Differences`.
-        panes: `sparkext.udfs.state.panes.Panes`; changed.
-        output: `sparkext.udfs.state.program.Output`; rows are added.
+        past: `sparkext.udfs.tables.program.Past`; changed.
+        regions: `sparkext.udfs.state.region_tables.Regions`; changed. None in the lean kernel of plans without linear forms.
+        spans: `sparkext.udfs.state.span_tables.Spans`; changed.
+        differences: `sparkext.udfs.state.difference_tables.Differences`.
+        panes: `sparkext.udfs.state.pane_tables.Panes`; changed.
+        output: `sparkext.udfs.tables.program.Output`; rows are added.
         batch: `sparkext.udfs.arrow.batches.Batch`.
         row: Where to start.
         combine: Whether rows of the same group, bank and window are added up.
@@ -396,7 +394,7 @@ def advance(  # type: ignore[no-untyped-def]
 
 
 @inner
-def end_key(program, state, guards, past, regions, spans, panes, output, combine):  # type: ignore[no-untyped-def]
+def end_key(program, state, guards, past, regions, spans, panes, output, combine):
     """Write out and clear all windows of the key under way."""
     pause(program, state, guards, past, regions, spans)
     close_all(program, state, guards, panes, output, combine)
@@ -404,7 +402,7 @@ def end_key(program, state, guards, past, regions, spans, panes, output, combine
 
 
 @inner
-def pause(program, state, guards, past, regions, spans):  # type: ignore[no-untyped-def]
+def pause(program, state, guards, past, regions, spans):
     """Bring all totals up to the latest time, which no further event has."""
     _settle(program, state, guards, past, regions, spans)
     if regions is not None:
@@ -412,7 +410,7 @@ def pause(program, state, guards, past, regions, spans):  # type: ignore[no-unty
 
 
 @inner
-def _settle(program, state, guards, past, regions, spans):  # type: ignore[no-untyped-def]
+def _settle(program, state, guards, past, regions, spans):
     """Move what is pending into the totals."""
     updates, windows, blanks = program.updates, program.windows, program.blanks
     high, low, number = state.totals.high, state.totals.low, state.totals.number

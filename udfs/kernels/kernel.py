@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sparkext.udfs.kernels.by_reference import by_reference
-from sparkext.udfs.kernels.compiled import inner, kernel
+from sparkext.udfs.jit.by_reference import by_reference
+from sparkext.udfs.jit.compiled import inner, kernel
 from sparkext.udfs.kernels.event_loop import advance, end_key, pause
 from sparkext.udfs.kernels.lookback import refill_trees
 
@@ -12,9 +12,7 @@ ADVANCE, END_KEY, PAUSE, REFILL_TREES = range(4)
 
 
 @kernel
-def run(  # type: ignore[no-untyped-def]
-    task, program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine
-):
+def run(task, program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine):
     """Do a task.
 
     Args:
@@ -43,9 +41,7 @@ def run(  # type: ignore[no-untyped-def]
 
 
 @inner
-def _do(  # type: ignore[no-untyped-def]
-    task, program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine
-):
+def _do(task, program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine):
     if task == ADVANCE:
         return advance(program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine)
     if task == END_KEY:

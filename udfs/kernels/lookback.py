@@ -6,15 +6,15 @@ range trees, or event by event.
 
 from __future__ import annotations
 
+from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled, is_before
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, add_from, add_one, blank_lanes, is_some
 from sparkext.udfs.comparisons.interval_trees import add_intervals, put_in_intervals
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_NODE, ASKED_OTHERS, ASKED_RANKS, LEAF, NODE, RANK, SIZE
 from sparkext.udfs.comparisons.scan import find_matches
-from sparkext.udfs.kernels.compiled import inlined, inner
+from sparkext.udfs.jit.compiled import inlined, inner
 from sparkext.udfs.kernels.cuts import mark_taken
-from sparkext.udfs.kernels.guards import holds
-from sparkext.udfs.kernels.numbers import add_exact, add_scaled, is_before
-from sparkext.udfs.kernels.totals import HUGE, NARROW, add_from, add_one, blank_lanes, is_some
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.kernels.guard_buckets import holds
+from sparkext.udfs.tables.columns import (
     CURSOR_SCALED,
     CURSOR_WIDE,
     FEED_LANES,
@@ -52,18 +52,18 @@ from sparkext.udfs.state.columns import (
     UPDATE_WINDOW,
     WINDOW_WITHIN,
 )
-from sparkext.udfs.state.program import EXACT, EXTREME, NEVER_YET, NUMBER
+from sparkext.udfs.tables.program import EXACT, EXTREME, NEVER_YET, NUMBER
 
 
 @inner
-def forget_past(past):  # type: ignore[no-untyped-def]
+def forget_past(past):
     """Start with a new key, of which there are no events to look back to."""
     for history in range(len(past.rows)):
         past.rows[history, PAST_BEGIN] = past.rows[history, PAST_SEEN] = past.rows[history, PAST_END]
 
 
 @inner
-def look_back(program, state, guards, past, batch, row, u):  # type: ignore[no-untyped-def]
+def look_back(program, state, guards, past, batch, row, u):
     """Add to an event's value what the events before hold that go with it."""
     for link in range(program.updates[u, UPDATE_LINKS], program.updates[u, UPDATE_LINKS_END]):
         tree = program.links[link, LINK_TREE]
@@ -76,7 +76,7 @@ def look_back(program, state, guards, past, batch, row, u):  # type: ignore[no-u
 
 
 @inner
-def _add_tree(program, state, past, row, u, tree):  # type: ignore[no-untyped-def]
+def _add_tree(program, state, past, row, u, tree):
     """Add the events before of the first so many ranks of a Fenwick tree."""
     kind, window, at = program.updates[u, UPDATE_KIND], program.updates[u, UPDATE_WINDOW], program.updates[u, UPDATE_AT]
     opened = state.open[window]
@@ -123,7 +123,7 @@ def _add_tree(program, state, past, row, u, tree):  # type: ignore[no-untyped-de
 
 
 @inlined
-def _add_nodes(kind, at, base, node, cursor, high, low, number, node_high, node_low, node_number):  # type: ignore[no-untyped-def]
+def _add_nodes(kind, at, base, node, cursor, high, low, number, node_high, node_low, node_number):
     """Add nodes of the only window there is; those that nothing was added to hold nothing."""
     if kind == EXACT:
         sum_high, sum_low = high[at], low[at]
@@ -147,7 +147,7 @@ def _add_nodes(kind, at, base, node, cursor, high, low, number, node_high, node_
 
 
 @inner
-def _add_matches(program, state, guards, past, batch, row, u, link):  # type: ignore[no-untyped-def]
+def _add_matches(program, state, guards, past, batch, row, u, link):
     """Add the events before that the comparison of a link lets through, one by one."""
     kind, window, at = program.updates[u, UPDATE_KIND], program.updates[u, UPDATE_WINDOW], program.updates[u, UPDATE_AT]
     opened, event = state.open[window], state.event
@@ -178,7 +178,7 @@ def _add_matches(program, state, guards, past, batch, row, u, link):  # type: ig
 
 
 @inner
-def match(program, state, guards, past, batch, row, scan):  # type: ignore[no-untyped-def]
+def match(program, state, guards, past, batch, row, scan):
     """Find the events before that match the event at hand, unless that has been done; returns how many there are."""
     if past.matched[scan, 0] != row:
         past.matched[scan, 0] = row
@@ -187,7 +187,7 @@ def match(program, state, guards, past, batch, row, scan):  # type: ignore[no-un
 
 
 @inner
-def _find(program, state, guards, past, batch, row, scan):  # type: ignore[no-untyped-def]
+def _find(program, state, guards, past, batch, row, scan):
     """Find the events before that match the event at hand; returns how many there are."""
     link, history = program.scans[scan, SCAN_LINK], program.scans[scan, SCAN_HISTORY]
     opened = state.open[program.histories[history, HISTORY_WINDOW]]
@@ -212,7 +212,7 @@ def _find(program, state, guards, past, batch, row, scan):  # type: ignore[no-un
 
 
 @inner
-def _find_ranked(program, past, row, scan, begin, end):  # type: ignore[no-untyped-def]
+def _find_ranked(program, past, row, scan, begin, end):
     """Find the events of some entries whose ranks match, by one of the terms; these are disjoint."""
     found, matches, source = 0, past.matches[scan], past.source
     for term in range(program.scans[scan, SCAN_TERM], program.scans[scan, SCAN_TERM_END]):
@@ -234,7 +234,7 @@ def _find_ranked(program, past, row, scan, begin, end):  # type: ignore[no-untyp
 
 
 @inner
-def record(program, state, past, matched, found, row, time):  # type: ignore[no-untyped-def]
+def record(program, state, past, matched, found, row, time):
     """Note what an event added to cells that comparisons reach back to, unless it is nothing."""
     updates, event = program.updates, state.event
     for m in range(found):
@@ -265,7 +265,7 @@ def record(program, state, past, matched, found, row, time):  # type: ignore[no-
 
 
 @inner
-def refill_trees(program, past):  # type: ignore[no-untyped-def]
+def refill_trees(program, past):
     """Insert what is known into trees that were made again.
 
     Where a node holds one total, events are added to the node of their rank alone, and nodes to those they are
@@ -283,7 +283,7 @@ def refill_trees(program, past):  # type: ignore[no-untyped-def]
 
 
 @inner
-def insert_into_trees(program, past):  # type: ignore[no-untyped-def]
+def insert_into_trees(program, past):
     """Make recorded events seen that are at the latest time."""
     for h in range(len(program.histories)):
         for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
@@ -294,7 +294,7 @@ def insert_into_trees(program, past):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _one_total(program, h, feed):  # type: ignore[no-untyped-def]
+def _one_total(program, h, feed):
     """Whether a node of the Fenwick tree of a feed holds one total, that of the only window there is."""
     tree = program.trees[program.feeds[feed, FEED_TREE]]
     only = program.windows[program.histories[h, HISTORY_WINDOW], 0] == 0
@@ -302,7 +302,7 @@ def _one_total(program, h, feed):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _add_up(program, past, feed, source):  # type: ignore[no-untyped-def]
+def _add_up(program, past, feed, source):
     """Add each node of the tree that an event is in to the next above it, unless that has been done."""
     tree = program.feeds[feed, FEED_TREE]
     term, kind = program.trees[tree, TREE_TERM], program.trees[tree, TREE_KIND]
@@ -326,7 +326,7 @@ def _add_up(program, past, feed, source):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _insert(program, past, h, feed, entry, alone):  # type: ignore[no-untyped-def]
+def _insert(program, past, h, feed, entry, alone):
     """Add a recorded event to the nodes of a tree that its rank is under.
 
     ``alone``: only to the node of its rank, where nodes of a Fenwick tree hold one total.

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import as_index, inlined, inner
-from sparkext.udfs.kernels.numbers import LIMIT_HIGH, add_exact, add_scaled, is_before, multiply_exact, scaled
+from sparkext.udfs.arithmetic.numbers import LIMIT_HIGH, add_exact, add_scaled, is_before, multiply_exact, scaled
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add_product, is_some, write
+from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.rows import new_row
-from sparkext.udfs.kernels.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add_product, is_some, write
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.tables.columns import (
     BANK_NUMBER,
     BANK_SLOTS,
     BANK_SLOTS_END,
@@ -62,11 +62,11 @@ from sparkext.udfs.state.columns import (
     WINDOW_CELLS_END,
     WINDOW_LANES,
 )
-from sparkext.udfs.state.program import EXACT, EXTREME, NUMBER
+from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 
 @inner
-def begin_panes(program, state, panes, w):  # type: ignore[no-untyped-def]
+def begin_panes(program, state, panes, w):
     """Start with a new key, in the windows of ``w``."""
     panes.now[panes.of[w], :] = 0
     clear_lanes(program, state, panes, w, 0)
@@ -74,7 +74,7 @@ def begin_panes(program, state, panes, w):  # type: ignore[no-untyped-def]
 
 
 @inner
-def turn_panes(program, state, panes, output, w, until, newest, combine):  # type: ignore[no-untyped-def]
+def turn_panes(program, state, panes, output, w, until, newest, combine):
     """Write out the windows of ``w`` below ``until``, and end the pane under way if one up to ``newest`` opens."""
     p = panes.of[w]
     opened, now = state.open[w], panes.now[p]
@@ -100,7 +100,7 @@ def turn_panes(program, state, panes, output, w, until, newest, combine):  # typ
 
 
 @inlined
-def clear_lanes(program, state, panes, w, half):  # type: ignore[no-untyped-def]
+def clear_lanes(program, state, panes, w, half):
     """Let the lanes from ``half`` on, of all cells of a window, be the unit matrix again."""
     window, p = program.windows[w], panes.of[w]
     high, low, number = state.totals.high, state.totals.low, state.totals.number
@@ -119,7 +119,7 @@ def clear_lanes(program, state, panes, w, half):  # type: ignore[no-untyped-def]
 
 
 @inner
-def end_pane(program, state, panes, w):  # type: ignore[no-untyped-def]
+def end_pane(program, state, panes, w):
     """Keep the matrix of the pane under way, if there were events in it, and let the next one begin."""
     p = panes.of[w]
     layout, now = panes.windows[p], panes.now[p]
@@ -140,7 +140,7 @@ def end_pane(program, state, panes, w):  # type: ignore[no-untyped-def]
 
 
 @inner
-def keep_column(totals, panes, e, rows, to):  # type: ignore[no-untyped-def]
+def keep_column(totals, panes, e, rows, to):
     """Keep at ``to`` what a pane adds to the total of an evaluation; returns whether it changes it."""
     high, low, number = totals.high, totals.low, totals.number
     to_high, to_low, to_number = panes.memory.high, panes.memory.low, panes.memory.number
@@ -174,7 +174,7 @@ def keep_column(totals, panes, e, rows, to):  # type: ignore[no-untyped-def]
 
 
 @inner
-def evaluate_front(panes, cursor, p):  # type: ignore[no-untyped-def]
+def evaluate_front(panes, cursor, p):
     """Make a front of all panes: what the windows that begin with each of them hold now."""
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number
     evaluations, layout, now = panes.evaluations, panes.windows[p], panes.now[p]
@@ -204,7 +204,7 @@ def evaluate_front(panes, cursor, p):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _multiply(panes, cursor, p, pane, i):  # type: ignore[no-untyped-def]
+def _multiply(panes, cursor, p, pane, i):
     """Put the matrix of a pane before the product, as far as the column of one evaluation is concerned."""
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number
     products, layout = panes.products, panes.windows[p]
@@ -275,7 +275,7 @@ def _multiply(panes, cursor, p, pane, i):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _write_windows(program, state, panes, output, w, index, end, combine):  # type: ignore[no-untyped-def]
+def _write_windows(program, state, panes, output, w, index, end, combine):
     """Write out the windows from ``index`` to ``end``, which are all of the first entry of the front."""
     slots, banks, p = program.slots, program.banks, panes.of[w]
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number
@@ -301,7 +301,7 @@ def _write_windows(program, state, panes, output, w, index, end, combine):  # ty
 
 
 @inner
-def _add_total(totals, panes, p, i, kind, at):  # type: ignore[no-untyped-def]
+def _add_total(totals, panes, p, i, kind, at):
     """Add what a cell holds in the windows of the first entry of the front to the total at ``at``."""
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number
     evaluations, products, layout = panes.evaluations, panes.products, panes.windows[p]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import as_index, inlined, inner
-from sparkext.udfs.kernels.numbers import is_before
-from sparkext.udfs.kernels.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_product, is_some
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.arithmetic.numbers import is_before
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_product, is_some
+from sparkext.udfs.jit.compiled import as_index, inlined, inner
+from sparkext.udfs.tables.columns import (
     BLANK_HIGH,
     BLANK_LOW,
     CURSOR_SCALED,
@@ -38,14 +38,14 @@ from sparkext.udfs.state.columns import (
     UNIT_AT,
     UNIT_KIND,
 )
-from sparkext.udfs.state.program import EXACT, EXTREME, NUMBER
+from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 # Numba would compile for each of them by itself if they were Python's.
 _TOTALS, _PENDING, _VIEWS = np.int64(0), np.int64(1), np.int64(2)
 
 
 @inlined
-def is_due(regions, matched, found):  # type: ignore[no-untyped-def]
+def is_due(regions, matched, found):
     """Whether an event changes a base or reads what is evaluated."""
     due = False
     for m in range(found):
@@ -54,7 +54,7 @@ def is_due(regions, matched, found):  # type: ignore[no-untyped-def]
 
 
 @inner
-def make_ready(program, state, regions, matched, found):  # type: ignore[no-untyped-def]
+def make_ready(program, state, regions, matched, found):
     """Rebase regions whose base an event is about to change, and make the views that it reads."""
     now = regions.now
     for m in range(found):
@@ -70,7 +70,7 @@ def make_ready(program, state, regions, matched, found):  # type: ignore[no-unty
 
 
 @inlined
-def feed(regions, matched, found, alone):  # type: ignore[no-untyped-def]
+def feed(regions, matched, found, alone):
     """Note that an event adds to forms; returns whether it may add to totals at once."""
     now = regions.now
     for m in range(found):
@@ -95,7 +95,7 @@ def feed(regions, matched, found, alone):  # type: ignore[no-untyped-def]
 
 
 @inner
-def settle_forms(program, state, regions):  # type: ignore[no-untyped-def]
+def settle_forms(program, state, regions):
     """Evaluate what is pending in forms whose base is about to change; called before that is moved into totals."""
     now = regions.now
     for region in range(len(now)):
@@ -113,7 +113,7 @@ def settle_forms(program, state, regions):  # type: ignore[no-untyped-def]
 
 
 @inner
-def rebase_all(program, state, regions):  # type: ignore[no-untyped-def]
+def rebase_all(program, state, regions):
     """Rebase all regions, between two times."""
     for region in range(len(regions.now)):
         if regions.now[region, REGION_DIRTY]:
@@ -121,13 +121,13 @@ def rebase_all(program, state, regions):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def forget_views(regions):  # type: ignore[no-untyped-def]
+def forget_views(regions):
     """Let all views be made anew: windows by panes have started over."""
     regions.seen[:] = -1
 
 
 @inner
-def reset_forms(program, totals, regions, region):  # type: ignore[no-untyped-def]
+def reset_forms(program, totals, regions, region):
     """Let the forms of a region start over."""
     _clear(program, region, totals)
     for unit in range(regions.unit_ends[region], regions.unit_ends[region + 1]):
@@ -138,7 +138,7 @@ def reset_forms(program, totals, regions, region):  # type: ignore[no-untyped-de
 
 
 @inner
-def _clear(program, region, totals):  # type: ignore[no-untyped-def]
+def _clear(program, region, totals):
     """Empty all forms of a region."""
     window = program.windows[len(program.bank_ends) - 1 + region]
     at, columns = as_index(window[5]), as_index(window[2])
@@ -150,7 +150,7 @@ def _clear(program, region, totals):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _rebase(program, state, regions, region):  # type: ignore[no-untyped-def]
+def _rebase(program, state, regions, region):
     """Evaluate all totals of a region, and let its forms start over."""
     if regions.now[region, REGION_WAITING]:
         _evaluate_pending(program, state, regions, region)
@@ -160,7 +160,7 @@ def _rebase(program, state, regions, region):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _evaluate_pending(program, state, regions, region):  # type: ignore[no-untyped-def]
+def _evaluate_pending(program, state, regions, region):
     """Turn what is pending in the forms of a region into pending totals."""
     _evaluate(state, regions, regions.all, regions.ends[region], regions.ends[region + 1], _PENDING)
     _clear(program, region, state.pending)
@@ -169,7 +169,7 @@ def _evaluate_pending(program, state, regions, region):  # type: ignore[no-untyp
 
 
 @inner
-def _add_pending(state, regions, region):  # type: ignore[no-untyped-def]
+def _add_pending(state, regions, region):
     """Move the pending totals of a region into its totals."""
     high, low, number = state.totals.high, state.totals.low, state.totals.number
     later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
@@ -187,12 +187,12 @@ def _add_pending(state, regions, region):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _evaluate(state, regions, numbers, first, last, mode):  # type: ignore[no-untyped-def]
+def _evaluate(state, regions, numbers, first, last, mode):
     """Evaluate forms in all open windows.
 
     Args:
         state: Its event totals are scratch.
-        regions: `sparkext.udfs.state.regions.Regions`.
+        regions: `sparkext.udfs.state.region_tables.Regions`.
         numbers: Evaluations, of which those from ``first`` to ``last`` are made.
         first, last: A range.
         mode: ``_TOTALS``: forms into the totals they are of; ``_VIEWS``: into views, where these are not

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.kernels.compiled import as_index, inner
-from sparkext.udfs.state.columns import CURSOR_GROUP, CURSOR_ROWS, WINDOW_LIVE
+from sparkext.udfs.jit.compiled import as_index, inner
+from sparkext.udfs.tables.columns import CURSOR_GROUP, CURSOR_ROWS, WINDOW_LIVE
 
 _FACTORS = (np.uint64(7046029254386353131), np.uint64(1442695040888963407))
 """Of the hash of a row: odd, and without a pattern in their bits."""
 
 
 @inner
-def rows_at_once(windows, bank_ends):  # type: ignore[no-untyped-def]
+def rows_at_once(windows, bank_ends):
     """The most rows that one event can cause to be written."""
     total = 0
     for window in range(len(bank_ends) - 1):
@@ -21,7 +21,7 @@ def rows_at_once(windows, bank_ends):  # type: ignore[no-untyped-def]
 
 
 @inner
-def new_row(blank_row, cursor, output, bank, index, combine):  # type: ignore[no-untyped-def]
+def new_row(blank_row, cursor, output, bank, index, combine):
     """The output row of a group, bank and window: the one there is when combining, else a new one."""
     group = cursor[CURSOR_GROUP]
     row = cursor[CURSOR_ROWS]

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, Matches, MatchRoot
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, Matches, MatchRoot
 from sparkext.planner.patterns.query import Window
-from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.matches.joins import PartialMatches, joined
+from sparkext.udfs.matches.match_totals import Totals
 from sparkext.udfs.matches.moments import Moments
-from sparkext.udfs.matches.totals import Totals
+from sparkext.udfs.tables.batch import Batch
 
 
 class TooManyMatchesError(Exception):

@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import MatchStep
+from sparkext.planner.kernel_plan.kernel_plan import MatchStep
 from sparkext.udfs.matches.moments import Moments
 from sparkext.udfs.matches.pairs import numbered
-from sparkext.udfs.state.program import Ints
+from sparkext.udfs.tables.program import Ints
 
 PartialMatches: TypeAlias = "list[Ints]"
 """Per event of a step, the row that it is. Each has shape (partial matches,)."""

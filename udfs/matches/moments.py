@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.planner.patterns.query import Window
-from sparkext.udfs.matches.windows import windows_of
-from sparkext.udfs.state.program import Ints
+from sparkext.udfs.matches.windows_of_moments import windows_of
+from sparkext.udfs.tables.program import Ints
 
 _MOST = 1 << 62
 

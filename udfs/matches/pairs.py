@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sparkext.udfs.state.program import Ints
+from sparkext.udfs.tables.program import Ints
 
 
 def numbered(counts: Ints, most: int) -> Iterator[tuple[Ints, Ints]]:

@@ -1,1 +1,1 @@
-"""The arrays that a kernel works with, from event to event."""
+"""The arrays of a plan and of a run, made before a kernel is called."""

@@ -4,39 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
-from sparkext.planner.compiler.kernel_plan import Arithmetic, Cell, Field, KernelPlan, Link, Product
+from sparkext.planner.kernel_plan.kernel_plan import Arithmetic, Cell, KernelPlan, Link, Product
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.comparisons.histories import NO_HISTORY, Histories, is_in_tree, tree_links
-from sparkext.udfs.state.columns import SCAN_HISTORY
 from sparkext.udfs.state.parts import Update, number_of_parts
 from sparkext.udfs.state.parts import updates as ordered_updates
-from sparkext.udfs.state.program import NO_KEY, Ints, Program
-
-
-class FieldIndexes(NamedTuple):
-    """Where a field is in a row: the index of its first word, and of its float (-1: none)."""
-
-    word: int
-    float: int
-
-
-def field_indexes(fields: Sequence[Field]) -> tuple[list[FieldIndexes], int, int]:
-    """Indexes of all fields, the number of words and the number of floats of a row."""
-    indexes: list[FieldIndexes] = []
-    words = floats = 0
-    for field in fields:
-        if field.arithmetic is Arithmetic.NUMBER:
-            indexes.append(FieldIndexes(words, floats))
-            words, floats = words + 1, floats + 1
-        else:
-            indexes.append(FieldIndexes(words, -1))
-            words += 2
-    return indexes, words, floats
+from sparkext.udfs.tables import columns
+from sparkext.udfs.tables.field_indexes import field_indexes
+from sparkext.udfs.tables.program import NO_KEY, Ints, Program
 
 
 def assemble(plan: KernelPlan) -> Program:
@@ -82,26 +61,28 @@ def assemble(plan: KernelPlan) -> Program:
     anchored, anchored_ends = _anchored(plan, links)
     ends_of_classes = np.stack([np.array(ends, np.int64) for ends in (guard_ends, cut_ends, anchored_ends)], axis=1)
     return Program(
-        windows=_table(windows, 7),
-        blanks=_table(blanks, 2),
-        updates=_table(updates, 16),
+        windows=_table(windows, columns.WINDOW_COLUMNS),
+        blanks=_table(blanks, columns.BLANK_COLUMNS),
+        updates=_table(updates, columns.UPDATE_COLUMNS),
         update_ends=update_ends.astype(np.int64),
         sources=np.array(sources, np.int64),
         bank_ends=np.array(bank_ends, np.int64),
-        banks=_table(banks, 3),
-        slots=_table(slots, 7),
+        banks=_table(banks, columns.BANK_COLUMNS),
+        slots=_table(slots, columns.SLOT_COLUMNS),
         slot_sources=np.array(slot_sources, np.int64),
         blank_row=blank_row,
-        links=_table(links.rows, 9),
+        links=_table(links.rows, columns.LINK_COLUMNS),
         link_guards=np.array(links.guards, np.int64),
         link_tables=np.array(links.tables, np.int64),
-        stores=_table(([offsets[store.first_block], store.buckets, *store.states_at] for store in stores), 4),
+        stores=_table(
+            ([offsets[store.first_block], store.buckets, *store.states_at] for store in stores), columns.STORE_COLUMNS
+        ),
         store_states=np.array([state for store in stores for state in store.states], np.int64),
-        guard_states=_table(guard_states, 5),
+        guard_states=_table(guard_states, columns.GUARD_COLUMNS),
         guard_ends=ends_of_classes,
         guard_sources=np.array(guard_sources, np.int64),
         guards=np.array([plan.guards], np.int64),
-        histories=_table(histories.rows(), 5),
+        histories=_table(histories.rows(), columns.HISTORY_COLUMNS),
         history_ends=np.array(histories.ends(len(plan.classes)), np.int64),
         history_cells=np.array(
             [
@@ -110,13 +91,15 @@ def assemble(plan: KernelPlan) -> Program:
             ],
             np.int64,
         ),
-        trees=_table(histories.trees(), 5),
-        feeds=_table(([*row, at_update[offsets[cell]]] for row, cell in feeds), 3),
+        trees=_table(histories.trees(), columns.TREE_COLUMNS),
+        feeds=_table(([*row, at_update[offsets[cell]]] for row, cell in feeds), columns.FEED_COLUMNS),
         feed_ends=np.array(feed_ends, np.int64),
-        scans=_table(([*scan, cuts.taken(scan[SCAN_HISTORY])] for scan in histories.scans), 7),
+        scans=_table(
+            ([*scan, cuts.taken(scan[columns.SCAN_HISTORY])] for scan in histories.scans), columns.SCAN_COLUMNS
+        ),
         code=_table(histories.code, 7),
-        cuts=_table(cut_rows, 6),
-        anchored=_table(anchored, 12),
+        cuts=_table(cut_rows, columns.TARGET_COLUMNS),
+        anchored=_table(anchored, columns.ANCHORED_COLUMNS),
     )
 
 

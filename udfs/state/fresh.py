@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan
-from sparkext.udfs.state.assemble import field_indexes
-from sparkext.udfs.state.columns import (
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
+from sparkext.udfs.tables.columns import (
     BLANK_HIGH,
     BLANK_LOW,
     CUT_ENDS,
@@ -19,7 +18,8 @@ from sparkext.udfs.state.columns import (
     WINDOW_CELLS_END,
     WINDOW_LANES,
 )
-from sparkext.udfs.state.program import (
+from sparkext.udfs.tables.field_indexes import field_indexes
+from sparkext.udfs.tables.program import (
     EXACT,
     NEVER_YET,
     SCAN_CHUNK,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sparkext.planner.compiler.kernel_plan import NO_EVENT, Cell, KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, Cell, KernelPlan
 
 
 class Update(NamedTuple):

@@ -13,11 +13,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, Access, KernelPlan
-from sparkext.udfs.arrow.batches import Batch, no_batch
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, Access, KernelPlan
 from sparkext.udfs.comparisons.histories import terms_of
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, RankedEvents, Ranker
-from sparkext.udfs.state.columns import (
+from sparkext.udfs.state.fresh import no_past, registers_for, totals_of
+from sparkext.udfs.tables.batch import Batch, no_batch
+from sparkext.udfs.tables.columns import (
     CURSOR_KEY,
     HISTORY_CELLS,
     HISTORY_LANES,
@@ -36,8 +37,7 @@ from sparkext.udfs.state.columns import (
     TREE_TERM,
     TREE_WINDOW,
 )
-from sparkext.udfs.state.fresh import no_past, registers_for, totals_of
-from sparkext.udfs.state.program import (
+from sparkext.udfs.tables.program import (
     EXTREME,
     NEVER_YET,
     NO_KEY,
@@ -108,14 +108,6 @@ class PastRoom:
         accesses = [ranker.access for ranker in self._rankers]
         nodes = sum(_NODES[accesses[int(tree[TREE_TERM])]] * int(tree[TREE_LANES]) for tree in trees)
         return 64 + 16 * values + 24 * nodes + 64 * len(accesses)
-
-    def kept(self) -> tuple[Past, Batch]:
-        """What is remembered from batch to batch."""
-        return self.past, self._last
-
-    def restore(self, kept: tuple[Past, Batch]) -> None:
-        """Go on with what another has kept."""
-        self.past, self._last = kept
 
     def extend(self, batch: Batch, state: State) -> Batch:
         """The batch with the events that it may reach back to after its own; ``past`` is made for it.

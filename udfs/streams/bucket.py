@@ -15,14 +15,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.order_keys import as_int64
-from sparkext.udfs.state.program import Ints
 from sparkext.udfs.streams.packs import from_bytes
 from sparkext.udfs.streams.stored import NEVER, Header, Page, Store, page_bytes, page_events
 from sparkext.udfs.streams.windows_of_events import in_order, window_rows
+from sparkext.udfs.tables.program import Ints
 
 SMALL_PAGE = 64 << 10
 """Size in bytes below which a page is put together with what comes next."""

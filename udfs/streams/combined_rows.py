@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import Field
+from sparkext.planner.kernel_plan.kernel_plan import Field
 from sparkext.udfs.arrow.arrays import as_arrow, as_numbers
 from sparkext.udfs.arrow.combined import combined
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.key_changes import changes
 from sparkext.udfs.arrow.order_keys import as_int64
-from sparkext.udfs.state.machine import Machine
-from sparkext.udfs.state.program import Ints
-from sparkext.udfs.workers.run import PoolRun
+from sparkext.udfs.tables.program import Ints
+from sparkext.udfs.workers.machine import Machine
+from sparkext.udfs.workers.pool_run import PoolRun
 
 _OUTPUT_BYTES = 1 << 20
 """Room for result rows of a bucket; most have few."""
@@ -41,7 +41,7 @@ class WindowRun(PoolRun):
 def window_rows(
     plan: KernelPlan, layout: Layout, events: pa.RecordBatch, windows: Sequence[tuple[int, int]]
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of windows, as `sparkext.udfs.workers.run.pool_kernel` gives them.
+    """The rows of windows, as `sparkext.udfs.workers.pool_run.pool_kernel` gives them.
 
     Args:
         plan: What to compute.

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sparkext.planner.compiler.kernel_plan import CLASSES_PER_WORD, KernelPlan, class_words
-from sparkext.udfs.arrow.batches import Batch
-from sparkext.udfs.state.program import Floats
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, KernelPlan, class_words
+from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.tables.program import Floats
 
 LOOKED_AT = 8
 """One of so many batches is looked at for runs."""
@@ -30,7 +30,7 @@ class Counters:
         keys: How many keys are looked at for NULL.
 
     Attributes:
-        bursts: As `sparkext.udfs.state.machine.Machine.bursts` has them, of the plan's own machine.
+        bursts: As `sparkext.udfs.workers.machine.Machine.bursts` has them, of the plan's own machine.
         by_fallback: How many events were processed by the plan's fallback.
         interpreted: How many were processed before kernels were compiled.
         alone: 1 when the process had to compile them for itself, since they cannot be kept; else 0.

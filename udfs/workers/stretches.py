@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
-from sparkext.planner.compiler.result_columns import MATRIX
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.result_columns import MATRIX
 from sparkext.udfs.arrow.arrays import as_arrow, as_binary
-from sparkext.udfs.arrow.batches import Batch
 from sparkext.udfs.arrow.result_batch import extreme_types, result_batch
-from sparkext.udfs.kernels.variants import KernelForm
-from sparkext.udfs.state.assemble import field_indexes
 from sparkext.udfs.state.fresh import new_output
-from sparkext.udfs.state.machine import Machine
-from sparkext.udfs.state.panes import Matrix
-from sparkext.udfs.workers.run import OUTPUT_BYTES, PoolRun
+from sparkext.udfs.state.pane_tables import Matrix
+from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.tables.field_indexes import field_indexes
+from sparkext.udfs.workers.machine import Machine
+from sparkext.udfs.workers.pool_run import OUTPUT_BYTES, PoolRun
+from sparkext.udfs.workers.variants import KernelForm
 
 _START = "start"
 """Name of the time of the first event of a stretch, with its matrix on its way; after its key."""

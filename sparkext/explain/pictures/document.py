@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sparkext.amounts import amount, cost
+from sparkext.planner.amounts import amount, cost
 from sparkext.planner.patterns.query import Selection
 
 
@@ -122,7 +122,7 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node of the GLORIA graph: how the queries of some transitions might be divided.
+    """A node of the graph in which a plan was searched for: how the queries of some transitions might be divided.
 
     Attributes:
         name: ``n`` and a number.
@@ -160,8 +160,8 @@ class Plan:
         conditions: On the event before, with how they are evaluated.
         looking_back: Likewise, on the latest event of a variable.
         costs: Of the plan.
-        candidates: Of the GLORIA graph, in order of generation.
-        edges: Of the GLORIA graph, and how many of them were pruned.
+        candidates: Of the graph of the search, in order of generation.
+        edges: Of that graph, and how many of them were pruned.
         running_totals: That the kernel keeps.
     """
 

@@ -7,13 +7,14 @@ import hashlib
 from collections.abc import Sequence
 from importlib.resources import files
 
-from sparkext.amounts import count
 from sparkext.explain.pictures import sections
 from sparkext.explain.pictures.document import Pass, Plan
 from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.explain.pictures.theme import style
+from sparkext.planner.amounts import count
+from sparkext.planner.optimizers import GRAPH_TITLE
 
 NOTHING = "No views of this session hold trend queries; queries outside of views are not listed."
 MANY = 12
@@ -110,7 +111,7 @@ def _details(plan: Plan, queries: Markup) -> list[Markup]:
             "follows the rules has found better."
         )
         parts += [
-            _titled("GLORIA graph", element("p", said, class_="note")),
+            _titled(GRAPH_TITLE, element("p", said, class_="note")),
             _more("All candidates", sections.trace(plan, Legend(plan))),
         ]
     return parts

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sparkext.amounts import amount, count, part, unit
 from sparkext.explain.pictures.document import Candidate, Pass, Plan, QSet, Query
 from sparkext.explain.pictures.legend import Entry, Legend, colour
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.texts import listed, numbers_label, qset_label, shortened
+from sparkext.planner.amounts import amount, count, part, unit
 from sparkext.planner.sharing.sharing_plan import BURST_NAME
 
 FIRST = 6
@@ -209,7 +209,7 @@ def looking_back(plan: Plan) -> Markup:
 
 
 def trace(plan: Plan, legend: Legend) -> Markup:
-    """All candidates of the GLORIA graph, in the order in which rules found them."""
+    """All candidates of the graph of the search, in the order in which rules found them."""
     to_get_here, to_the_end = (f"{where}, {unit(plan.costs.model)}" for where in ("to get here", "to the end"))
     head = ("Candidate", "on", "Q-sets", to_get_here, to_the_end, "after", "rule", "pruned by")
     return _table(head, [_candidate(row, legend) for row in plan.candidates], [_kind(row) for row in plan.candidates])

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sparkext.amounts import amount
 from sparkext.explain.pictures.curves import curve
 from sparkext.explain.pictures.document import Pass, Plan, Statistic, TemplateState
 from sparkext.explain.pictures.drawing import drawing
@@ -17,6 +16,7 @@ from sparkext.explain.pictures.onward import onward
 from sparkext.explain.pictures.ranking import backward
 from sparkext.explain.pictures.strands import ARROW, Strand, arrow, diamond, drawn, label, strands
 from sparkext.explain.pictures.texts import listed, numbers_label, priced, shortened, text_width
+from sparkext.planner.amounts import amount
 
 STUB = 26.0
 """Length of the line by which trends come in."""

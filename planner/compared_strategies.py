@@ -1,0 +1,49 @@
+"""Comparison: what each optimizer makes of one workload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from sparkext.planner.budget import Budget
+from sparkext.planner.optimizers import OPTIMIZERS, OptimizerResult, optimize
+from sparkext.planner.problem.strategy import WorkloadTooLargeError
+from sparkext.planner.sharing.not_planned import NotPlanned
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyResult:
+    """One optimizer.
+
+    Attributes:
+        optimizer: Its name.
+        cost: Of its plan; None if the workload is too large for it.
+        seconds: How long it took; None if the workload is too large for it.
+        not_planned: Queries that it leaves alone.
+        is_cut_short: Whether the plan is the best that was found before the budget was used up.
+    """
+
+    optimizer: str
+    cost: float | None
+    seconds: float | None
+    not_planned: tuple[NotPlanned, ...] = ()
+    is_cut_short: bool = False
+
+
+def compared(known: OptimizerResult, budget: Callable[[], Budget]) -> Iterator[StrategyResult]:
+    """All optimizers, in their order, on the workload of a plan that there is.
+
+    Args:
+        known: The plan, which stands for its optimizer.
+        budget: Gives each of the others a budget of its own.
+    """
+    for optimizer in OPTIMIZERS:
+        if optimizer == known.optimizer:
+            one = known
+        else:
+            try:
+                one = optimize(replace(known.problem, budget=budget()), known.model, optimizer)
+            except WorkloadTooLargeError:
+                yield StrategyResult(optimizer, None, None)
+                continue
+        yield StrategyResult(optimizer, one.found.cost, one.seconds, one.found.not_planned or (), one.is_cut_short)

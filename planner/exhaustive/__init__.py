@@ -1,0 +1,1 @@
+"""Every plan there is, for small workloads."""

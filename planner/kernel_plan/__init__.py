@@ -1,0 +1,1 @@
+"""The contract with the workers: what kernels are told, and the columns in which they answer."""

@@ -1,0 +1,626 @@
+"""The compiled kernel plan: what the kernels on the executors are told, as plain immutable data.
+
+Terms:
+
+- A **cell** holds one running total per live window: of one template state and one intermediate
+  aggregate. An event adds to the cells of its classes: what it starts, what the source cells hold,
+  and its own contribution.
+- An **anchor** is an earlier event that the condition of a later one asks for. A cell with anchors holds a total for
+  each of them, of the trends in which it is the latest of its variable.
+- A **form** is a cell of a region: instead of one total per live window it holds one coefficient per
+  total of the region's base, which is the same for all queries and windows. A region is **rebased** when
+  the totals of its base are made anew from the forms, which then start over.
+- A **burst** of a region is what is added to its forms between two changes of its base. Where a region has a choice,
+  each burst is shared, or events add to the totals that would be made from forms, as if there were none.
+- A **pane** is the time from the start of a window to that of the next. Where very many windows are open at a time,
+  their cells have a lane per row of a matrix instead of one per window: of what the pane under way does to
+  totals, and of what all panes since some window did. A **stretch** is a pane of a window without bounds: a part
+  of the time of a key, which a task computes.
+- A **span** is the time before each moment that trends may have begun in. Its cells are those of a window that is
+  computed by panes, of the events of one time each. What these events add to its trends is a **gain**, which goes
+  into cells of the windows that the query is reported in.
+- A **bank** is a row layout for the results of some queries with one window. All banks have the same
+  output fields, so that the results of a pool are one table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from importlib.resources import files
+
+from sparkext.planner.automata.guards import ALWAYS, Condition
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.query import EventClass, Window
+
+SOURCE = files("sparkext.planner.kernel_plan") / "kernel_plan.py"
+"""This file: compiled kernels hold its constants, so they are made anew when it changes."""
+
+COUNT_LIMIT = 10**38
+"""Least count that is too large: a DECIMAL(38,0) holds what is below."""
+
+STUCK_HIGH = (COUNT_LIMIT >> 64) + 1
+"""High word at which a 128-bit count sticks, wherever counts are added: such a count is above the limit."""
+
+
+NO_EVENT = -1
+"""Event class of a cell that no event adds to."""
+
+SCALE_BITS = 512
+"""A scaled double with number n and scale s stands for n · 2^(SCALE_BITS·s)."""
+
+
+class Arithmetic(Enum):
+    """How the totals of a cell are held.
+
+    EXACT: 128-bit counts that stick at overflow. NUMBER: doubles with an exponent of their own, so
+    that they neither overflow nor vanish. EXTREME: the least of 128-bit order keys.
+    """
+
+    EXACT = 0
+    NUMBER = 1
+    EXTREME = 2
+
+
+class Encoding(Enum):
+    """How an attribute reaches the kernel.
+
+    NUMBER: as a double. PRESENT: only whether it is NULL. LEAST, GREATEST: as an order key of which
+    the least is wanted, with the order reversed for GREATEST. IDENTITY: as a number that equal values
+    of all such columns have in common. AFTER: as a double, less one value that all events of a task are held
+    against; BEFORE: as that value less the attribute. LEAST_DIFFERENCE, GREATEST_DIFFERENCE: as a part of a difference,
+    an order key of which other parts are added; see `Column.unit`. Times are so many microseconds or days.
+    """
+
+    NUMBER = "number"
+    PRESENT = "present"
+    LEAST = "least"
+    GREATEST = "greatest"
+    IDENTITY = "identity"
+    AFTER = "after"
+    BEFORE = "before"
+    LEAST_DIFFERENCE = "least difference"
+    GREATEST_DIFFERENCE = "greatest difference"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """An attribute of the events, in one encoding.
+
+    Attributes:
+        attribute: Which.
+        encoding: How it reaches the kernel.
+        origin: For AFTER and BEFORE, a name that columns have in common which are held against the same value.
+        unit: Of a part of a difference, the type that it is brought to: ``double`` if the other part is, too; else
+            ``decimal(38,s)`` with the scale of both, or ``bigint`` where that is 0.
+        is_taken: Of a part of a difference, whether it is taken away.
+        is_beside: Of a part of a difference of doubles, whether for the least difference -∞ counts as NULL, and for the
+            greatest all else does; see `sparkext.planner.totals.difference_columns`.
+    """
+
+    attribute: Attribute
+    encoding: Encoding
+    origin: str | None = None
+    unit: str | None = None
+    is_taken: bool = False
+    is_beside: bool = False
+
+
+class Access(Enum):
+    """How the events before are found that go with an event.
+
+    HASH: by equal values. FENWICK: by rank, in a Fenwick tree over the values in order, of which the first so
+    many go with the event. SEGMENT: by rank as well, in a segment tree, of which any intervals do. RANGE: by two
+    ranks, in a range tree. SCAN: by evaluating the condition for each of them.
+    """
+
+    HASH = "hash"
+    FENWICK = "Fenwick tree"
+    SEGMENT = "segment tree"
+    RANGE = "range tree"
+    SCAN = "scan"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An ordered comparison of an event with the one before it, both as order keys.
+
+    Attributes:
+        here: Column of the event.
+        prev: Column of the event before.
+        before_is_less: Whether the value before must be less, or greater.
+        or_equal: Whether it may be equal.
+        or_null: Whether it may be NULL.
+    """
+
+    here: int
+    prev: int
+    before_is_less: bool
+    or_equal: bool
+    or_null: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One step of a condition that is evaluated for an event and many events before it.
+
+    Each instruction has a register of its own, in order; the last one's is the result.
+
+    Attributes:
+        code: What to do; see `sparkext.udfs.comparisons.scan`.
+        operands: Numbers of registers.
+        column: The column that is read, if any.
+        value: The constant, if any, and whether it is not NULL.
+    """
+
+    code: str
+    operands: tuple[int, ...] = ()
+    column: int = -1
+    value: tuple[float | int, bool] = (0, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A condition that is true of some intervals of the events before, in the order of one of their attributes.
+
+    Attributes:
+        axis: Column of the attribute, the only one of the event before that the program reads.
+        program: The condition. For any one event it changes its truth a few times along the order; a search
+            finds where; see `sparkext.planner.conditions.monotone`.
+    """
+
+    axis: int
+    program: tuple[Instruction, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A conjunction that one structure answers.
+
+    Attributes:
+        access: Which.
+        equal: Columns of the event and of the one before that must be equal.
+        order: What else must hold; for FENWICK.
+        intervals: What else must hold: one for SEGMENT, two for RANGE.
+        asks: What must be true of the event alone; empty for nothing.
+        stands: What must be true of the event before alone; empty for nothing.
+    """
+
+    access: Access
+    equal: tuple[tuple[int, int], ...] = ()
+    order: Order | None = None
+    intervals: tuple[Interval, ...] = ()
+    asks: tuple[Instruction, ...] = ()
+    stands: tuple[Instruction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A condition on an event and the one before it in a trend.
+
+    Attributes:
+        terms: Conjunctions of which exactly one is true of two events when the condition is, and none else.
+            Empty when the events before are scanned.
+        program: The whole condition, for a scan; else empty.
+    """
+
+    terms: tuple[Term, ...]
+    program: tuple[Instruction, ...] = ()
+
+    @property
+    def is_scan(self) -> bool:
+        """Whether the events before are looked at one by one."""
+        return bool(self.program)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A cell whose events count only under a condition.
+
+    Attributes:
+        cell: The cell.
+        condition: Which guards must be intact since the event was there.
+        comparison: What must be true of an event there and the event at hand; None for nothing.
+    """
+
+    cell: int
+    condition: Condition
+    comparison: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Events that end the stay of earlier events in a cell: none that is later finds them there.
+
+    Attributes:
+        event: Number of the class of these events.
+        condition: Which guards must be intact since an earlier event was there, for that one to leave.
+    """
+
+    event: int
+    condition: Condition = ALWAYS
+
+
+@dataclass(frozen=True, slots=True)
+class GuardState:
+    """A state of what must not happen.
+
+    Attributes:
+        guard: The guard that is broken when it ends.
+        event: Number of the event class matched there.
+        start: Whether it may start there.
+        end: Whether it may end there.
+        sources: The states it may come right after, among all of the plan.
+    """
+
+    guard: int
+    event: int
+    start: bool
+    end: bool
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One intermediate aggregate of one state.
+
+    An event adds to a cell with anchors, for each of them, what its links hold for it and what the event contributes.
+    All links lead from cells with anchors of that class, or from cells to which events of that class add. Links to and
+    from cells with anchors are followed anchor by anchor, and terms of their comparisons have no structure but ranks.
+
+    Attributes:
+        arithmetic: How the total is held.
+        event: Number of the event class that adds to it; `NO_EVENT` when it is evaluated, or never changes.
+        window: Number of the window it is kept for. Regions are numbered on from the windows: a form's
+            lanes are the columns of its region. Spans are numbered on from the regions.
+        start: Whether an event starts a trend here, which counts 1.
+        sources: Cells, of the same arithmetic, of the states before; one may occur several times.
+        count: The cell of the same state that counts trends, when an event contributes here by
+            itself; else None. It comes earlier in the plan.
+        column: The column that an event contributes; None when it contributes by being there.
+        weighted: Whether the column's value counts, or only that it is not NULL.
+        start_event: Class that an event must also be of to start a trend; None for no further one.
+        start_condition: Which guards must be intact since the start of the window for that.
+        links: Further cells of the states before, of which not all events count.
+        cuts: What empties the cell, when the time of those events is over. Comparisons by which it is read are scans.
+            If any cut has a condition, the cell is read by links without comparisons alone.
+        taken: Of a cell that is read by scans alone, and that an event leaves when one of them has found it and the
+            time of that is over: a number that cells of one class have in common which an event leaves together. None
+            for any other.
+        anchor: Number of the class of its anchors; None when it has none.
+        addend: Of an extreme, the column of a part of a difference that an event adds to whatever comes with it, its
+            own contribution included; None for none.
+    """
+
+    arithmetic: Arithmetic
+    event: int
+    window: int
+    start: bool
+    sources: tuple[int, ...]
+    count: int | None
+    column: int | None
+    weighted: bool
+    start_event: int | None = None
+    start_condition: Condition = ALWAYS
+    links: tuple[Link, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    taken: int | None = None
+    anchor: int | None = None
+    addend: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A coefficient times a total of the base.
+
+    Attributes:
+        form: The cell that holds the coefficient.
+        column: Its lane.
+        base: The cell that holds the total, which may be that of the constant; None for the constant 1.
+    """
+
+    form: int
+    column: int
+    base: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A cell whose total is a linear form.
+
+    Attributes:
+        cell: It holds the total as of when its region was last rebased. It may be in the base.
+        view: A cell that holds the total as of the event at hand; None when no event needs it.
+        products: They make the total, of which what the cell held is a part. For an extreme, a product is its
+            factor that is no count, wherever the count is not zero.
+    """
+
+    cell: int
+    view: int | None
+    products: tuple[Product, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """States to which linear forms over the same totals come.
+
+    Attributes:
+        columns: Number of totals in the base, of which coefficients are kept.
+        units: Forms, all of counts, that hold 1 in one column and 0 in the others when the region has been
+            rebased. All other forms are empty then.
+        evaluations: All cells of its forms' values.
+        alone: Of a loop that is shared by bursts, cells of evaluations, each with what events add to it in a burst that
+            is not shared, from totals as they are. There is no form that has changed then.
+        shares_from: From how many events on a burst is shared; None if none is.
+    """
+
+    columns: int
+    units: tuple[tuple[int, int], ...]
+    evaluations: tuple[Evaluation, ...]
+    alone: tuple[tuple[int, Cell], ...] = ()
+    shares_from: int | None = 0
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether each burst is shared or not, as it turns out."""
+        return bool(self.alone) and (self.shares_from is None or self.shares_from > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Panes:
+    """How the totals of a window are made from what happens in its panes.
+
+    Cells with forms in other cells' place: a lane holds a coefficient of one row.
+
+    Attributes:
+        window: Number of the window.
+        rows: Number of rows, of which row 0 is the constant 1.
+        units: Cells, all of counts, that hold 1 in one row and 0 in the others when a pane begins. All others of
+            the window are empty then. Those with row 0 are the constant 1 itself, and no event adds to them.
+        evaluations: What the total of a cell is after a pane, of coefficients after it and totals before it;
+            none has a view. Those whose coefficients others need come after these.
+    """
+
+    window: int
+    rows: int
+    units: tuple[tuple[int, int], ...]
+    evaluations: tuple[Evaluation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """A total of the trends that have ended in a window, wherever they began.
+
+    Attributes:
+        cell: It holds the total, and no event adds to it by itself.
+        sources: Cells of a span, all of the same arithmetic. Whatever events add to them is added to the total as well.
+    """
+
+    cell: int
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Trends whose last event is less than some time after their first.
+
+    Attributes:
+        length: That time.
+        panes: How their totals are made from what happens at each time. Spans are numbered on from the regions.
+        gains: What they end in.
+    """
+
+    length: int
+    panes: Panes
+    gains: tuple[Gain, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """An output field. ``encoding`` and ``type`` are set for EXTREME only."""
+
+    arithmetic: Arithmetic
+    encoding: Encoding | None = None
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A field of a bank and the cells whose totals make its value.
+
+    Attributes:
+        field: Number of the field.
+        cells: Those whose events all count.
+        links: Those whose events count only while some guards are intact.
+    """
+
+    field: int
+    cells: tuple[int, ...]
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """Results of some queries with one window; a row is written when some slot is not zero."""
+
+    window: int
+    slots: tuple[Slot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """Where the results of a query are found.
+
+    Attributes:
+        bank: Number of its bank.
+        presence: The field that is zero when there is no trend.
+        values: Per aggregate its fields: SUM and AVG have the sum and the number of values, the least or greatest
+            difference of doubles has two of which it is one, all others have one.
+        most_matches: If matches are built, the most that there may be of a step in a key and window.
+    """
+
+    bank: int
+    presence: int
+    values: tuple[tuple[int, ...], ...]
+    most_matches: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MatchStep:
+    """Partial matches: tuples of events, each later than the one before it.
+
+    Attributes:
+        classes: Numbers of the classes that the events must be of.
+        children: Steps, earlier in the plan, whose partial matches are put together; None for single events.
+        indexes: Which of the events are those of the first child.
+    """
+
+    classes: tuple[int, ...]
+    children: tuple[int, int] | None = None
+    indexes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MatchContribution:
+    """What a match adds to a field.
+
+    Attributes:
+        field: Number of the field.
+        positions: Events of the match that add to it; None if the match itself does, which counts 1.
+        column: The column that these events contribute; None when they contribute by being there.
+        weighted: Whether the column's value counts, or only that it is not NULL.
+    """
+
+    field: int
+    positions: tuple[int, ...] | None
+    column: int | None
+    weighted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatchRoot:
+    """A step whose partial matches are matches of a query.
+
+    Attributes:
+        step: Number of the step.
+        bank: Of the query; no other has a part of it.
+        window: Of the query.
+        added: What a match adds to the fields of the bank.
+    """
+
+    step: int
+    bank: int
+    window: Window | None
+    added: tuple[MatchContribution, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Queries whose matches are built, and then aggregated.
+
+    Attributes:
+        steps: What is built.
+        roots: What is aggregated.
+        most: Most partial matches of a step in a key and window of a query. If there are more, there are no results of
+            the query but a row that says so, whose bank is `too_many` of its own.
+    """
+
+    steps: tuple[MatchStep, ...]
+    roots: tuple[MatchRoot, ...]
+    most: int
+
+
+def too_many(bank: int) -> int:
+    """Number of the bank of rows that say that there are too many partial matches for the query of a bank."""
+    return -1 - bank
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPlan:
+    """All that a kernel needs to compute the results of a pool in one pass.
+
+    Attributes:
+        classes: Event classes; an event carries one bit for each.
+        columns: Attributes an event carries.
+        windows: Distinct windows; one may stand twice, computed by panes and not.
+        cells: Ordered so that a cell comes after the one it counts by.
+        fields: Output fields of every bank.
+        banks: Row layouts.
+        results: Per query of the pool.
+        guards: Number of guards.
+        guard_states: States of all guards.
+        comparisons: Conditions on events and those before them.
+        regions: Where linear forms are kept.
+        panes: Of the windows that are computed by them.
+        spans: Of the queries with one.
+        fallback: A plan of the same classes, columns, fields and rows without regions, for parts of a stream
+            on which it turns out to be faster; None when there is none.
+        handover: Of a fallback, cells of the plan that it is of, each with a cell of its own that holds the same
+            total between two times. With them one plan can take over from the other while a key is under way.
+            Empty when it cannot.
+        matches: Of queries whose matches are built, to which no cell adds anything.
+    """
+
+    classes: tuple[EventClass, ...]
+    columns: tuple[Column, ...]
+    windows: tuple[Window | None, ...]
+    cells: tuple[Cell, ...]
+    fields: tuple[Field, ...]
+    banks: tuple[Bank, ...]
+    results: tuple[QueryResult, ...]
+    guards: int = 0
+    guard_states: tuple[GuardState, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    regions: tuple[Region, ...] = ()
+    panes: tuple[Panes, ...] = ()
+    spans: tuple[Span, ...] = ()
+    fallback: KernelPlan | None = None
+    handover: tuple[tuple[int, int], ...] = ()
+    matches: Matches | None = None
+
+    @property
+    def has_addends(self) -> bool:
+        """Whether events add to extremes."""
+        return any(cell.addend is not None for cell in self.cells)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether events leave cells before their windows end."""
+        return any(cell.cuts or cell.taken is not None for cell in self.cells)
+
+    @property
+    def is_stretched(self) -> bool:
+        """Whether keys are computed in stretches of time, whose matrices are multiplied."""
+        return any(self.windows[panes.window] is None for panes in self.panes)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the rows of a pool's events are laid out, by position: the columns that results are grouped
+    by, further columns that tell partitions apart, the number of the chunk if keys are cut into chunks of
+    time, the time, words of `CLASSES_PER_WORD` class bits, and one column per ``KernelPlan.columns``.
+
+    Attributes:
+        group_keys: Number of columns that results are grouped by.
+        other_keys: Number of further key columns; when there are any, rows of one group are combined.
+        chunk: Length of a chunk, a multiple of the slides of all windows: chunk k answers for the windows that
+            start from k times this on and before k + 1 times it. None when keys are not cut.
+    """
+
+    group_keys: int
+    other_keys: int
+    chunk: int | None = None
+
+    @property
+    def keys(self) -> int:
+        """Number of columns that tell apart what is computed by itself."""
+        return self.group_keys + self.other_keys + (self.chunk is not None)
+
+
+CLASSES_PER_WORD = 63
+"""Class bits in one 64-bit integer; the sign is left alone."""
+
+
+def class_words(classes: int) -> int:
+    """How many words hold the bits of so many classes."""
+    return -(-classes // CLASSES_PER_WORD)

@@ -1,0 +1,1 @@
+"""Which totals a query needs, and what events add to them."""

@@ -1,0 +1,1 @@
+"""Counts, scaled doubles and order keys, and the totals that are made of them."""

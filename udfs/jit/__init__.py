@@ -1,0 +1,1 @@
+"""All that bends numba: how functions are compiled, linked, kept and interpreted."""

@@ -1,0 +1,40 @@
+"""Where events add their part of a difference to extremes, as flat arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sparkext.planner.kernel_plan.kernel_plan import Cell, Encoding, KernelPlan
+from sparkext.udfs.state.assemble import anchored_cells
+from sparkext.udfs.state.parts import updates
+from sparkext.udfs.tables.columns import DOUBLE, WHOLE
+from sparkext.udfs.tables.program import Ints
+
+
+class Differences(NamedTuple):
+    """What is added to what comes to cells, by the rows that these have in tables of `Program`.
+
+    Attributes:
+        of: Per row of ``updates``, column (-1: nothing is added), whether keys are of whole numbers or of doubles, and
+            whether the greatest difference is wanted. Shape (cells, 3); see `ADDED_COLUMN` and so on.
+        anchored: Likewise per row of ``anchored``.
+    """
+
+    of: Ints
+    anchored: Ints
+
+
+def new_differences(plan: KernelPlan) -> Differences:
+    """The differences of a plan."""
+    cells = [one.cell for one in updates(plan)], [plan.cells[number] for number in anchored_cells(plan)]
+    rows = ([_row(plan, cell) for cell in mine] for mine in cells)
+    return Differences(*(np.array(mine, np.int64).reshape(-1, 3) for mine in rows))
+
+
+def _row(plan: KernelPlan, cell: Cell) -> tuple[int, int, int]:
+    if cell.addend is None:
+        return -1, 0, 0
+    column = plan.columns[cell.addend]
+    return cell.addend, DOUBLE if column.unit == "double" else WHOLE, column.encoding is Encoding.GREATEST_DIFFERENCE

@@ -1,0 +1,137 @@
+"""Spans of a kernel plan as flat arrays, and the arrays that hold the panes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, KernelPlan, Span
+from sparkext.udfs.state.assemble import cell_offsets, counted
+from sparkext.udfs.state.pane_tables import Panes, panes_of
+from sparkext.udfs.tables.columns import (
+    OF_EVALUATION,
+    OF_GAIN,
+    PANES_CELLS,
+    PANES_CELLS_END,
+    PANES_FRONT,
+    PANES_MATRICES,
+    PANES_NEWEST,
+    PANES_ROOM,
+    PANES_ROWS,
+    PANES_SINCE,
+    PANES_TOUCHED,
+    UPDATE_AT,
+)
+from sparkext.udfs.tables.program import Flags, Ints, Program
+
+FEW = 62
+"""Room for so many panes before the first event."""
+
+
+class Spans(NamedTuple):
+    """Trends whose last event is less than some time after their first, and how far their totals are.
+
+    Attributes:
+        panes: Of the spans in order, one per time with events. There is room for more of them when they are full.
+        table: Per span, its row in ``Program.windows`` and its length. Shape (spans, 2).
+        of: Per row of ``Program.updates``, its row in ``gains`` (-1: no trend of a span ends there), and the
+            evaluation of its cell (-1: it is of no span). Shape (updates, 2); see `OF_GAIN` and so on.
+        gains: Span, begin and end in ``products``, begin and end in ``targets``. Shape (gains, 5); see `GAIN_SPAN`
+            and so on.
+        products: Of which the gains are the sums: offset of the coefficient, evaluation of the total, counted from
+            the first of the span (-1: the constant 1), arithmetic of the factor that is a count, if the other is an
+            extreme, and whether that is the total. Shape (products, 4).
+        targets: What gains are added to: offset of a cell, and its window. Shape (targets, 2).
+        changed: Per evaluation, whether events at the latest time have added to its cell.
+    """
+
+    panes: Panes
+    table: Ints
+    of: Ints
+    gains: Ints
+    products: Ints
+    targets: Ints
+    changed: Flags
+
+
+def new_spans(plan: KernelPlan, program: Program) -> Spans:
+    """Spans before the first event."""
+    offsets = cell_offsets(plan)
+    panes = _panes(plan, program, [FEW] * len(plan.spans))
+    row_of = {int(offset): row for row, offset in enumerate(program.updates[:, UPDATE_AT])}
+    of = np.full((len(program.updates), 2), -1, np.int64)
+    gains: list[list[int]] = []
+    products: list[list[int]] = []
+    targets: list[list[int]] = []
+    for number, span in enumerate(plan.spans):
+        first, last = panes.windows[number, [PANES_CELLS, PANES_CELLS_END]].tolist()
+        index_of = {int(offset): index for index, offset in enumerate(panes.evaluations[first:last, 1])}
+        for offset, index in index_of.items():
+            if offset in row_of:
+                of[row_of[offset], OF_EVALUATION] = first + index
+        wanted: dict[int, list[int]] = {}
+        for gain in span.gains:
+            for source in gain.sources:
+                wanted.setdefault(source, []).append(gain.cell)
+        for cell, ends in wanted.items():
+            of[row_of[offsets[cell]], OF_GAIN] = len(gains)
+            mine = list(_products(plan, span, cell, offsets, index_of))
+            gains.append([number, len(products), len(products) + len(mine), len(targets), len(targets) + len(ends)])
+            products += mine
+            targets += ([offsets[end], plan.cells[end].window] for end in ends)
+    return Spans(
+        panes=panes,
+        table=np.array([[span.panes.window, span.length] for span in plan.spans], np.int64).reshape(-1, 2),
+        of=of,
+        gains=np.array(gains, np.int64).reshape(-1, 5),
+        products=np.array(products, np.int64).reshape(-1, 4),
+        targets=np.array(targets, np.int64).reshape(-1, 2),
+        changed=np.zeros(len(panes.evaluations), np.uint8),
+    )
+
+
+def _products(
+    plan: KernelPlan, span: Span, cell: int, offsets: Sequence[int], index_of: dict[int, int]
+) -> Iterator[list[int]]:
+    """What an event's coefficients are multiplied with: what was there before the event is no part of its gain."""
+    (evaluation,) = (one for one in span.panes.evaluations if one.cell == cell)
+    for product in evaluation.products:
+        if plan.cells[product.form].event != NO_EVENT:
+            base = -1 if product.base is None else index_of[offsets[product.base]]
+            yield [offsets[product.form] + product.column, base, *counted(plan, product)]
+
+
+def is_full(spans: Spans) -> bool:
+    """Whether there is no room for another pane of some span."""
+    return any(_rooms(spans.panes)[1])
+
+
+def with_room(spans: Spans, plan: KernelPlan, program: Program) -> Spans:
+    """The same with twice the room for panes of spans that are full."""
+    old = spans.panes
+    panes = _panes(plan, program, [2 * n if is_used else n for n, is_used in zip(*_rooms(old), strict=True)])
+    for before, now in zip(old.windows.tolist(), panes.windows.tolist(), strict=True):
+        room, size = before[PANES_ROOM], before[PANES_CELLS_END] - before[PANES_CELLS]
+        for column, length in ((PANES_FRONT, room * size), (PANES_MATRICES, room * size * before[PANES_ROWS])):
+            there, here = (slice(row[column], row[column] + length) for row in (before, now))
+            panes.memory.high[here], panes.memory.low[here] = old.memory.high[there], old.memory.low[there]
+        of, to = before[PANES_NEWEST], now[PANES_NEWEST]
+        panes.newest[to : to + room] = old.newest[of : of + room]
+        of, to = of + room, to + now[PANES_ROOM]
+        panes.newest[to : to + room] = old.newest[of : of + room]
+        of, to, length = before[PANES_TOUCHED], now[PANES_TOUCHED], room * size
+        panes.touched[to : to + length] = old.touched[of : of + length]
+    panes.now[:] = old.now
+    return spans._replace(panes=panes)
+
+
+def _panes(plan: KernelPlan, program: Program, rooms: Sequence[int]) -> Panes:
+    return panes_of(plan, program, [span.panes for span in plan.spans], rooms)
+
+
+def _rooms(panes: Panes) -> tuple[list[int], list[bool]]:
+    """For how many panes of each span there is room, and whether it is used up."""
+    room = panes.windows[:, PANES_ROOM]
+    return room.tolist(), (panes.now[:, PANES_SINCE] + 1 >= room).tolist()

@@ -1,0 +1,1 @@
+"""The tables that kernels work with: what they hold, and the names of their columns."""

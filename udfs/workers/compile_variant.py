@@ -1,0 +1,42 @@
+"""Compiles a variant of the kernel, keeps it, and says so in its file; see `sparkext.udfs.workers.variants`::
+
+python -m sparkext.udfs.workers.compile_variant LOCK < signature
+"""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import sys
+
+from numba.core.targetconfig import TargetConfig
+
+from sparkext.udfs.workers.variants import compile_signature, note_done
+
+
+def _are_equal(one: TargetConfig, other: object) -> bool:
+    if one is other:
+        return True
+    return isinstance(other, TargetConfig) and (one._values == other._values or one.values() == other.values())
+
+
+def _hash_of(flags: TargetConfig) -> int:
+    """Of those that are not as they are by default: equal flags may differ in which of these have been set."""
+    options = flags.options
+    return hash(frozenset(pair for pair in flags._values.items() if pair[1] != options[pair[0]].default))
+
+
+def compare_quickly() -> None:
+    """Let numba compare the flags that it compiles with in less than it takes to look at each of twenty.
+
+    It does so whenever it looks for the type of an operation, which was a seventh of all the time.
+    """
+    TargetConfig.__eq__ = _are_equal
+    TargetConfig.__hash__ = _hash_of
+
+
+if __name__ == "__main__":
+    gc.set_threshold(500_000, 20, 100)  # most of what is made is needed to the end: by default a tenth of the time
+    compare_quickly()
+    compile_signature(pickle.load(sys.stdin.buffer))
+    note_done(int(sys.argv[1]))

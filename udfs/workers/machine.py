@@ -1,0 +1,254 @@
+"""A machine: the arrays that one kernel plan works with, from event to event."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
+from sparkext.udfs.kernels.kernel import ADVANCE, END_KEY, PAUSE, REFILL_TREES
+from sparkext.udfs.state.assemble import assemble, cell_offsets
+from sparkext.udfs.state.difference_tables import new_differences
+from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past, set_units
+from sparkext.udfs.state.pane_tables import Matrix, new_panes, put_stretches, stretch_matrix
+from sparkext.udfs.state.past import PastRoom
+from sparkext.udfs.state.region_tables import new_regions
+from sparkext.udfs.state.span_tables import is_full, new_spans, with_room
+from sparkext.udfs.tables.batch import Batch, no_batch
+from sparkext.udfs.tables.columns import (
+    CURSOR_GROUP,
+    CURSOR_KEY,
+    CURSOR_ROWS,
+    CURSOR_SCALED,
+    CURSOR_TIME,
+    CURSOR_WIDE,
+    IS_FILLED,
+    OPEN_EARLIEST,
+    OPEN_FIRST,
+    OPEN_LANE,
+    OPEN_LAST,
+    REGION_BURSTS,
+    REGION_EVENTS,
+)
+from sparkext.udfs.tables.program import Ints, Output
+from sparkext.udfs.workers.variants import COMPILED, FORMS, FULL, PLAIN, Arguments, Kernel, KernelForm, variant_of
+
+
+def is_lean(plan: KernelPlan) -> bool:
+    """Whether the plan does with a lean kernel: nothing is forbidden, looks back, spans windows, or adds to extremes.
+
+    See `sparkext.udfs.workers.variants.FULL`.
+    """
+    return not (plan.guard_states or plan.is_cut or plan.comparisons or plan.spans or plan.has_addends)
+
+
+def variant_name(plan: KernelPlan) -> str:
+    """Name of the variant of the kernel that a plan needs."""
+    if not is_lean(plan):
+        return FULL
+    return FORMS if plan.regions else PLAIN
+
+
+class Machine:
+    """What a plan's kernel knows and remembers; it writes to an output that others may write to in turn.
+
+    Args:
+        plan: The plan.
+        chunk: See `sparkext.planner.kernel_plan.kernel_plan.Layout`.
+        combine: Whether rows of the same group, bank and window are added up.
+        regions: Whether to have regions although the plan has none, so that no other kernel is compiled for it.
+        stretches: Most matrices that `multiply` will be given.
+        form: Says whether compiled or interpreted kernels run; the compiled ones once they are there if left out.
+    """
+
+    def __init__(
+        self,
+        plan: KernelPlan,
+        chunk: int | None,
+        combine: bool,
+        regions: bool = False,
+        stretches: int = 1,
+        form: KernelForm | None = None,
+    ) -> None:
+        self._plan = plan
+        self._combine = combine
+        self._program = assemble(plan)
+        self._offsets = cell_offsets(plan)
+        self._state = new_state(self._program, chunk)
+        self._room = PastRoom(plan, self._program) if plan.comparisons else None
+        lean = is_lean(plan)
+        self._regions = None if lean and not (plan.regions or regions) else new_regions(plan, self._state)
+        self._guards = None if lean else new_guards(self._program)
+        self._past = None if lean else no_past(self._program, 0)
+        self._spans = None if lean else new_spans(plan, self._program)
+        self._differences = None if lean else new_differences(plan)
+        self._panes = new_panes(plan, self._program, stretches)
+        if plan.is_stretched:
+            self._state.open[0, OPEN_LANE] = plan.panes[0].rows  # only the matrix of the stretch is asked for
+        self._form = form or KernelForm()
+        self._no_output, self._no_batch = new_output(plan, 1), no_batch(plan)
+        self._variant = variant_of(self._arguments(self._no_output, self._no_batch))
+
+    @property
+    def rows(self) -> int:
+        """Rows written since the last flush."""
+        return int(self._state.cursor[CURSOR_ROWS])
+
+    @property
+    def group(self) -> int:
+        """Number of the group under way, among those begun since the last flush."""
+        return int(self._state.cursor[CURSOR_GROUP])
+
+    @property
+    def time(self) -> int:
+        """Time of the latest event."""
+        return int(self._state.cursor[CURSOR_TIME])
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a key is under way."""
+        return bool(self._state.cursor[CURSOR_KEY])
+
+    @property
+    def bursts(self) -> Ints:
+        """Per region, bursts for which there was a choice, how many of them were shared, and the events of these.
+
+        Shape (regions, 3).
+        """
+        now = np.zeros((0, REGION_EVENTS + 1), np.int64) if self._regions is None else self._regions.now
+        return now[:, REGION_BURSTS : REGION_EVENTS + 1]
+
+    def flushed(self) -> None:
+        """Take note that what was written has been handed on."""
+        self._state.cursor[CURSOR_ROWS] = self._state.cursor[CURSOR_GROUP] = 0
+
+    def follow(self, other: Machine) -> None:
+        """Write where another has stopped to, which has no key under way."""
+        self._state.cursor[CURSOR_ROWS : CURSOR_GROUP + 1] = other._state.cursor[CURSOR_ROWS : CURSOR_GROUP + 1]
+
+    def pause(self) -> None:
+        """Bring all totals up to the latest time, so that another machine can take over before an event of a later."""
+        self._run(PAUSE)
+
+    def take_over(self, other: Machine, handover: Iterable[tuple[int, int]]) -> None:
+        """Go on where another has paused, with what it has of the key under way.
+
+        Args:
+            other: Of a plan with the same windows, neither of which has guards, comparisons or panes.
+            handover: Own cells, each with a cell of the other that holds the same total.
+        """
+        mine, others = self._state, other._state
+        windows = len(self._plan.windows)
+        mine.cursor[:], mine.open[:windows] = others.cursor, others.open[:windows]
+        for to, of in handover:
+            lanes = self._program.windows[self._plan.cells[to].window, 2]
+            there, here = (slice(at, at + lanes) for at in (other._offsets[of], self._offsets[to]))
+            mine.totals.high[here], mine.totals.low[here] = others.totals.high[there], others.totals.low[there]
+        if self._regions is not None:
+            self._regions.seen[:] = -1
+        if self._guards is not None:
+            self._guards.cuts[:, IS_FILLED] = 1
+
+    def restrict(self, windows: Sequence[tuple[int, int]]) -> None:
+        """Let only some windows open of each kind: from a first number to a last."""
+        for kind, (first, last) in enumerate(windows):
+            self._state.open[kind, OPEN_EARLIEST:] = first, last
+
+    def extend(self, batch: Batch) -> Batch:
+        """A batch with what conditions on the event before may have to look at."""
+        if self._room is None:
+            return batch
+        batch = self._room.extend(batch, self._state)
+        self._run(REFILL_TREES)
+        return batch
+
+    def would_wait(self, rows: int) -> bool:
+        """Whether so few rows had better wait for more."""
+        return self._room is not None and self._room.worth_waiting(rows)
+
+    def at_once(self, rows: int) -> int:
+        """How many of the next rows there is room for at once."""
+        return rows if self._room is None else min(rows, self._room.at_once())
+
+    def advance(self, batch: Batch, row: int, output: Output) -> int:
+        """Process the events of a batch from ``row`` on; returns where to go on when the output has been flushed."""
+        end = len(batch.time)
+        while row < end:
+            kernel = self._kernel
+            until = row + self._form.rows(kernel, end - row)
+            part = batch if until == end else batch._replace(time=batch.time[:until])
+            first, begin = row, time.thread_time()
+            row = self._advance(kernel, part, row, output)
+            if kernel is not COMPILED:
+                self._form.took(self._variant, row - first, time.thread_time() - begin)
+            if row < until:
+                break
+        return row
+
+    def _advance(self, kernel: Kernel, batch: Batch, row: int, output: Output) -> int:
+        """Process the events of a batch from ``row`` on in one form, with as much room for spans as they need."""
+        while True:
+            row = int(kernel(ADVANCE, *self._arguments(output, batch), row, self._combine))
+            if self._spans is None or row == len(batch.time) or not is_full(self._spans):
+                return row
+            self._spans = with_room(self._spans, self._plan, self._program)
+
+    def end_key(self, output: Output) -> None:
+        """Write out and clear all windows of the key under way, if any."""
+        if self.has_begun:
+            self._run(END_KEY, output)
+
+    def end_stretch(self, scratch: Output) -> Matrix | None:
+        """What all events of the key under way do to totals, which is over then; None when they do nothing.
+
+        Args:
+            scratch: An output for the rows that the stretch would be by itself.
+        """
+        cursor = self._state.cursor
+        rows, cursor[CURSOR_ROWS] = self.rows, 0
+        self.end_key(scratch)
+        cursor[CURSOR_ROWS] = rows
+        scratch.table.fill(-1)
+        return stretch_matrix(self._panes)
+
+    def multiply(self, matrices: Sequence[Matrix], group: int, output: Output) -> None:
+        """Write out a key by what its stretches do, in the order of time.
+
+        Args:
+            matrices: As `end_stretch` gives them.
+            group: Number of the key's group.
+            output: What it is written to.
+        """
+        state = self._state
+        state.cursor[[CURSOR_KEY, CURSOR_GROUP, CURSOR_WIDE, CURSOR_SCALED]] = 1, group, 1, 1
+        state.open[0, OPEN_FIRST : OPEN_LAST + 1] = 0
+        set_units(state.totals, self._panes.units)
+        put_stretches(self._panes, matrices)
+        self.end_key(output)
+
+    @property
+    def _kernel(self) -> Kernel:
+        """What to call next."""
+        return self._form.of(self._variant)
+
+    def _run(self, task: int, output: Output | None = None) -> None:
+        """Have the kernel do a task that needs no events."""
+        self._kernel(task, *self._arguments(output or self._no_output, self._no_batch), 0, self._combine)
+
+    def _arguments(self, output: Output, batch: Batch) -> Arguments:
+        """What the kernel is called with."""
+        past = self._past if self._room is None else self._room.past
+        return Arguments(
+            self._program,
+            self._state,
+            self._guards,
+            past,
+            self._regions,
+            self._spans,
+            self._differences,
+            self._panes,
+            output,
+            batch,
+        )
