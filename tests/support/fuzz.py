@@ -124,7 +124,7 @@ class Stub:
         """No views are made."""
         return []
 
-    def explained(self, _: Sequence[ParsedClause] = ()) -> list[Any]:
+    def explained(self, _: Sequence[ParsedClause] = (), samples: bool = False) -> list[Any]:  # noqa: ARG002
         """No views are made."""
         return []
 
