@@ -11,6 +11,7 @@ from sparkext.planner.automata.guards import ALWAYS, Condition
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.compiler.anchors import anchor_classes
 from sparkext.planner.compiler.banks import Banks, is_free, lay_out
+from sparkext.planner.compiler.completions import with_completions
 from sparkext.planner.compiler.components import Component, needed
 from sparkext.planner.compiler.contributions import (
     addend_at,
@@ -87,6 +88,24 @@ def compile_plan(
     if not lanes.guard_states and not lanes.comparisons and not lanes.panes and not made.panes and not made.spans:
         lanes = replace(lanes, handover=_handover(cells, own))
     return replace(made, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
+
+
+def compile_completions(template: Template, orders: int = 0, keys: Sequence[int] = ()) -> KernelPlan:
+    """The kernel plan of queries that ask for completions, all of which share what is equal.
+
+    Args:
+        template: Of these queries.
+        orders: Number of expressions of ORDER BY beside the time.
+        keys: Positions of the PARTITION BY expressions among the key columns.
+    """
+    built = frozenset(number for number, query in enumerate(template.queries) if query.has_rows or not query.aggregates)
+    # No cell adds to what is built, so no span needs one.
+    plain = replace(
+        template,
+        queries=tuple(replace(q, span=None) if number in built else q for number, q in enumerate(template.queries)),
+    )
+    made, _, _ = _compiled(plain, share_equal_prefixes(plain), PANES_FROM, False, built=built)
+    return with_completions(made, template.queries, orders, keys)
 
 
 def _handover(cells: dict[Node, int], own: dict[Node, int]) -> tuple[tuple[int, int], ...]:

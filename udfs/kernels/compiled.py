@@ -69,8 +69,8 @@ def _processor() -> tuple[str, ...]:
     return tuple(cpu_target.target_context.codegen().magic_tuple())
 
 
-_UNCOMPILED = ("matches", "streams")
-"""Folders of which nothing is compiled."""
+_UNCOMPILED = ("matches", "streams", "completions")
+"""Folders of which nothing is compiled, or a kernel of one file, which numba looks at by itself."""
 
 
 def sources() -> list[Path]:
