@@ -18,7 +18,7 @@ from sparkext.planner.gloria.greedy import greedy
 from sparkext.planner.gloria.problem import Problem
 from sparkext.planner.hamlet.hamlet import hamlet
 from sparkext.planner.mcep.mcep import mcep
-from sparkext.planner.sharing.prefixes import share_nothing
+from sparkext.planner.sharing.prefixes import share_equal_prefixes, share_nothing
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharon.sharon import sharon
 
@@ -110,6 +110,20 @@ def optimize(problem: Problem, model: CostModel, optimizer: str) -> OptimizerRes
     begin = time.perf_counter()
     with _no_collection():
         found = OPTIMIZERS[optimizer](problem, model)
+    return OptimizerResult(problem, model, optimizer, found, time.perf_counter() - begin)
+
+
+def share_what_is_equal(problem: Problem, model: CostModel, optimizer: str) -> OptimizerResult:
+    """What is planned of queries that an optimizer leaves alone: states with equal prefixes are one, and nothing else.
+
+    Args:
+        problem: The workload.
+        model: Costs.
+        optimizer: That has been asked for.
+    """
+    begin = time.perf_counter()
+    plan = share_equal_prefixes(problem.template)
+    found = PlanResult(plan, None, plan_cost(problem, model, plan))
     return OptimizerResult(problem, model, optimizer, found, time.perf_counter() - begin)
 
 

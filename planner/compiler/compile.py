@@ -98,7 +98,7 @@ def compile_completions(template: Template, orders: int = 0, keys: Sequence[int]
         orders: Number of expressions of ORDER BY beside the time.
         keys: Positions of the PARTITION BY expressions among the key columns.
     """
-    built = frozenset(number for number, query in enumerate(template.queries) if query.has_rows or not query.aggregates)
+    built = frozenset(number for number, query in enumerate(template.queries) if not query.has_totals)
     # No cell adds to what is built, so no span needs one.
     plain = replace(
         template,

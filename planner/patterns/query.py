@@ -274,6 +274,11 @@ class Query:
         return self.completion is not None and self.completion.has_rows
 
     @property
+    def has_totals(self) -> bool:
+        """Whether anything is added up over all trends of a group and window."""
+        return self.completion is None or (bool(self.aggregates) and not self.has_rows)
+
+    @property
     def held_for(self) -> Window | int | None:
         """What its totals are held for: the windows that trends are in, or all of the span before a moment."""
         return self.window if self.span is None else self.span

@@ -11,12 +11,14 @@ from pyspark.sql import SparkSession
 
 from sparkext.jvm.analysis_context import is_aggregate
 from sparkext.planner.errors import PlanningError
-from sparkext.sql.aggregate_calls import SIDES
+from sparkext.sql.aggregate_calls import SIDES, is_distinct
 from sparkext.sql.clause import Expression
-from sparkext.sql.event_expressions import AGGREGATES, SUBQUERY, is_call, is_star
+from sparkext.sql.completion_calls import OF_WITNESS
+from sparkext.sql.event_expressions import AGGREGATES, SUBQUERY, is_call, is_last_but_one, is_star
 from sparkext.sql.spelling import closest
 from sparkext.sql.tokens import Token, matching, tokenize
 
+_OF_ROWS = "With ONE ROW PER COMPLETION, it is about one trend for each event that ends one"
 _BEFORE = "PREV(x), in DEFINE, is x of the event before in the trend"
 _OF_MATCH_RECOGNIZE = {
     "FIRST": ("trends are not built, so a trend has no first event to go back to", _BEFORE),
@@ -27,29 +29,31 @@ _OF_MATCH_RECOGNIZE = {
     ),
     "CLASSIFIER": (
         "an event counts once for each variable that it stands for",
-        "COUNT(X), SUM(X.a), … range over the events that stand for X",
+        f"COUNT(X), SUM(X.a), … range over the events that stand for X. {_OF_ROWS}",
     ),
+    "EVENTS": ("a measure is about all trends, each of which has its own events", _OF_ROWS),
     "MATCH_NUMBER": ("trends are counted and not numbered", "COUNT(*) is their number"),
 }
 _NO_SINGLE_TREND = "a measure is about all trends, each of which has its own"
-_OF_ENDS = "Aggregate it over the trends, as in AVG({0}(price)) or MAX({0}(X.price))"
+_OF_ENDS = f"Aggregate it over the trends, as in AVG({{0}}(price)) or MAX({{0}}(X.price)). {_OF_ROWS}"
 _MODES = {
     "RUNNING": ("a measure is about whole trends", "Leave the word out"),
     "FINAL": ("a measure is about whole trends anyway", "Leave the word out"),
 }
-_OWN_TO_MATCH_RECOGNIZE = frozenset(("NEXT", "CLASSIFIER", "MATCH_NUMBER"))
+_OWN_TO_MATCH_RECOGNIZE = frozenset(("NEXT", "CLASSIFIER", "MATCH_NUMBER", "EVENTS"))
 """Names that are free in Spark, so that a user may have functions of these names."""
 _PATTERN_MATCHING = frozenset(("LIKE", "ILIKE", "RLIKE", "REGEXP"))
 """Words after which ANY and SOME are no aggregates."""
 
 
-def check_foreign(spark: SparkSession, where: str, expression: Expression) -> None:
+def check_foreign(spark: SparkSession, where: str, expression: Expression, has_rows: bool = False) -> None:
     """Refuse what cannot be used in a clause, whatever its columns are.
 
     Args:
         spark: Knows the functions.
         where: The clause, e.g. ``MEASURES``.
         expression: Of that clause.
+        has_rows: Whether each completion is a row, so that measures may be about one trend.
 
     What follows the beginning of a subquery is not looked at: over events, subqueries are refused elsewhere.
 
@@ -73,6 +77,13 @@ def check_foreign(spark: SparkSession, where: str, expression: Expression) -> No
         if not is_call(tokens, at):
             continue
         word = token.word
+        if where == "DEFINE" and is_last_but_one(tokens, at):
+            continue
+        if has_rows and where == "MEASURES" and word in OF_WITNESS:
+            continue
+        if where == "MEASURES" and is_distinct(tokens, at):
+            outer, outer_end = token, matching(tokens, at + 1) or len(tokens)
+            continue
         if _is_of_end(where, token, outer):
             continue
         if word in _OF_MATCH_RECOGNIZE and not _is_users(spark, word):

@@ -27,6 +27,7 @@ from sparkext.planner.patterns.query import EventClass
 from sparkext.sql.quoting import alone, string
 
 TIME = "time"
+_ORDER = "order_"
 _LINE = ",\n"  # a line each, as Spark shows the line of an expression that fails
 
 
@@ -53,20 +54,22 @@ class CompactRows:
     Attributes:
         keys: Names of their key columns, which come first.
         columns: Names of all columns.
+        further_order: Names of those by which rows of one time are ordered.
         text: Gives SQL of them for that of the source.
     """
 
     keys: list[str]
     columns: list[str]
+    further_order: list[str]
     text: Callable[[str], str]
 
 
 def compact_events(
     source: DataFrame, queries: Sequence[BoundQuery], texts: Mapping[str, str], plan: KernelPlan
-) -> tuple[DataFrame, list[str]]:
-    """The frame of `compact_rows`, and the names of the key columns."""
+) -> tuple[DataFrame, CompactRows]:
+    """The frame of `compact_rows`, and what they are."""
     rows = compact_rows(source, queries, texts, plan)
-    return selected(source, rows.text), rows.keys
+    return selected(source, rows.text), rows
 
 
 def compact_rows(
@@ -84,7 +87,7 @@ def compact_rows(
         for index, column in enumerate(plan.columns)
     }
     time = numbered(alone(query.time), plan.windows, query.time_kind, query.time_type)
-    columns = {**keys, TIME: time, **words, **attributes}
+    columns = {**keys, TIME: time, **words, **attributes, **_of_completions(query, plan, held, texts)}
     usable = [f"({alone(query.time)}) IS NOT NULL", *only_parts(queries)]
     types = _only_types(plan.classes)
     if types is not None:
@@ -96,6 +99,7 @@ def compact_rows(
     return CompactRows(
         list(keys),
         list(columns),
+        [name for name in columns if name.startswith(_ORDER)],
         lambda rows: f"SELECT * FROM (SELECT\n{outputs}\nFROM {rows} WHERE\n{condition}\n) WHERE {in_a_class}",
     )
 
@@ -177,6 +181,21 @@ def _attribute(column: EventColumn, classes: set[int], words: Sequence[str], tex
             return value
 
 
+def _of_completions(
+    query: BoundQuery, plan: KernelPlan, words: Sequence[str], texts: Mapping[str, str]
+) -> dict[str, str]:
+    """Columns beside those of the kernel, as SQL by name: what rows of one time are ordered by, and what is shown."""
+    if plan.completions is None:
+        return {}
+    columns = {f"{_ORDER}{index}": alone(text) for index, (_, text) in enumerate(query.further_order)}
+    for index, (attribute, classes) in enumerate(plan.completions.shown):
+        value = alone(texts[attribute.text])
+        if " " in attribute.text:
+            value = f"CASE WHEN {_is_of_some(set(classes), words)} THEN {value} END"
+        columns[f"shown_{index}"] = value
+    return columns
+
+
 def _readers(plan: KernelPlan) -> list[set[int]]:
     """Per column, numbers of the classes of whose events it is read: they contribute it or are compared by it."""
     compared = [_compared(comparison) for comparison in plan.comparisons]
@@ -189,6 +208,13 @@ def _readers(plan: KernelPlan) -> list[set[int]]:
             source = plan.cells[link.cell]
             for column in () if link.comparison is None else compared[link.comparison]:
                 classes[column] |= {cell.event, source.event if source.anchor is None else source.anchor}
+    if plan.completions is not None:
+        for state in plan.completions.states:
+            for link in state.links:
+                if link.comparison is not None:
+                    named = _compared(plan.completions.comparisons[link.comparison])
+                    for column in named:
+                        classes[column] |= {one.event for one in plan.completions.states}
     if plan.matches is not None:
         for root in plan.matches.roots:
             events = plan.matches.steps[root.step].classes
