@@ -8,7 +8,7 @@ import pyarrow as pa
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.state.program import Ints
 
-ROWS = 1 << 17
+ROWS = 1 << 12
 """Rows from which on those are dropped that no node names."""
 
 
@@ -22,36 +22,48 @@ class KeptRows:
     def __init__(self, columns: int) -> None:
         self._columns = columns
         self._batches: list[pa.RecordBatch] = []
-        self._numbers: list[Ints] = []
-        self._rows = 0
+        self._before: Ints = np.zeros(0, np.int64)
+        self._base = self._end = 0
         self._worth = ROWS
 
     def add(self, batch: pa.RecordBatch, base: int) -> None:
-        """Keep the rows of a batch, which are numbered from ``base`` on."""
-        if self._columns:
-            self._batches.append(batch)
-            self._numbers.append(np.arange(base, base + batch.num_rows))
-            self._rows += batch.num_rows
+        """Keep the rows of a batch, which are numbered from ``base`` on, where the batch before has ended."""
+        if not self._columns:
+            return
+        if self._base == self._end:
+            self._base = base
+        self._batches.append(batch)
+        self._end = base + batch.num_rows
 
     def is_large(self) -> bool:
         """Whether it is time to drop some."""
-        return self._rows > self._worth
+        return len(self._before) + self._end - self._base > self._worth
 
     def keep(self, numbers: Ints) -> None:
         """Drop all rows but those with some ``numbers``, ascending and distinct."""
         if not self._columns:
             return
-        known = np.concatenate(self._numbers)
-        indexes = as_arrow(np.searchsorted(known, numbers))
-        table = pa.Table.from_batches(self._batches).take(indexes).combine_chunks()
-        self._batches = table.to_batches() or [self._batches[0].slice(0, 0)]
-        self._numbers, self._rows = [numbers], len(numbers)
+        self._batches = [self._whole().take(as_arrow(self._indexes(numbers)))]
+        self._before, self._base = numbers, self._end
         self._worth = max(ROWS, 2 * len(numbers))
 
     def take(self, column: int, numbers: Ints) -> pa.Array:
         """Values of a column in rows with some ``numbers``; NULL for -1."""
-        known = np.concatenate(self._numbers)
-        indexes = np.searchsorted(known, numbers)
-        chunks = pa.chunked_array([batch.column(column) for batch in self._batches])
-        found = chunks.take(as_arrow(np.where(numbers < 0, 0, indexes), numbers >= 0))
-        return found.combine_chunks() if found.num_chunks != 1 else found.chunk(0)
+        missing = numbers < 0
+        if not missing.any():
+            return self._whole().column(column).take(as_arrow(self._indexes(numbers)))
+        indexes = self._indexes(np.where(missing, self._base, numbers))
+        return self._whole().column(column).take(as_arrow(indexes, ~missing))
+
+    def _whole(self) -> pa.RecordBatch:
+        if len(self._batches) > 1:
+            self._batches = [pa.concat_batches(self._batches)]
+        return self._batches[0]
+
+    def _indexes(self, numbers: Ints) -> Ints:
+        """Where rows are: those that were kept come first, then all since."""
+        indexes: Ints = numbers - (self._base - len(self._before))
+        is_older = numbers < self._base
+        if is_older.any():
+            indexes[is_older] = np.searchsorted(self._before, numbers[is_older])
+        return indexes

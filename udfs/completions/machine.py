@@ -28,7 +28,7 @@ from sparkext.udfs.completions.program import (
 )
 from sparkext.udfs.state.program import Flags, Ints
 
-NODES = 1 << 12
+NODES = 1 << 16
 """Room for nodes to begin with."""
 
 
@@ -92,13 +92,11 @@ class CompletionMachine:
         self._state.cursor[CURSOR_OUT] = 0
         return self._state.out[:count].copy()
 
-    def make_room(self, grow: bool = True) -> None:
+    def make_room(self) -> None:
         """See to what the kernel wants; no completion that has been taken may be looked up after that."""
         state, wants = self._state, self._state.cursor[CURSOR_WANTS]
         kept = self._compact()
         nodes, entries, waiting = len(state.nodes), state.lists.shape[1], len(state.waiting)
-        if not grow:
-            return
         if wants == WANTS_NODES and 2 * kept > nodes:
             nodes *= 2
         if wants == WANTS_LISTS:
@@ -107,8 +105,15 @@ class CompletionMachine:
             waiting *= 2
         self._state = with_room(state, nodes, entries, waiting)
 
-    def rows_in_use(self) -> Ints:
-        """Numbers of the rows that nodes name, ascending."""
+    def rows_in_use(self, drop: bool = False) -> Ints:
+        """Numbers of the rows that nodes name, ascending.
+
+        Args:
+            drop: Whether nodes are to be dropped first that nothing leads to, so that no completion that has been
+                taken may be looked up after that.
+        """
+        if drop:
+            self._compact()
         count = int(self._state.cursor[CURSOR_NODES])
         nodes, registers = self._state.nodes[:count], self._state.registers[:count]
         named = np.concatenate([nodes[:, NODE_ROW], nodes[:, NODE_ANCHOR], registers.ravel()])

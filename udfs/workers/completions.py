@@ -34,7 +34,7 @@ from sparkext.udfs.state.program import NO_KEY, Ints
 from sparkext.udfs.workers.fallback import Fallback
 from sparkext.udfs.workers.run import OUTPUT_BYTES, PoolRun
 
-ROWS = 1 << 14
+ROWS = 1 << 16
 """Room for completions before they are handed on."""
 
 
@@ -119,8 +119,7 @@ class CompletionRun(PoolRun):
                 self._found.make_room()
         self._base += rows
         if self._kept.is_large():
-            self._found.make_room(grow=False)
-            self._kept.keep(self._found.rows_in_use())
+            self._kept.keep(self._found.rows_in_use(drop=True))
         yield from self._tallied(self._key)
 
     def _begin_keys(self, arrow: pa.RecordBatch, batch: Batch) -> None:
@@ -237,7 +236,8 @@ class CompletionRun(PoolRun):
         rows = len(keys)
         columns: dict[str, pa.Array] = {}
         if self._layout.group_keys:
-            self._key_rows = [pa.concat_batches(self._key_rows)]
+            if len(self._key_rows) > 1:
+                self._key_rows = [pa.concat_batches(self._key_rows)]
             of_rows = self._key_rows[0].take(as_arrow(keys - self._first_key))
             columns |= zip(of_rows.schema.names, of_rows.columns, strict=True)
         columns["bank"] = as_arrow(np.full(rows, bank, np.int32))
