@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from typing import TypeAlias, TypeVar
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.compiler.anchors import anchor_classes
 from sparkext.planner.compiler.banks import Banks, is_free, lay_out
-from sparkext.planner.compiler.completions import with_completions
+from sparkext.planner.compiler.completions import Counting, with_completions
 from sparkext.planner.compiler.components import Component, needed
 from sparkext.planner.compiler.contributions import (
     addend_at,
@@ -51,7 +52,7 @@ from sparkext.planner.patterns.query import EventClass, Selection, Step, Window
 from sparkext.planner.sharing.prefixes import equal_prefixes, share_equal_prefixes
 from sparkext.planner.sharing.regions import Regions, regions
 from sparkext.planner.sharing.sharing_plan import SharingPlan
-from sparkext.planner.sharing.template import State, Template
+from sparkext.planner.sharing.template import State, Template, template_of
 
 _T = TypeVar("_T")
 
@@ -105,7 +106,14 @@ def compile_completions(template: Template, orders: int = 0, keys: Sequence[int]
         queries=tuple(replace(q, span=None) if number in built else q for number, q in enumerate(template.queries)),
     )
     made, _, _ = _compiled(plain, share_equal_prefixes(plain), PANES_FROM, False, built=built)
-    return with_completions(made, template.queries, orders, keys)
+    counted = [number for number, query in enumerate(template.queries) if query.has_rows and query.aggregates]
+    if not counted:
+        return with_completions(made, template.queries, orders, keys)
+    unbounded = [replace(template.queries[n], window=None, span=None, wait=None, completion=None) for n in counted]
+    beside = template_of(unbounded)
+    counting, _, _ = _compiled(beside, share_equal_prefixes(beside), inf, False, like=made)
+    made = replace(made, classes=counting.classes, columns=counting.columns)
+    return with_completions(made, template.queries, orders, keys, Counting(counting, tuple(counted)))
 
 
 def _handover(cells: dict[Node, int], own: dict[Node, int]) -> tuple[tuple[int, int], ...]:

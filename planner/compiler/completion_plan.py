@@ -123,8 +123,8 @@ class CompletionQuery:
         ends: Where its trends end.
         has_rows: Whether each completion is a row.
         shown: What such a row shows.
-        values: Per field of a row, the cells of the plan that counts beside which are added up in it, each with the
-            state of its trends; see `Completions.counting`.
+        values: Per field of a row, the cells of the plan that counts beside which are added up in it; see
+            `Completions.counting`.
         counted: Field for each thing that is counted once.
         counted_in: Number of the bank of these.
     """
@@ -136,7 +136,7 @@ class CompletionQuery:
     ends: tuple[CompletionEnd, ...]
     has_rows: bool
     shown: tuple[ShownSlot, ...] = ()
-    values: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = ()
+    values: tuple[tuple[int, tuple[int, ...]], ...] = ()
     counted: tuple[tuple[Distinct, int], ...] = ()
     counted_in: int | None = None
 

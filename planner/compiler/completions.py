@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sparkext.planner.automata.automaton import Automaton
 from sparkext.planner.automata.guards import ALWAYS
@@ -26,6 +26,7 @@ from sparkext.planner.compiler.kernel_plan import (
     GuardState,
     KernelPlan,
     Link,
+    QueryResult,
 )
 from sparkext.planner.conditions.access import compile_comparison
 from sparkext.planner.conditions.instructions import program
@@ -37,7 +38,13 @@ from sparkext.planner.sharing.prefixes import taken_out
 from sparkext.planner.sharing.template import Template, template_of
 
 
-def with_completions(plan: KernelPlan, queries: Sequence[Query], orders: int = 0, keys: Sequence[int] = ()) -> KernelPlan:
+def with_completions(
+    plan: KernelPlan,
+    queries: Sequence[Query],
+    orders: int = 0,
+    keys: Sequence[int] = (),
+    counting: Counting | None = None,
+) -> KernelPlan:
     """A kernel plan that also finds the completions of the queries of a pool that ask for them.
 
     Args:
@@ -45,13 +52,39 @@ def with_completions(plan: KernelPlan, queries: Sequence[Query], orders: int = 0
         queries: Of the pool.
         orders: Number of expressions of ORDER BY beside the time.
         keys: Positions of the PARTITION BY expressions among the key columns.
+        counting: How the aggregates of rows are counted; None if there are none.
     """
-    return _Compiler(plan, queries).plan(orders, tuple(keys))
+    return _Compiler(plan, queries, counting).plan(orders, tuple(keys))
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """How the aggregates of rows are counted.
+
+    Attributes:
+        plan: Its cells add up what the events of trends contribute, whenever these begin.
+        queries: Numbers of its queries in the pool.
+    """
+
+    plan: KernelPlan
+    queries: tuple[int, ...]
+
+    def values(self, query: int, result: QueryResult) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Per field of a row of a query, the cells that trends end in."""
+        if query not in self.queries:
+            return ()
+        own = self.plan.results[self.queries.index(query)]
+        cells = {slot.field: slot.cells for slot in self.plan.banks[own.bank].slots}
+        pairs = zip(result.values, own.values, strict=True)
+        return tuple(
+            {field: cells[mine] for fields, those in pairs for field, mine in zip(fields, those, strict=True)}.items()
+        )
 
 
 class _Compiler:
-    def __init__(self, plan: KernelPlan, queries: Sequence[Query]) -> None:
+    def __init__(self, plan: KernelPlan, queries: Sequence[Query], counting: Counting | None) -> None:
         self._plan = plan
+        self._counting = counting
         self._asking = [number for number, query in enumerate(queries) if query.completion is not None]
         self._queries = [queries[number] for number in self._asking]
         # What is asked of the ends of trends takes automata apart, and is no matter here.
@@ -94,6 +127,7 @@ class _Compiler:
             guard_states=self._guard_states(),
             keys=keys,
             comparisons=tuple(self._comparisons),
+            counting=None if self._counting is None else self._counting.plan,
         )
         return replace(
             self._plan,
@@ -188,7 +222,11 @@ class _Compiler:
             nth = used[one.attribute, is_list] = used.get((one.attribute, is_list), -1) + 1
             column = None
             if one.attribute is not None:
-                of = [s for s in range(len(blocks)) if one.mark is None or one.mark.variable in (None, automaton.labels[s])]
+                of = [
+                    s
+                    for s in range(len(blocks))
+                    if one.mark is None or one.mark.variable in (None, automaton.labels[s])
+                ]
                 known = self._shown.setdefault(one.attribute, set())
                 known.update(self._class(self._template.states[self._template.states_of[number][s]].event) for s in of)
                 column = list(self._shown).index(one.attribute)
@@ -210,6 +248,7 @@ class _Compiler:
             shown=tuple(shown),
             counted=tuple(zip(query.completion.counted, result.counted, strict=True)),
             counted_in=result.counted_in,
+            values=() if self._counting is None else self._counting.values(self._asking[number], result),
         )
 
 
@@ -251,7 +290,9 @@ def _blocks(template: Template) -> tuple[tuple[int, ...], ...]:
             is_open, start = template.is_open(number, state), automaton.starts.get(state)
             label = order[automaton.labels[state]]
             out = taken_out(template, number, state)
-            keys.append((what.event, what.step, is_open, start, label, out, _is_anchor(template, number, automaton, state)))
+            keys.append(
+                (what.event, what.step, is_open, start, label, out, _is_anchor(template, number, automaton, state))
+            )
             before.append(tuple((automaton.follows[source][state], offset + source) for source in sources))
     found = iter(refine(keys, before))
     return tuple(tuple(next(found) for _ in automaton.labels) for automaton in template.automata)
@@ -260,4 +301,3 @@ def _blocks(template: Template) -> tuple[tuple[int, ...], ...]:
 def _is_anchor(template: Template, number: int, automaton: Automaton, state: int) -> bool:
     """Whether trends are told apart by their events at a state."""
     return any(template.is_open(number, target) for target in automaton.follows[state])
-

@@ -135,7 +135,7 @@ class _Binder:
         all_counted = [call for row in counted for call in row]
         first_call = next((call for row in calls for call in row), None)
         at = None if first_call is None else (first_call.start, first_call.end)
-        check_completions(clause, steps, all_counted, at)
+        check_completions(clause, bool(steps), all_counted, at)
         if not clause.has_rows:
             check_span(clause, steps, not any(calls) and bool(all_counted))
         further = [event_expression(self._sql, one, self._names) for one in clause.further_order]
@@ -160,9 +160,7 @@ class _Binder:
         window = event_time.window(self._source.sparkSession, self._sql, clause.within, clause.slide, kind)
         span = event_time.span(self._source.sparkSession, self._sql, clause.span, kind)
         wait = event_time.span(self._source.sparkSession, self._sql, clause.wait, kind, "FOR")
-        completion = completion_of(
-            clause.has_rows, [call for row in shown for call in row], all_counted, checked
-        )
+        completion = completion_of(clause.has_rows, [call for row in shown for call in row], all_counted, checked)
 
         groups = _named(group_items or partition_items, checked)
         in_groups = {key.canonical for key in groups}
@@ -174,14 +172,23 @@ class _Binder:
                 _name(item),
                 self._measure(
                     item,
-                    [(call.start, call.end, aggregate_name(aggregates.index(one))) for call, one in zip(row, made, strict=True)]
+                    [
+                        (call.start, call.end, aggregate_name(aggregates.index(one)))
+                        for call, one in zip(row, made, strict=True)
+                    ]
                     + self._completion_names(completion, shown[number], counted[number], checked),
                 ),
             )
             for number, (item, row, made) in enumerate(zip(clause.measures, calls, found, strict=True))
         )
         self._check_names(group_items or partition_items, groups, window)
-        known = [order_by, *further, *of_witness, *conditions.values(), *(one for call in attributes for one in call.attributes())]
+        known = [
+            order_by,
+            *further,
+            *of_witness,
+            *conditions.values(),
+            *(one for call in attributes for one in call.attributes()),
+        ]
         by = None if type_by is None else type_by.canonical
         classes = self._classes(by, conditions, steps)
         expressions = self._with_part(
@@ -232,7 +239,9 @@ class _Binder:
             length_texts=length_texts,
             length_meaning=meaning(self._source, length_texts) if length_texts else None,
             further_order=tuple((one.canonical, one.text) for one in further),
-            partition_by=tuple(event_expression(self._sql, i.expression, self._names).canonical for i in clause.partition_by),
+            partition_by=tuple(
+                event_expression(self._sql, i.expression, self._names).canonical for i in clause.partition_by
+            ),
         )
 
     def _warn_of_constant_type(self, query: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence, Set
 
 from pyspark.sql.types import DataType
 
-from sparkext.binding.prev_conditions import BoundStep
 from sparkext.planner.automata.automaton import Automaton
 from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.automata.unambiguous import automaton_of
@@ -43,13 +42,13 @@ def shown_of(call: ShownCall, checked: Mapping[EventExpression, tuple[str, DataT
 
 
 def check_completions(
-    clause: Clause, steps: Mapping[str, BoundStep], counted: Sequence[DistinctCall], aggregates_at: tuple[int, int] | None
+    clause: Clause, compares: bool, counted: Sequence[DistinctCall], aggregates_at: tuple[int, int] | None
 ) -> None:
     """Refuse what cannot be computed of completions, or of queries that ask for none.
 
     Args:
         clause: The clause.
-        steps: Its conditions that name an earlier event, by variable.
+        compares: Whether it has conditions that name an earlier event.
         counted: What it counts once.
         aggregates_at: Where its first aggregate stands; None if it has none.
 
@@ -60,9 +59,9 @@ def check_completions(
     asks = clause.has_rows or bool(counted)
     automaton = automaton_of(clause.pattern, clause.selection is Selection.CONTIGUOUS)
     _check_wait(clause, automaton, asks)
-    if clause.further_order and (not asks or aggregates_at is not None):
+    if clause.further_order and (not asks or (aggregates_at is not None and not clause.has_rows)):
         first = clause.further_order[0]
-        also = "no ONE ROW PER COMPLETION" if not asks else "aggregates over trends"
+        also = "aggregates over all trends" if asks else "no ONE ROW PER COMPLETION"
         raise PlanningError("TREND_ORDER_COMBINED", first.start, first.end, also=also)
     if not asks:
         return
@@ -72,15 +71,14 @@ def check_completions(
     if clause.span is not None:
         if at_start or (at_end and clause.wait is None):
             raise PlanningError("TREND_SPAN_NOT_AT_END", clause.span.start, clause.span.end)
-        if aggregates_at is not None and clause.has_rows:
-            also = "aggregates over the trends of each completion"
-            raise PlanningError("TREND_SPAN_COMBINED", clause.span.start, clause.span.end, also=also)
     if at_start and clause.within is not None:
         raise PlanningError("TREND_COMPLETION_COMBINED", *at, also="a NOT at the start of its pattern and WITHIN")
     if clause.has_rows and counted:
         raise PlanningError("TREND_COMPLETION_COMBINED", counted[0].start, counted[0].end, also="COUNT(DISTINCT …)")
-    if clause.wait is not None and aggregates_at is not None:
-        raise PlanningError("TREND_COMPLETION_COMBINED", *at, also="FOR and aggregates over trends")
+    if aggregates_at is not None and (clause.has_rows or clause.wait is not None):
+        also = "conditions on earlier events" if compares else "a NOT at the end of its pattern" if at_end else None
+        if also is not None:
+            raise PlanningError("TREND_COMPLETION_COMBINED", *aggregates_at, also=f"aggregates over trends and {also}")
 
 
 def _check_wait(clause: Clause, automaton: Automaton, asks: bool) -> None:
@@ -128,5 +126,3 @@ def check_groups(
             example = f"FIRST({first}.{written})" if written.isidentifier() else f"FIRST({written})"
             at = expression.start, expression.end
             raise PlanningError("TREND_GROUP_SPLITS", *at, expression=written, example=example)
-
-

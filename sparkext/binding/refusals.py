@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from sparkext.jvm.analysis_context import is_aggregate
 from sparkext.planner.errors import PlanningError
-from sparkext.sql.aggregate_calls import SIDES, is_distinct
+from sparkext.sql.aggregate_calls import SIDES
 from sparkext.sql.clause import Expression
 from sparkext.sql.completion_calls import OF_WITNESS
 from sparkext.sql.event_expressions import AGGREGATES, SUBQUERY, is_call, is_last_but_one, is_star
@@ -77,12 +77,7 @@ def check_foreign(spark: SparkSession, where: str, expression: Expression, has_r
         if not is_call(tokens, at):
             continue
         word = token.word
-        if where == "DEFINE" and is_last_but_one(tokens, at):
-            continue
-        if has_rows and where == "MEASURES" and word in OF_WITNESS:
-            continue
-        if where == "MEASURES" and is_distinct(tokens, at):
-            outer, outer_end = token, matching(tokens, at + 1) or len(tokens)
+        if _is_known(where, tokens, at, has_rows):
             continue
         if _is_of_end(where, token, outer):
             continue
@@ -134,6 +129,13 @@ def _check_spelling(spark: SparkSession, where: str, token: Token) -> None:
     meant = closest(token.word, tuple(AGGREGATES)) if token.word and where == "MEASURES" else None
     if meant is not None and not spark.catalog.functionExists(token.word.lower()):
         raise _unknown_aggregate(token, f" Did you mean {meant}?")
+
+
+def _is_known(where: str, tokens: Sequence[Token], at: int, has_rows: bool) -> bool:
+    """Whether a call is ``LAST(e, 1)`` in DEFINE, or about the one trend of a completion that is a row."""
+    if where == "DEFINE":
+        return is_last_but_one(tokens, at)
+    return has_rows and where == "MEASURES" and tokens[at].word in OF_WITNESS
 
 
 def _is_of_end(where: str, token: Token, outer: Token | None) -> bool:

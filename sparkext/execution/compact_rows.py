@@ -208,13 +208,8 @@ def _readers(plan: KernelPlan) -> list[set[int]]:
             source = plan.cells[link.cell]
             for column in () if link.comparison is None else compared[link.comparison]:
                 classes[column] |= {cell.event, source.event if source.anchor is None else source.anchor}
-    if plan.completions is not None:
-        for state in plan.completions.states:
-            for link in state.links:
-                if link.comparison is not None:
-                    named = _compared(plan.completions.comparisons[link.comparison])
-                    for column in named:
-                        classes[column] |= {one.event for one in plan.completions.states}
+    for column in _compared_in_completions(plan):
+        classes[column] |= {state.event for state in plan.completions.states} if plan.completions else set()
     if plan.matches is not None:
         for root in plan.matches.roots:
             events = plan.matches.steps[root.step].classes
@@ -222,6 +217,12 @@ def _readers(plan: KernelPlan) -> list[set[int]]:
                 if added.column is not None:
                     classes[added.column].update(events[index] for index in added.positions or ())
     return classes
+
+
+def _compared_in_completions(plan: KernelPlan) -> set[int]:
+    """Numbers of the columns that the comparisons of completions read."""
+    comparisons = () if plan.completions is None else plan.completions.comparisons
+    return {column for comparison in comparisons for column in _compared(comparison)}
 
 
 def _compared(comparison: Comparison) -> set[int]:

@@ -29,7 +29,9 @@ _ROWS = "with ONE ROW PER COMPLETION each is a row, of which an outer query coun
 
 @dataclass(frozen=True, slots=True)
 class ShownCall:
-    """``FIRST(X.a)``, ``LAST(a)``, ``EVENTS(e)`` or ``CLASSIFIER()`` outside of aggregates; offsets as in the statement.
+    """``FIRST(X.a)``, ``LAST(a)``, ``EVENTS(e)`` or ``CLASSIFIER()`` outside of aggregates.
+
+    Offsets are those in the statement.
 
     Attributes:
         name: Which.
@@ -91,7 +93,9 @@ def _shown(sql: str, function: Token, inner: Sequence[Token], end: int, names: N
         if inner:
             raise wrong("it has none: it is the variable of the last event", *inner)
         return ShownCall(word, None, None, None, function.start, end)
-    nested = next((t for at, t in enumerate(inner) if t.word in (*AGGREGATES, *OF_WITNESS) and is_call(inner, at)), None)
+    nested = next(
+        (t for at, t in enumerate(inner) if t.word in (*AGGREGATES, *OF_WITNESS) and is_call(inner, at)), None
+    )
     if nested is not None:
         raise wrong(f"{nested.word} stands inside it", nested)
     if word in SIDES:
@@ -105,25 +109,17 @@ def _shown(sql: str, function: Token, inner: Sequence[Token], end: int, names: N
     return ShownCall(word, None, None, attribute, function.start, end)
 
 
-def distinct_calls(
-    sql: str, expression: Expression, names: Names, partition_by: Sequence[Item]
-) -> list[DistinctCall]:
+def distinct_calls(sql: str, expression: Expression, names: Names, partition_by: Sequence[Item]) -> list[DistinctCall]:
     """What a measure counts once, in order.
 
     Raises:
         PlanningError: ``TREND_AGGREGATE_ARGUMENT`` if it is something else.
     """
     tokens = expression.tokens
-    return [
-        _distinct(sql, tokens, at, names, partition_by)
-        for at in range(len(tokens))
-        if is_distinct(tokens, at)
-    ]
+    return [_distinct(sql, tokens, at, names, partition_by) for at in range(len(tokens)) if is_distinct(tokens, at)]
 
 
-def _distinct(
-    sql: str, tokens: Sequence[Token], at: int, names: Names, partition_by: Sequence[Item]
-) -> DistinctCall:
+def _distinct(sql: str, tokens: Sequence[Token], at: int, names: Names, partition_by: Sequence[Item]) -> DistinctCall:
     function, word = tokens[at], tokens[at + 2]
     closing = matching(tokens, at + 1)
 

@@ -281,9 +281,9 @@ class Workload:
             previews: list[Run] = []
             with contextlib.suppress(CapturedException):  # of rows that Spark has at hand, and looks at while it plans
                 previews += (pool.preview(part, relations.confs) for part in by_pass(missing))
-            for one in members:
-                run = planned[one] or next((run for run in previews if run.index_of(one.bound) is not None), None)
-                shown.append(replace(one, run=run if one.is_right else None))
+            for member in members:
+                run = planned[member] or next((run for run in previews if run.index_of(member.bound) is not None), None)
+                shown.append(replace(member, run=run if member.is_right else None))
         self._release_unused()
         return sorted(shown, key=lambda one: one.written.number)
 

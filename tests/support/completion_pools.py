@@ -17,6 +17,7 @@ from sparkext.planner.automata.guards import ALWAYS, guard
 from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.compiler.compile import compile_completions
 from sparkext.planner.compiler.kernel_plan import KernelPlan, Layout
+from sparkext.planner.compiler.result_columns import BEYOND, field_column
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import positive_variables
 from sparkext.planner.patterns.query import (
@@ -32,7 +33,17 @@ from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.workers.completions import CompletionRun
 from tests.support.completions import Counts, Found, count_completions, enumerate_completions
 from tests.support.enumerator import Event
-from tests.support.kernel_harness import arrow_type, cut, form_for, kernel_rows, sorted_rows, source_batch
+from tests.support.kernel_harness import (
+    aggregate_value,
+    arrow_type,
+    cut,
+    field_value,
+    form_for,
+    kernel_rows,
+    same,
+    sorted_rows,
+    source_batch,
+)
 from tests.support.prev_conditions import MEANINGS
 from tests.support.workloads import ATTRIBUTES, TIME, Workload, workload
 
@@ -47,6 +58,7 @@ class CompletionRow:
     group: tuple[Any, ...]
     window: int
     shown: tuple[Any, ...]
+    values: tuple[Any, ...] = ()
 
 
 def draw(random: Random) -> tuple[Workload, list[Event]]:
@@ -72,12 +84,12 @@ def _asking(query: Query, random: Random) -> Query | None:
     if query.window is not None and any(condition != ALWAYS for condition in automaton.starts.values()):
         return None
     span, wait = query.span, query.wait
-    at_end = {condition for condition in automaton.ends.values()}
+    at_end = set(automaton.ends.values())
     if at_end != {ALWAYS} and len(at_end) == 1 and any(guard(n) in at_end for n in range(8)) and random.random() < 0.7:
         wait = random.randint(1, 6)
-    if span is None and random.random() < 0.3 and (at_end == {ALWAYS} or wait is not None):
-        if all(condition == ALWAYS for condition in automaton.starts.values()):
-            span = random.randint(1, 8)
+    may_span = span is None and (at_end == {ALWAYS} or wait is not None)
+    if may_span and random.random() < 0.3 and all(condition == ALWAYS for condition in automaton.starts.values()):
+        span = random.randint(1, 8)
     variables = sorted(positive_variables(query.pattern))
     attributes = [NUMBER, *(Attribute(name, kind) for name, kind in ATTRIBUTES.items()), TIME]
     marks = [Mark(side, name) for side in Side for name in (None, *variables)]
@@ -90,7 +102,9 @@ def _asking(query: Query, random: Random) -> Query | None:
     counted = tuple(kind for kind in Distinct if random.random() < 0.3)
     has_rows = not counted or random.random() < 0.3
     completion = Completion(has_rows, tuple(shown) if has_rows else (), () if has_rows else counted)
-    return replace(query, aggregates=(), span=span, wait=wait, completion=completion)
+    may_add_up = has_rows and at_end == {ALWAYS} and not query.steps and not query.has_extreme_differences
+    aggregates = query.aggregates if may_add_up and random.random() < 0.6 else ()
+    return replace(query, aggregates=aggregates, span=span, wait=wait, completion=completion)
 
 
 def found_rows(
@@ -127,8 +141,22 @@ def found_rows(
             else:
                 number = of_bank[row["bank"]]
                 shown = tuple(_plain(row[name]) for name in plan.results[number].shown)
-                rows[number].append(CompletionRow(group, row["window"], shown))
+                rows[number].append(
+                    CompletionRow(group, row["window"], shown, _values(queries[number], plan, number, row))
+                )
     return rows, counts
+
+
+def _values(query: Query, plan: KernelPlan, number: int, row: dict[str, Any]) -> tuple[Any, ...]:
+    """Values of the aggregates of a row."""
+    beyond = dict(row[BEYOND] or ())
+
+    def held(index: int) -> Any:
+        field = plan.fields[index]
+        return field_value(field, row[field_column(index, field)], beyond.get(index))
+
+    pairs = zip(query.aggregates, plan.results[number].values, strict=True)
+    return tuple(aggregate_value(aggregate, [held(index) for index in indexes]) for aggregate, indexes in pairs)
 
 
 def _plain(value: Any) -> Any:
@@ -193,12 +221,13 @@ def difference(truth: Sequence[Found], rows: Sequence[CompletionRow], completion
                 if row.group == one.group
                 and row.window == one.window
                 and any(all(map(_same, row.shown, shown)) for shown in allowed)
+                and all(map(same, one.values, row.values))
             ),
             None,
         )
         if mine is None:
             near = [row for row in left if row.group == one.group and row.window == one.window]
-            return f"no row {one.group} {one.window} with one of {allowed}; there are {near}"
+            return f"no row {one.group} {one.window} with one of {allowed} and {one.values}; there are {near}"
         left.remove(mine)
     return f"not a completion: {left}" if left else None
 
@@ -226,5 +255,3 @@ def main() -> int:
 
 if __name__ == "__main__":
     sys.exit(main())
-
-

@@ -14,8 +14,8 @@ PATIENCE = 3000
 """Events that a process looks at interpreted before it loads or compiles the kernel."""
 
 _NAMES = ("advance", "finish", "settle_time", "compact")
-_COMPILED = {name: getattr(kernel, name) for name in _NAMES}
-_INTERPRETED = {name: interpreted(getattr(kernel, name)) for name in _NAMES}
+_COMPILED: dict[str, Callable[..., Any]] = {name: getattr(kernel, name) for name in _NAMES}
+_INTERPRETED: dict[str, Callable[..., Any]] = {name: interpreted(getattr(kernel, name)) for name in _NAMES}
 _seen = [0]
 
 
@@ -31,7 +31,7 @@ class Form:
 
     def of(self, name: str, rows: int = 0) -> Callable[..., Any]:
         """A function to call for so many events."""
-        if numba.config.DISABLE_JIT or _COMPILED["advance"].signatures:
+        if numba.config.DISABLE_JIT or kernel.advance.signatures:
             return _COMPILED[name]
         _seen[0] += rows
         return _INTERPRETED[name] if _seen[0] <= self._patience else _COMPILED[name]

@@ -1,7 +1,7 @@
 """The kernel of completions: one pass over events in order, which keeps the best begun trend of each state.
 
-A trend with the latest first event is the one that most spans and windows hold, so one number per state decides: that of
-its best node. Events of one moment are in no trend together; what they add waits until the moment is over. Nodes of a
+A trend with the latest first event is the one that most spans and windows hold, so one number per state decides: that
+of its best node. Events of one moment are in no trend together; what they add waits until the moment is over. Nodes of a
 moment get their order when it is over: by their variables, then by the order of the nodes before them.
 
 Where the step from a state has a condition, its nodes are held apart as far as conditions tell them apart: in buckets
@@ -57,7 +57,6 @@ from sparkext.udfs.completions.program import (
     LINK_COMPARISON,
     LINK_CONDITION,
     LINK_SOURCE,
-    LISTED,
     NODE_ANCHOR,
     NODE_FROM,
     NODE_MOMENT,
@@ -329,7 +328,7 @@ def _gather(program, state, batch, row, base, s, link, time, first):  # type: ig
         known = np.int64(-1)
         for node in range(first, state.cursor[CURSOR_NODES]):
             if nodes[node, NODE_ANCHOR] == anchor:
-                known = node
+                known = np.int64(node)
         if known < 0:
             node = _node(program, state, s, before, row, base, time)
             nodes[node, NODE_ANCHOR] = anchor

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
-from sparkext.planner.compiler.completion_plan import Completions, CompletionState
+from sparkext.planner.compiler.completion_plan import CompletionState
 from sparkext.planner.compiler.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import Side
 from sparkext.udfs.comparisons.histories import coded
@@ -100,9 +100,9 @@ class Program(NamedTuple):
     """What to look for. All arrays are int64 and C-contiguous.
 
     Attributes:
-        states: Per state: number of its variable, whether a trend may start, class needed for that (-1: none), condition
-            of that (-1: none), begin and end in ``links``, what is held there, whether events leave that are gone on
-            from, begin and end in ``ends``, whether trends are held per anchor. Shape (states, 11).
+        states: Per state: number of its variable, whether a trend may start, class needed for that (-1: none),
+            condition of that (-1: none), begin and end in ``links``, what is held there, whether events leave that
+            are gone on from, begin and end in ``ends``, whether trends are held per anchor. Shape (states, 11).
         class_states: States in order of their classes.
         class_ends: Where those of each class begin in ``class_states``, and the end. Shape (classes + 1,).
         links: State before, condition (-1: none), comparison (-1: none). Shape (links, 3).

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.compiler.completion_plan import Completions, CompletionQuery, Slot
+from sparkext.planner.compiler.completion_plan import CompletionQuery, Completions, Slot
 from sparkext.planner.compiler.kernel_plan import NO_EVENT, Arithmetic, KernelPlan, Layout
 from sparkext.planner.patterns.query import Distinct
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import Batch, BatchReader
 from sparkext.udfs.arrow.key_changes import changes, same
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
+from sparkext.udfs.completions.counting import Counter
 from sparkext.udfs.completions.form import Form
 from sparkext.udfs.completions.kept_rows import KeptRows
 from sparkext.udfs.completions.machine import CompletionMachine
@@ -66,6 +67,8 @@ class CompletionRun(PoolRun):
         self._asked: Completions = plan.completions
         self._adds = any(cell.event != NO_EVENT for cell in plan.cells)
         self._found = CompletionMachine(plan, rows, Form())
+        self._counter = None if self._asked.counting is None else Counter(self._asked)
+        self._times = np.zeros(0, np.int64)
         self._kept = KeptRows(len(self._asked.shown))
         self._tallies = Tallies(self._asked.queries)
         self._key = -1
@@ -110,6 +113,9 @@ class CompletionRun(PoolRun):
         shown = arrow.select(range(first + orders, arrow.num_columns))
         self._shown_types = list(shown.schema.types)
         self._kept.add(shown, self._base)
+        if self._counter is not None:
+            self._counter.add(batch, moments, self._base)
+            self._times = batch.time
         row = 0
         part = self._found.begin(batch, self._base)
         while row < rows:
@@ -172,14 +178,17 @@ class CompletionRun(PoolRun):
             else:
                 assert one.register is not None
                 slots[one.slot] = self._kept.take(slot.column, self._found.registers(found[:, OUT_NODE], one.register))
-        keys, windows = found[:, OUT_KEY], found[:, OUT_WINDOW]
+        keys, windows, rows = found[:, OUT_KEY], found[:, OUT_WINDOW], found[:, OUT_ROW]
         if (times != 1).any():
             repeated = np.repeat(np.arange(len(found)), times)
             begun = np.cumsum(times) - times
             windows = windows[repeated] + np.arange(len(repeated)) - begun[repeated]
-            keys = keys[repeated]
+            keys, rows = keys[repeated], rows[repeated]
             slots = {number: array.take(as_arrow(repeated)) for number, array in slots.items()}
-        return self._batch(query.bank, keys, windows, {}, slots)
+        values: dict[int, FieldValues] = {}
+        if self._counter is not None and query.values:
+            values = self._counter.fields(query, rows, self._times[rows - self._base], windows)
+        return self._batch(query.bank, keys, windows, values, slots)
 
     def _variables(self, query: CompletionQuery, nodes: Ints) -> pa.Array:
         """The variables of the last events."""
@@ -216,7 +225,9 @@ class CompletionRun(PoolRun):
                     null = np.concatenate(self._has_null)[keys - self._first_key]
                     has_key = (~null).astype(np.int64)
                     known = {Distinct.COMPLETIONS: counts, Distinct.KEYS: has_key}
-                    values = {field: FieldValues(np.zeros(len(keys), np.int64), known[kind]) for kind, field in query.counted}
+                    values = {
+                        field: FieldValues(np.zeros(len(keys), np.int64), known[kind]) for kind, field in query.counted
+                    }
                     yield self._batch(self._bank_of_counts(query), keys, windows, values, {})
         if until > self._first_key:
             drop = until - self._first_key
@@ -278,4 +289,3 @@ def _empty(arithmetic: Arithmetic, rows: int) -> FieldValues:
             return FieldValues(nothing, numbers=np.zeros(rows))
         case Arithmetic.EXTREME:
             return FieldValues(nothing + NO_KEY[0], nothing + NO_KEY[1])
-
