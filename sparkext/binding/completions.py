@@ -68,17 +68,18 @@ def check_completions(
     at = clause.completions_at or (counted[0].start, counted[0].end)
     at_start = any(condition != ALWAYS for condition in automaton.starts.values())
     at_end = any(condition != ALWAYS for condition in automaton.ends.values())
-    if clause.span is not None:
-        if at_start or (at_end and clause.wait is None):
-            raise PlanningError("TREND_SPAN_NOT_AT_END", clause.span.start, clause.span.end)
+    if clause.span is not None and (at_start or (at_end and clause.wait is None)):
+        raise PlanningError("TREND_SPAN_NOT_AT_END", clause.span.start, clause.span.end)
     if at_start and clause.within is not None:
         raise PlanningError("TREND_COMPLETION_COMBINED", *at, also="a NOT at the start of its pattern and WITHIN")
     if clause.has_rows and counted:
         raise PlanningError("TREND_COMPLETION_COMBINED", counted[0].start, counted[0].end, also="COUNT(DISTINCT …)")
     if aggregates_at is not None and (clause.has_rows or clause.wait is not None):
-        also = "conditions on earlier events" if compares else "a NOT at the end of its pattern" if at_end else None
-        if also is not None:
-            raise PlanningError("TREND_COMPLETION_COMBINED", *aggregates_at, also=f"aggregates over trends and {also}")
+        beside = "conditions on earlier events" if compares else "a NOT at the end of its pattern" if at_end else None
+        if beside is not None:
+            raise PlanningError(
+                "TREND_COMPLETION_COMBINED", *aggregates_at, also=f"aggregates over trends and {beside}"
+            )
 
 
 def _check_wait(clause: Clause, automaton: Automaton, asks: bool) -> None:

@@ -77,9 +77,7 @@ def check_foreign(spark: SparkSession, where: str, expression: Expression, has_r
         if not is_call(tokens, at):
             continue
         word = token.word
-        if _is_known(where, tokens, at, has_rows):
-            continue
-        if _is_of_end(where, token, outer):
+        if _is_known(where, tokens, at, has_rows) or _is_of_end(where, token, outer):
             continue
         if word in _OF_MATCH_RECOGNIZE and not _is_users(spark, word):
             raise _of_match_recognize(token, *_OF_MATCH_RECOGNIZE[word])

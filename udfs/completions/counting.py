@@ -269,8 +269,10 @@ def _sum(one: Total, other: Total) -> Total:
 
 
 def _times(value: Total, count: Total) -> Total:
-    """A value so many times; none of a value that is not finite is nothing."""
-    if isinstance(value, float) or isinstance(count, float):
+    """A value so many times; none of a value that is not finite is nothing. A total that is copied counts once."""
+    if isinstance(count, float):
+        return count
+    if isinstance(value, float):
         return value if count else 0
     return value * count
 

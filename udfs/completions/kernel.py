@@ -1,8 +1,8 @@
 """The kernel of completions: one pass over events in order, which keeps the best begun trend of each state.
 
 A trend with the latest first event is the one that most spans and windows hold, so one number per state decides: that
-of its best node. Events of one moment are in no trend together; what they add waits until the moment is over. Nodes of a
-moment get their order when it is over: by their variables, then by the order of the nodes before them.
+of its best node. Events of one moment are in no trend together; what they add waits until the moment is over. Nodes of
+a moment get their order when it is over: by their variables, then by the order of the nodes before them.
 
 Where the step from a state has a condition, its nodes are held apart as far as conditions tell them apart: in buckets
 between the latest starts of what is forbidden (`sparkext.udfs.kernels.guards`), one by one where events are compared,
