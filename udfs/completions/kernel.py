@@ -613,7 +613,9 @@ def _settle(program, state):  # type: ignore[no-untyped-def]
         state.order[0] = first
     for n in range(end - first):
         node = state.order[n]
-        cursor[CURSOR_ORDER] += 1
+        # Of nodes that nothing tells apart none is better.
+        if n == 0 or _comes_before(program, nodes, state.order[n - 1], node):
+            cursor[CURSOR_ORDER] += 1
         nodes[node, NODE_ORDER] = cursor[CURSOR_ORDER]
     for node in range(first, end):
         _insert(program, state, node)
