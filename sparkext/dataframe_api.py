@@ -64,8 +64,8 @@ def match_trend(
     Args:
         df: Events, of a session that `sparkext.enable` returned.
         pattern: As in ``PATTERN ( … )``.
-        order_by: The time of an event: a column or an expression; after it, with rows of completions, what orders events
-            of one time. Here as for the next four, an expression is SQL
+        order_by: The time of an event: a column or an expression; after it, with rows of completions, what orders
+            events of one time. Here as for the next four, an expression is SQL
             text or a Column; where several may be given, one need not be in a list.
         measures: What to compute: names with aggregates, or texts as in ``MEASURES``, such as ``COUNT(*) AS n``.
         partition_by: Keys that all events of a trend agree in.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sparkext.amounts import amount, cost, count, part, unit
+from sparkext.binding.bound_query import BoundQuery
 from sparkext.explain.bursts import burst_lines
 from sparkext.explain.hamlet_search import loop_lines
 from sparkext.explain.match_search import match_lines

@@ -44,7 +44,7 @@ def _writable(query: Query, drawn: Workload) -> Query:
 
 
 def statement(drawn: Workload, query: Query, relation: str, has_order: bool) -> str:
-    """A statement with what ``query`` asks for: aggregates m0, …, what is shown s0, …, what is counted c0, …"""
+    """A statement with what ``query`` asks for: m0, … are aggregates, s0, … what is shown, c0, … what is counted."""
     completion = query.completion
     assert completion is not None
     lines = drawn.sql(query, relation).removesuffix("\n)").split("\n  ")
@@ -80,7 +80,7 @@ def _said(shown: Shown) -> str:
 
 
 def mismatches(spark: SparkSession, seed: int) -> tuple[list[str], int]:
-    """What ``spark.sql`` and the enumerator disagree on, for the random pool of ``seed``; and how many rows there are."""
+    """What ``spark.sql`` and the enumerator disagree on, for the random pool of ``seed``; and the number of rows."""
     random = Random(seed)
     drawn_and_events = draw_for_sql(random)
     if drawn_and_events is None:
