@@ -54,7 +54,7 @@ def event(kind: str, time: int, number: int) -> Event:
 
 def funnel(steps: str, name: str = "funnel") -> Query:
     """The steps that a funnel has reached, each with its first event."""
-    *before, last = steps
+    before, last = list(steps[:-1]), steps[-1]
     pattern: Variable | Sequence = Variable(last)
     for step in reversed(before):
         pattern = Sequence((Variable(step), Repeat(pattern, 0, 1)))

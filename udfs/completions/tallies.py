@@ -28,11 +28,15 @@ class Tallies:
 
     def add(self, query: int, keys: Ints, first: Ints, last: Ints) -> None:
         """Count completions of a query, each in all windows from a first to a last one. All have shape (events,)."""
-        ones = np.ones(len(keys), np.int64)
-        begins = np.stack([keys, first, ones], axis=1)
-        ends = np.stack([keys, last + 1, -ones], axis=1)
+        # Completions that follow each other are mostly in the same windows.
+        is_new = np.ones(len(keys), np.bool_)
+        is_new[1:] = (keys[1:] != keys[:-1]) | (first[1:] != first[:-1]) | (last[1:] != last[:-1])
+        at = np.flatnonzero(is_new)
+        times = np.diff(at, append=len(keys))
+        begins = np.stack([keys[at], first[at], times], axis=1)
+        ends = np.stack([keys[at], last[at] + 1, -times], axis=1)
         self._changes[query] += [begins, ends]
-        self._held[query] += 2 * len(keys)
+        self._held[query] += 2 * len(at)
         if self._held[query] > self._worth[query]:
             self._changes[query] = [_together(self._changes[query])]
             self._held[query] = len(self._changes[query][0])

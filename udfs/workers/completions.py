@@ -154,8 +154,11 @@ class CompletionRun(PoolRun):
         out = self._found.taken()
         if not len(out):
             return
+        if len(self._asked.queries) > 1:
+            out = out[np.argsort(out[:, OUT_QUERY], kind="stable")]
+        ends = np.searchsorted(out[:, OUT_QUERY], np.arange(len(self._asked.queries) + 1))
         for number, query in enumerate(self._asked.queries):
-            mine = out[out[:, OUT_QUERY] == number]
+            mine = out[ends[number] : ends[number + 1]]
             if not len(mine):
                 continue
             if query.counted:
