@@ -20,7 +20,7 @@ from sparkext.planner.problem.cost_model import CostModel
 from sparkext.planner.problem.plan_cost import plan_cost
 from sparkext.planner.problem.problem import Problem
 from sparkext.planner.problem.strategy import PlanResult, Strategy
-from sparkext.planner.sharing.prefixes import share_nothing
+from sparkext.planner.sharing.prefixes import share_equal_prefixes, share_nothing
 from sparkext.planner.sharon.sharon import Sharon, sequence_labels
 
 MODELS: tuple[str, ...] = ("measured", "paper")
@@ -116,6 +116,20 @@ def optimize(problem: Problem, model: CostModel, optimizer: str) -> OptimizerRes
     begin = time.perf_counter()
     with _no_collection():
         found = OPTIMIZERS[optimizer].plan(problem, model)
+    return OptimizerResult(problem, model, optimizer, found, time.perf_counter() - begin)
+
+
+def share_what_is_equal(problem: Problem, model: CostModel, optimizer: str) -> OptimizerResult:
+    """What is planned of queries that an optimizer leaves alone: states with equal prefixes are one, and nothing else.
+
+    Args:
+        problem: The workload.
+        model: Costs.
+        optimizer: That has been asked for.
+    """
+    begin = time.perf_counter()
+    plan = share_equal_prefixes(problem.template)
+    found = PlanResult(plan, plan_cost(problem, model, plan))
     return OptimizerResult(problem, model, optimizer, found, time.perf_counter() - begin)
 
 

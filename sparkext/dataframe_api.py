@@ -34,7 +34,7 @@ def match_trend(
     df: DataFrame,
     *,
     pattern: str,
-    order_by: Expression,
+    order_by: Expressions,
     measures: str | Sequence[str] | Mapping[str, str],
     partition_by: Expressions = (),
     group_by: Expressions = (),
@@ -44,6 +44,7 @@ def match_trend(
     slide: Length | None = None,
     span: Length | None = None,
     selection: str | None = None,
+    one_row_per_completion: bool = False,
     name: str | None = None,
 ) -> DataFrame:
     """Aggregates over all event trends of ``df`` that match a pattern: ``MATCH_TREND`` for a data frame.
@@ -63,7 +64,8 @@ def match_trend(
     Args:
         df: Events, of a session that `sparkext.enable` returned.
         pattern: As in ``PATTERN ( … )``.
-        order_by: The time of an event: a column or an expression. Here as for the next four, an expression is SQL
+        order_by: The time of an event: a column or an expression; after it, with rows of completions, what orders
+            events of one time. Here as for the next four, an expression is SQL
             text or a Column; where several may be given, one need not be in a list.
         measures: What to compute: names with aggregates, or texts as in ``MEASURES``, such as ``COUNT(*) AS n``.
         partition_by: Keys that all events of a trend agree in.
@@ -77,6 +79,8 @@ def match_trend(
             windows that its last event is in; of any length without it.
         selection: Which events a trend may leave out: ``"SKIP TILL ANY MATCH"`` (all), ``"SKIP TILL NEXT MATCH"``
             (those that could not have continued it) or ``"CONTIGUOUS"`` (none); all without it.
+        one_row_per_completion: Whether each event that ends a trend is a row, of which measures say what one such
+            trend is: ``FIRST(X.a)``, ``LAST(a)``, ``EVENTS(e)``, ``CLASSIFIER()``.
         name: Of a temporary view to make of the query, which lives until it is dropped. Without it the query
             lives as long as the frame that is returned.
 
@@ -107,7 +111,7 @@ def match_trend(
     sections = [
         _list("PARTITION BY", expressions_of("partition_by", partition_by)),
         _list("GROUP BY", expressions_of("group_by", group_by)),
-        f"ORDER BY {expression_of('order_by', order_by)}",
+        _list("ORDER BY", expressions_of("order_by", order_by)),
         "" if type_by is None else f"TYPE BY {expression_of('type_by', type_by)}",
         _list("MEASURES", measures_of(measures)),
         f"PATTERN ({text_of('pattern', pattern)})",
@@ -116,6 +120,7 @@ def match_trend(
         "" if slide is None else f"SLIDE {length_of('slide', slide)}",
         "" if span is None else f"SPAN {length_of('span', span)}",
         "" if selection is None else selection_of(selection),
+        "ONE ROW PER COMPLETION" if one_row_per_completion else "",
     ]
     clause = "\n  ".join(filter(None, sections))
     df.createOrReplaceTempView(source)

@@ -21,6 +21,7 @@ ALLOWED = {
         "numpy",
         "pyarrow",
         "numba",
+        "sparkext.planner.kernel_plan.completion_plan",
         "sparkext.planner.kernel_plan.kernel_plan",
         "sparkext.planner.kernel_plan.result_columns",
         "sparkext.planner.automata.guards",
@@ -104,6 +105,8 @@ WITHOUT_SPARK = (
     "prev_conditions",
     "automata",
     "by_hand",
+    "completion_pools",
+    "completions",
     "enumerator",
     "gloria_texts",
     "kernel_harness",
@@ -281,7 +284,7 @@ def test_truth_and_harness_need_no_spark(module: str) -> None:
 
 
 def test_truth_knows_nothing_of_what_it_is_the_truth_for() -> None:
-    for module in ("prev_conditions", "enumerator", "instruction_twin", "kernel_twin"):
+    for module in ("prev_conditions", "completions", "enumerator", "instruction_twin", "kernel_twin"):
         for name in imported(ROOT / "tests" / "support" / f"{module}.py"):
             assert not is_within(name, FORBIDDEN_TO_THE_ENUMERATOR), f"{module} imports {name}"
 

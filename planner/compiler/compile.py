@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from typing import TypeAlias, TypeVar
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.compiler.anchor_classes import anchor_classes
 from sparkext.planner.compiler.banks import Banks, is_free, lay_out
+from sparkext.planner.compiler.completions import Counting, with_completions
 from sparkext.planner.compiler.match_steps import with_matches
 from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, key_of, nodes_of, sources_of
 from sparkext.planner.conditions.access import compile_comparison, is_ranked
@@ -40,7 +42,7 @@ from sparkext.planner.sharing.match_plan import MatchPlan
 from sparkext.planner.sharing.prefixes import equal_prefixes, share_equal_prefixes
 from sparkext.planner.sharing.regions import Regions, regions
 from sparkext.planner.sharing.sharing_plan import SharingPlan
-from sparkext.planner.sharing.template import State, Template
+from sparkext.planner.sharing.template import State, Template, template_of
 from sparkext.planner.totals.components import Component, needed
 from sparkext.planner.totals.contributions import (
     addend_at,
@@ -87,6 +89,31 @@ def compile_plan(
     if not lanes.guard_states and not lanes.comparisons and not lanes.panes and not made.panes and not made.spans:
         lanes = replace(lanes, handover=_handover(cells, own))
     return replace(made, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
+
+
+def compile_completions(template: Template, orders: int = 0, keys: Sequence[int] = ()) -> KernelPlan:
+    """The kernel plan of queries that ask for completions, all of which share what is equal.
+
+    Args:
+        template: Of these queries.
+        orders: Number of expressions of ORDER BY beside the time.
+        keys: Positions of the PARTITION BY expressions among the key columns.
+    """
+    built = frozenset(number for number, query in enumerate(template.queries) if not query.has_totals)
+    # No cell adds to what is built, so no span needs one.
+    plain = replace(
+        template,
+        queries=tuple(replace(q, span=None) if number in built else q for number, q in enumerate(template.queries)),
+    )
+    made, _, _ = _compiled(plain, share_equal_prefixes(plain), PANES_FROM, False, built=built)
+    counted = [number for number, query in enumerate(template.queries) if query.has_rows and query.aggregates]
+    if not counted:
+        return with_completions(made, template.queries, orders, keys)
+    unbounded = [replace(template.queries[n], window=None, span=None, wait=None, completion=None) for n in counted]
+    beside = template_of(unbounded)
+    counting, _, _ = _compiled(beside, share_equal_prefixes(beside), inf, False, like=made)
+    made = replace(made, classes=counting.classes, columns=counting.columns)
+    return with_completions(made, template.queries, orders, keys, Counting(counting, tuple(counted)))
 
 
 def _handover(cells: dict[Node, int], own: dict[Node, int]) -> tuple[tuple[int, int], ...]:

@@ -28,10 +28,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.query import EventClass, Window
+
+if TYPE_CHECKING:
+    from sparkext.planner.kernel_plan.completion_plan import Completions
 
 SOURCE = files("sparkext.planner.kernel_plan") / "kernel_plan.py"
 """This file: compiled kernels hold its constants, so they are made anew when it changes."""
@@ -457,12 +461,18 @@ class QueryResult:
         values: Per aggregate its fields: SUM and AVG have the sum and the number of values, the least or greatest
             difference of doubles has two of which it is one, all others have one.
         most_matches: If matches are built, the most that there may be of a step in a key and window.
+        counted: Fields of what is counted once, in a bank of their own.
+        counted_in: Number of that bank.
+        shown: If each completion is a row, the columns of what it shows.
     """
 
     bank: int
     presence: int
     values: tuple[tuple[int, ...], ...]
     most_matches: int | None = None
+    counted: tuple[int, ...] = ()
+    counted_in: int | None = None
+    shown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -559,6 +569,7 @@ class KernelPlan:
             total between two times. With them one plan can take over from the other while a key is under way.
             Empty when it cannot.
         matches: Of queries whose matches are built, to which no cell adds anything.
+        completions: Of queries that ask for the events that end a trend.
     """
 
     classes: tuple[EventClass, ...]
@@ -577,6 +588,7 @@ class KernelPlan:
     fallback: KernelPlan | None = None
     handover: tuple[tuple[int, int], ...] = ()
     matches: Matches | None = None
+    completions: Completions | None = None
 
     @property
     def has_addends(self) -> bool:

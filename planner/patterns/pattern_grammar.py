@@ -35,7 +35,7 @@ from sparkext.planner.patterns.pattern import (
 )
 
 _QUANTIFIERS: dict[str, tuple[int, int | None]] = {"+": (1, None), "*": (0, None), "?": (0, 1)}
-_FUNCTIONS = ("SEQ", "OR", "AND", "PERMUTE")
+_FUNCTIONS = ("SEQ", "OR", "AND", "PERMUTE", "FUNNEL")
 _INSIDE = "it is inside another NOT"
 _EXCLUSION = "'{- … -}' does not apply: no events are returned, so there are none to leave out"
 _ANCHOR = (
@@ -321,11 +321,26 @@ class _Reader:
             begins.append(self._at)
             parts.append(self.alternation(depth + 1))
         self.expect(")")
+        if word == "FUNNEL":
+            return self.funnel(parts, begins)
         if word == "SEQ" or len(parts) == 1:
             return _sequence(parts)
         if word == "OR":
             return self.alternatives(parts, begins)
         return self.shuffled(parts, begins[0])
+
+    def funnel(self, parts: list[Node], begins: list[int]) -> Node:
+        """The first of some steps, maybe with those after it: ``A (B C?)?``."""
+        steps = [
+            self.positive(part, begin, "it is a step of FUNNEL by itself")
+            for part, begin in zip(parts, begins, strict=True)
+        ]
+        *before, reached = steps
+        for step in reversed(before):
+            whole = _sequence([step, Repeat(reached, 0, 1)])
+            assert not isinstance(whole, Not)
+            reached = whole
+        return reached
 
     def _variable(self, found: Lexeme) -> Variable:
         self._at += 1

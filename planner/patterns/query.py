@@ -167,6 +167,51 @@ class Aggregate:
         return f"{self.function.value}({_shown(self.variable, self.attribute)})"
 
 
+class Distinct(Enum):
+    """What is counted once, however many trends it is in.
+
+    COMPLETIONS: events that end a trend. KEYS: partitions with a trend; one with a NULL among its keys does not count.
+    """
+
+    COMPLETIONS = "COUNT(DISTINCT LAST(*))"
+    KEYS = "COUNT(DISTINCT keys)"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the row of a completion shows of its witness.
+
+    Attributes:
+        mark: Of which event; None for all of its events, or for the variable of the last one.
+        attribute: What of it; None for that variable.
+    """
+
+    mark: Mark | None = None
+    attribute: Attribute | None = None
+
+    def __str__(self) -> str:
+        if self.attribute is None:
+            return "CLASSIFIER()"
+        if self.mark is None:
+            return f"EVENTS({_shown(None, self.attribute)})"
+        return f"{self.mark.side.value}({_shown(self.mark.variable, self.attribute)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a query asks of completions, the events that end a trend.
+
+    Attributes:
+        has_rows: Whether each of them is a row of the result.
+        shown: What such a row shows of its witness, distinct.
+        counted: What is counted without rows, distinct.
+    """
+
+    has_rows: bool
+    shown: tuple[Shown, ...] = ()
+    counted: tuple[Distinct, ...] = ()
+
+
 def _shown(variable: str | None, attribute: Attribute) -> str:
     """An attribute of a variable as people read it."""
     text = attribute.text
@@ -206,6 +251,9 @@ class Query:
         rows: The class of all rows of the query's relation, of which CONTIGUOUS leaves out none.
         span: How much less than that a trend's last event is after its first, in units of the time column; None for
             any time. With it, a trend is in the windows that its last event is in.
+        wait: How long after its last event what is forbidden at the end of the pattern must not happen, likewise; None
+            for up to the end of the window.
+        completion: What is asked of completions; None if nothing is.
     """
 
     name: str
@@ -217,6 +265,18 @@ class Query:
     selection: Selection = Selection.ANY
     rows: EventClass = ALL_ROWS
     span: int | None = None
+    wait: int | None = None
+    completion: Completion | None = None
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether each completion is a row of the result."""
+        return self.completion is not None and self.completion.has_rows
+
+    @property
+    def has_totals(self) -> bool:
+        """Whether anything is added up over all trends of a group and window."""
+        return self.completion is None or (bool(self.aggregates) and not self.has_rows)
 
     @property
     def held_for(self) -> Window | int | None:

@@ -32,9 +32,9 @@ def equal_prefixes(template: Template, plan: SharingPlan | None = None) -> tuple
         for state, sources in enumerate(automaton.predecessors()):
             template_state = template.states_of[number][state]
             event, step = template.states[template_state].event, template.states[template_state].step
-            taken_out = _taken_out(template, number, state)
+            leaving = taken_out(template, number, state)
             is_open, start = template.is_open(number, state), automaton.starts.get(state)
-            keys.append((event, step, is_open, start, query.held_for, taken_out, entered.get((number, template_state))))
+            keys.append((event, step, is_open, start, query.held_for, leaving, entered.get((number, template_state))))
             before.append(tuple((automaton.follows[source][state], offset + source) for source in sources))
     blocks = iter(refine(keys, before))
     return tuple(tuple(next(blocks) for _ in automaton.labels) for automaton in template.automata)
@@ -57,7 +57,7 @@ def _of_parts(template: Template, plan: SharingPlan | None) -> dict[tuple[int, i
     return found
 
 
-def _taken_out(template: Template, number: int, state: int) -> object:
+def taken_out(template: Template, number: int, state: int) -> object:
     """What takes events out of the totals of a state of a query; None when nothing does."""
     query = template.queries[number]
     if query.selection is Selection.ANY:

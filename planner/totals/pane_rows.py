@@ -80,6 +80,8 @@ def pane_rows(
     """
     together: dict[Window | int | None, list[int]] = {}
     for number, query in enumerate(template.queries):
+        if not query.has_totals:
+            continue
         window = query.held_for
         many = isinstance(window, Window) and window.live > 1 and _is_linear(template, number)
         assert query.span is None or _is_linear(template, number), "totals of a span are products"

@@ -14,6 +14,7 @@ from pyspark.sql.types import DataType
 from sparkext.binding import event_time
 from sparkext.binding.aggregate_types import check_type
 from sparkext.binding.bound_query import BoundQuery, Key, Measure, event_texts
+from sparkext.binding.completions import check_completions, check_groups, completion_of, shown_of
 from sparkext.binding.earlier_events import check_earlier_events
 from sparkext.binding.meaning import Meaning
 from sparkext.binding.prev_conditions import BoundStep, bind_step
@@ -32,9 +33,10 @@ from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import negated_variables, positive_variables, variables
-from sparkext.planner.patterns.query import Aggregate, EventClass, Query, Selection, Step, Window
+from sparkext.planner.patterns.query import Aggregate, Completion, EventClass, Query, Selection, Step, Window
 from sparkext.sql.aggregate_calls import AggregateCall, aggregate_calls
 from sparkext.sql.clause import Clause, Expression, Item
+from sparkext.sql.completion_calls import DistinctCall, ShownCall, distinct_calls, shown_calls
 from sparkext.sql.event_expressions import (
     AdjacentExpression,
     EventExpression,
@@ -44,7 +46,7 @@ from sparkext.sql.event_expressions import (
     event_expression,
     find_variable,
 )
-from sparkext.sql.own_columns import aggregate_name
+from sparkext.sql.own_columns import aggregate_name, counted_name, shown_name
 from sparkext.sql.quoting import alone, one_line
 from sparkext.sql.tokens import Token, TokenKind
 
@@ -126,18 +128,39 @@ class _Binder:
         clause = self._clause
         self._check_automaton()
         for where, expression in _expressions(clause):
-            check_foreign(self._source.sparkSession, where, expression)
+            check_foreign(self._source.sparkSession, where, expression, clause.has_rows)
         order_by = event_expression(self._sql, clause.order_by, self._names)
         type_by = None if clause.type_by is None else event_expression(self._sql, clause.type_by, self._names)
         self._warn_of_constant_type(name)
         group_items, partition_items = self._keys(clause.group_by), self._keys(clause.partition_by)
         conditions, steps = self._conditions()
-        check_span(clause, steps)
         calls = [aggregate_calls(self._sql, item.expression, self._names) for item in clause.measures]
         attributes = [call for row in calls for call in row if any(call.attributes())]
         self._check_counted(call for row in calls for call in row)
+        shown = [
+            shown_calls(self._sql, item.expression, self._names) if clause.has_rows else [] for item in clause.measures
+        ]
+        counted = [
+            distinct_calls(self._sql, item.expression, self._names, clause.partition_by) for item in clause.measures
+        ]
+        self._check_shown(call for row in shown for call in row)
+        all_counted = [call for row in counted for call in row]
+        first_call = next((call for row in calls for call in row), None)
+        at = None if first_call is None else (first_call.start, first_call.end)
+        check_completions(clause, bool(steps), all_counted, at)
+        if not clause.has_rows:
+            check_span(clause, steps, not any(calls) and bool(all_counted))
+        further = [event_expression(self._sql, one, self._names) for one in clause.further_order]
+        if clause.has_rows:
+            check_groups(group_items, partition_items, self._names, positive_variables(clause.pattern))
+            known_keys = {expression.canonical for _, expression in partition_items}
+            group_items = [*partition_items, *(one for one in group_items if one[1].canonical not in known_keys)]
+            partition_items = []
 
-        checked = self._check(order_by, type_by, group_items, partition_items, conditions, attributes)
+        of_witness = [call.attribute for row in shown for call in row if call.attribute is not None]
+        checked = self._check(
+            order_by, type_by, group_items, partition_items, conditions, attributes, further, of_witness
+        )
         _, time_type = checked[order_by]
         kind = event_time.time_kind(time_type)
         if kind is None:
@@ -149,18 +172,36 @@ class _Binder:
             (check_difference if len(call.ends) > 1 else check_type)(call, checked)
         window = event_time.window(self._source.sparkSession, self._sql, clause.within, clause.slide, kind)
         span = event_time.span(self._source.sparkSession, self._sql, clause.span, kind)
+        wait = event_time.span(self._source.sparkSession, self._sql, clause.wait, kind, "FOR")
+        completion = completion_of(clause.has_rows, [call for row in shown for call in row], all_counted, checked)
 
         groups = _named(group_items or partition_items, checked)
-        shown = {key.canonical for key in groups}
-        partitions = tuple(key for key in _named(partition_items, checked) if key.canonical not in shown)
+        in_groups = {key.canonical for key in groups}
+        partitions = tuple(key for key in _named(partition_items, checked) if key.canonical not in in_groups)
         found = [[_aggregate(call, checked, order_by.canonical) for call in row] for row in calls]
         aggregates = list(dict.fromkeys(aggregate for row in found for aggregate in row))
         measures = tuple(
-            Measure(_name(item), self._measure(item, row, [aggregates.index(one) for one in made]))
-            for item, row, made in zip(clause.measures, calls, found, strict=True)
+            Measure(
+                _name(item),
+                self._measure(
+                    item,
+                    [
+                        (call.start, call.end, aggregate_name(aggregates.index(one)))
+                        for call, one in zip(row, made, strict=True)
+                    ]
+                    + self._completion_names(completion, shown[number], counted[number], checked),
+                ),
+            )
+            for number, (item, row, made) in enumerate(zip(clause.measures, calls, found, strict=True))
         )
         self._check_names(group_items or partition_items, groups, window)
-        known = [order_by, *conditions.values(), *(one for call in attributes for one in call.attributes())]
+        known = [
+            order_by,
+            *further,
+            *of_witness,
+            *conditions.values(),
+            *(one for call in attributes for one in call.attributes()),
+        ]
         by, type_texts = self._type(type_by)
         classes = self._classes(by, conditions, steps)
         expressions = self._with_part(
@@ -179,6 +220,8 @@ class _Binder:
             clause.selection,
             EventClass(None, None, self._part),
             span,
+            wait,
+            completion,
         )
         written = (
             (call, one) for row, made in zip(calls, found, strict=True) for call, one in zip(row, made, strict=True)
@@ -187,7 +230,7 @@ class _Binder:
         for aggregate in aggregates:
             expressions |= difference_texts(aggregate, expressions)
         expressions |= classes_with_values(query, expressions)
-        lengths = [part for part in (clause.within, clause.slide, clause.span) if part is not None]
+        lengths = [part for part in (clause.within, clause.slide, clause.span, clause.wait) if part is not None]
         texts = event_texts(groups, partitions, order_by.text, expressions)
         said = (self._sql[length.start : length.end] for length in lengths)
         length_texts = tuple(text for text in said if not event_time.is_literal(text))
@@ -209,7 +252,10 @@ class _Binder:
             meaning=meaning(self._source, texts),
             length_texts=length_texts,
             length_meaning=meaning(self._source, length_texts) if length_texts else None,
-            partition_by=frozenset(key.canonical for key in _named(partition_items, checked)),
+            further_order=tuple((one.canonical, one.text) for one in further),
+            partition_by=tuple(
+                event_expression(self._sql, i.expression, self._names).canonical for i in clause.partition_by
+            ),
         )
 
     def _warn_of_constant_type(self, query: str) -> None:
@@ -315,8 +361,11 @@ class _Binder:
         partitions: Sequence[tuple[Item, EventExpression]],
         conditions: dict[str, EventExpression],
         attributes: Sequence[AggregateCall],
+        further: Sequence[EventExpression],
+        of_witness: Sequence[EventExpression],
     ) -> dict[EventExpression, tuple[str, DataType]]:
-        wanted: list[tuple[str, EventExpression]] = [("ORDER BY", order_by)]
+        wanted: list[tuple[str, EventExpression]] = [("ORDER BY", one) for one in (order_by, *further)]
+        wanted += (("MEASURES", one) for one in of_witness)
         if type_by is not None:
             wanted.append(("TYPE BY", type_by))
         wanted += (("GROUP BY", expression) for _, expression in groups)
@@ -379,13 +428,36 @@ class _Binder:
         own = {self._of_part(c) or "": f"CASE WHEN {self._part} THEN {alone(expressions[c])} END" for c in conditions}
         return expressions | own | {self._part: self._part}
 
-    def _measure(self, item: Item, calls: list[AggregateCall], indexes: list[int]) -> EventExpression:
-        """A measure with the names of its aggregates, given by their indexes, instead of its calls."""
+    def _check_shown(self, calls: Iterable[ShownCall]) -> None:
+        counted = positive_variables(self._clause.pattern)
+        for call in calls:
+            if call.variable is not None and call.variable not in counted:
+                raise PlanningError("TREND_NEGATED_VARIABLE", call.start, call.end, name=call.variable)
+
+    @staticmethod
+    def _completion_names(
+        completion: Completion | None,
+        shown: Sequence[ShownCall],
+        counted: Sequence[DistinctCall],
+        checked: dict[EventExpression, tuple[str, DataType]],
+    ) -> list[tuple[int, int, str]]:
+        """Places of a measure with the names of what is asked of completions there."""
+        if completion is None:
+            return []
+        found = [(c.start, c.end, shown_name(completion.shown.index(shown_of(c, checked)))) for c in shown]
+        return found + [(c.start, c.end, counted_name(completion.counted.index(c.kind))) for c in counted]
+
+    def _measure(self, item: Item, named: Sequence[tuple[int, int, str]]) -> EventExpression:
+        """A measure with names in place of its calls.
+
+        Args:
+            item: The measure.
+            named: Start and end of each call in the statement, and the name.
+        """
         expression = item.expression
         text = self._sql[expression.start : expression.end]
-        for call, index in zip(calls, indexes, strict=True):
-            start, end = call.start - expression.start, call.end - expression.start
-            name = aggregate_name(index)
+        for first, last, name in named:
+            start, end = first - expression.start, last - expression.start
             text = text[:start] + name.ljust(end - start) + text[end:]
         return EventExpression(text, expression.start, text)
 
@@ -416,7 +488,8 @@ def _expressions(clause: Clause) -> Iterator[tuple[str, Expression]]:
     yield from (("PARTITION BY", item.expression) for item in clause.partition_by)
     yield from (("DEFINE", definition.condition) for definition in clause.define)
     yield from (("MEASURES", item.expression) for item in clause.measures)
-    lengths = (("WITHIN", clause.within), ("SLIDE", clause.slide), ("SPAN", clause.span))
+    yield from (("ORDER BY", one) for one in clause.further_order)
+    lengths = (("WITHIN", clause.within), ("SLIDE", clause.slide), ("SPAN", clause.span), ("FOR", clause.wait))
     optional = (("TYPE BY", clause.type_by), *lengths)
     yield from ((where, expression) for where, expression in optional if expression is not None)
 

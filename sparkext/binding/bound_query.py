@@ -12,7 +12,7 @@ from sparkext.binding.event_time import TimeKind
 from sparkext.binding.meaning import Meaning
 from sparkext.binding.session_state import SessionState
 from sparkext.planner.patterns.pattern import Pattern
-from sparkext.planner.patterns.query import Aggregate, EventClass, Query, Selection, Step, Window
+from sparkext.planner.patterns.query import Aggregate, Completion, EventClass, Query, Selection, Step, Window
 from sparkext.sql.event_expressions import EventExpression
 
 
@@ -31,11 +31,13 @@ class Computation:
     selection: Selection
     rows: EventClass
     span: int | None
+    wait: int | None = None
+    completion: Completion | None = None
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         parts = self.pattern, self.classes, self.aggregates, self.window, self.steps, self.selection, self.rows
-        object.__setattr__(self, "_hash", hash((*parts, self.span)))
+        object.__setattr__(self, "_hash", hash((*parts, self.span, self.wait, self.completion)))
 
     def __hash__(self) -> int:
         return self._hash
@@ -86,7 +88,8 @@ class BoundQuery:
         meaning: Of these texts then.
         length_texts: Those of WITHIN, SLIDE and SPAN that may mean something else in another state of the session.
         length_meaning: Of these; None if there are none.
-        partition_by: Canonical texts of the keys that PARTITION BY names, which results may be grouped by.
+        further_order: Canonical text and text of the expressions of ORDER BY beside the time.
+        partition_by: Canonical texts of PARTITION BY.
         computation: What is computed for it.
     """
 
@@ -107,7 +110,8 @@ class BoundQuery:
     meaning: Meaning
     length_texts: tuple[str, ...]
     length_meaning: Meaning | None
-    partition_by: frozenset[str] = frozenset()
+    further_order: tuple[tuple[str, str], ...] = ()
+    partition_by: tuple[str, ...] = ()
     computation: Computation = field(init=False)
 
     def __post_init__(self) -> None:
@@ -121,6 +125,8 @@ class BoundQuery:
             query.selection,
             query.rows,
             query.span,
+            query.wait,
+            query.completion,
         )
         object.__setattr__(self, "computation", computation)
 

@@ -106,7 +106,9 @@ def window(
     return found
 
 
-def span(spark: SparkSession, sql: str, expression: Expression | None, kind: TimeKind) -> int | None:
+def span(
+    spark: SparkSession, sql: str, expression: Expression | None, kind: TimeKind, word: str = "SPAN"
+) -> int | None:
     """The length that ``SPAN …`` asks for, in units of the kernel; None if there is none.
 
     Args:
@@ -114,11 +116,12 @@ def span(spark: SparkSession, sql: str, expression: Expression | None, kind: Tim
         sql: The user's statement.
         expression: What follows the word.
         kind: Of the event time.
+        word: That comes before it.
 
     Raises:
         PlanningError: ``TREND_WINDOW_INVALID``.
     """
-    return None if expression is None else _length(spark, sql, "SPAN", expression, kind)
+    return None if expression is None else _length(spark, sql, word, expression, kind)
 
 
 def is_literal(length: str) -> bool:

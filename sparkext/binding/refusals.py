@@ -13,10 +13,12 @@ from sparkext.jvm.analysis_context import is_aggregate
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.aggregate_calls import SIDES
 from sparkext.sql.clause import Expression
-from sparkext.sql.event_expressions import AGGREGATES, begins_query, is_call, is_star
+from sparkext.sql.completion_calls import OF_WITNESS
+from sparkext.sql.event_expressions import AGGREGATES, begins_query, is_call, is_last_but_one, is_star
 from sparkext.sql.spelling import closest
 from sparkext.sql.tokens import Token, matching, tokenize
 
+_OF_ROWS = "With ONE ROW PER COMPLETION, it is about one trend for each event that ends one"
 _BEFORE = "PREV(x), in DEFINE, is x of the event before in the trend"
 _EARLIER = f"A.x, in the condition of another variable, is x of the latest event of A, and {_BEFORE}"
 _OF_ONE_EVENT = "all events of a trend agree on it, and this is about one of them"
@@ -33,29 +35,31 @@ _OF_MATCH_RECOGNIZE = {
     ),
     "CLASSIFIER": (
         "an event counts once for each variable that it stands for",
-        "COUNT(X), SUM(X.a), … range over the events that stand for X",
+        f"COUNT(X), SUM(X.a), … range over the events that stand for X. {_OF_ROWS}",
     ),
+    "EVENTS": ("a measure is about all trends, each of which has its own events", _OF_ROWS),
     "MATCH_NUMBER": ("trends are counted and not numbered", "COUNT(*) is their number"),
 }
 _NO_SINGLE_TREND = "a measure is about all trends, each of which has its own"
-_OF_ENDS = "Aggregate it over the trends, as in AVG({0}(price)) or MAX({0}(X.price))"
+_OF_ENDS = f"Aggregate it over the trends, as in AVG({{0}}(price)) or MAX({{0}}(X.price)). {_OF_ROWS}"
 _MODES = {
     "RUNNING": ("a measure is about whole trends", "Leave the word out"),
     "FINAL": ("a measure is about whole trends anyway", "Leave the word out"),
 }
-_OWN_TO_MATCH_RECOGNIZE = frozenset(("NEXT", "CLASSIFIER", "MATCH_NUMBER"))
+_OWN_TO_MATCH_RECOGNIZE = frozenset(("NEXT", "CLASSIFIER", "MATCH_NUMBER", "EVENTS"))
 """Names that are free in Spark, so that a user may have functions of these names."""
 _PATTERN_MATCHING = frozenset(("LIKE", "ILIKE", "RLIKE", "REGEXP"))
 """Words after which ANY and SOME are no aggregates."""
 
 
-def check_foreign(spark: SparkSession, where: str, expression: Expression) -> None:
+def check_foreign(spark: SparkSession, where: str, expression: Expression, has_rows: bool = False) -> None:
     """Refuse what cannot be used in a clause, whatever its columns are.
 
     Args:
         spark: Knows the functions.
         where: The clause, e.g. ``MEASURES``.
         expression: Of that clause.
+        has_rows: Whether each completion is a row, so that measures may be about one trend.
 
     What follows the beginning of a subquery is not looked at: over events, subqueries are refused elsewhere.
 
@@ -79,7 +83,7 @@ def check_foreign(spark: SparkSession, where: str, expression: Expression) -> No
         if not is_call(tokens, at):
             continue
         word = token.word
-        if _is_of_end(where, token, outer):
+        if _is_known(where, tokens, at, has_rows) or _is_of_end(where, token, outer):
             continue
         _check_match_recognize(spark, where, token)
         _check_prev(where, token)
@@ -136,6 +140,13 @@ def _check_match_recognize(spark: SparkSession, where: str, token: Token) -> Non
         raise _of_match_recognize(token, _OF_ONE_EVENT, _OUTSIDE.format(token.word))
     if token.word in _OF_MATCH_RECOGNIZE and not _is_users(spark, token.word):
         raise _of_match_recognize(token, *_OF_MATCH_RECOGNIZE[token.word])
+
+
+def _is_known(where: str, tokens: Sequence[Token], at: int, has_rows: bool) -> bool:
+    """Whether a call is ``LAST(e, 1)`` in DEFINE, or about the one trend of a completion that is a row."""
+    if where == "DEFINE":
+        return is_last_but_one(tokens, at)
+    return has_rows and where == "MEASURES" and tokens[at].word in OF_WITNESS
 
 
 def _is_of_end(where: str, token: Token, outer: Token | None) -> bool:

@@ -12,17 +12,18 @@ from sparkext.planner.patterns.query import Selection
 from sparkext.sql.clause import Clause
 
 
-def check_span(clause: Clause, steps: Mapping[str, BoundStep]) -> None:
+def check_span(clause: Clause, steps: Mapping[str, BoundStep], of_completions: bool = False) -> None:
     """Refuse what cannot be computed of a query with SPAN.
 
     Args:
         clause: The clause.
         steps: Its conditions that name an earlier event, by variable.
+        of_completions: Whether nothing but completions is asked for, which `check_completions` has looked at.
 
     Raises:
         PlanningError: ``TREND_SPAN_NOT_AT_END`` or ``TREND_SPAN_COMBINED``.
     """
-    if clause.span is None:
+    if clause.span is None or of_completions:
         return
     automaton = automaton_of(clause.pattern, clause.selection is Selection.CONTIGUOUS)
     if any(condition != ALWAYS for condition in (*automaton.starts.values(), *automaton.ends.values())):

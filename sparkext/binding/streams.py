@@ -20,7 +20,9 @@ _MESSAGES = "pyspark.sql.streaming.proto.StateMessage_pb2"
 """By which a worker talks to Spark's state store; it needs protobuf."""
 
 
-def check_stream(source: DataFrame, clause: Clause, source_at: tuple[int, int], time: str) -> None:
+def check_stream(
+    source: DataFrame, clause: Clause, source_at: tuple[int, int], time: str, of_completions: bool = False
+) -> None:
     """Refuse a clause over a stream whose results would never be final, and one that Spark here cannot keep state for.
 
     Args:
@@ -28,11 +30,15 @@ def check_stream(source: DataFrame, clause: Clause, source_at: tuple[int, int], 
         clause: The clause.
         source_at: Where the stream stands in the statement.
         time: Text of the event time.
+        of_completions: Whether it asks for completions.
 
     Raises:
-        PlanningError: ``TREND_STREAM_WINDOW``, ``TREND_SPAN_COMBINED``, ``TREND_STREAM_WATERMARK``,
-            ``TREND_STREAM_TIME`` or ``TREND_STREAM_REQUIREMENT``.
+        PlanningError: ``TREND_COMPLETION_COMBINED``, ``TREND_STREAM_WINDOW``, ``TREND_SPAN_COMBINED``,
+            ``TREND_STREAM_WATERMARK``, ``TREND_STREAM_TIME`` or ``TREND_STREAM_REQUIREMENT``.
     """
+    if of_completions:
+        at = clause.completions_at or clause.pattern_at
+        raise PlanningError("TREND_COMPLETION_COMBINED", *at, also="a stream as its source")
     if clause.within is None:
         raise PlanningError("TREND_STREAM_WINDOW", *clause.pattern_at)
     if clause.span is not None:  # its trends begin before the windows of which events are kept

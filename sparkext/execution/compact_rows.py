@@ -29,6 +29,7 @@ from sparkext.sql.quoting import alone, string
 TIME = "event_time"
 """Name of the column of the event time, a word that no setting reserves."""
 
+_ORDER = "order_"
 _LINE = ",\n"  # a line each, as Spark shows the line of an expression that fails
 
 
@@ -55,20 +56,22 @@ class CompactRows:
     Attributes:
         keys: Names of their key columns, which come first.
         columns: Names of all columns.
+        further_order: Names of those by which rows of one time are ordered.
         text: Gives SQL of them for that of the source.
     """
 
     keys: list[str]
     columns: list[str]
+    further_order: list[str]
     text: Callable[[str], str]
 
 
 def compact_events(
     source: DataFrame, queries: Sequence[BoundQuery], texts: Mapping[str, str], plan: KernelPlan
-) -> tuple[DataFrame, list[str]]:
-    """The frame of `compact_rows`, and the names of the key columns."""
+) -> tuple[DataFrame, CompactRows]:
+    """The frame of `compact_rows`, and what they are."""
     rows = compact_rows(source, queries, texts, plan)
-    return selected(source, rows.text), rows.keys
+    return selected(source, rows.text), rows
 
 
 def compact_rows(
@@ -86,7 +89,7 @@ def compact_rows(
         for index, column in enumerate(plan.columns)
     }
     time = numbered(alone(query.time), plan.windows, query.time_kind, query.time_type)
-    columns = {**keys, TIME: time, **words, **attributes}
+    columns = {**keys, TIME: time, **words, **attributes, **_of_completions(query, plan, held, texts)}
     usable = [f"({alone(query.time)}) IS NOT NULL", *only_parts(queries)]
     types = _only_types(plan.classes)
     if types is not None:
@@ -98,6 +101,7 @@ def compact_rows(
     return CompactRows(
         list(keys),
         list(columns),
+        [name for name in columns if name.startswith(_ORDER)],
         lambda rows: f"SELECT * FROM (SELECT\n{outputs}\nFROM {rows} WHERE\n{condition}\n) WHERE {in_a_class}",
     )
 
@@ -179,6 +183,21 @@ def _attribute(column: EventColumn, classes: set[int], words: Sequence[str], tex
             return value
 
 
+def _of_completions(
+    query: BoundQuery, plan: KernelPlan, words: Sequence[str], texts: Mapping[str, str]
+) -> dict[str, str]:
+    """Columns beside those of the kernel, as SQL by name: what rows of one time are ordered by, and what is shown."""
+    if plan.completions is None:
+        return {}
+    columns = {f"{_ORDER}{index}": alone(text) for index, (_, text) in enumerate(query.further_order)}
+    for index, (attribute, classes) in enumerate(plan.completions.shown):
+        value = alone(texts[attribute.text])
+        if " " in attribute.text:
+            value = f"CASE WHEN {_is_of_some(set(classes), words)} THEN {value} END"
+        columns[f"shown_{index}"] = value
+    return columns
+
+
 def _readers(plan: KernelPlan) -> list[set[int]]:
     """Per column, numbers of the classes of whose events it is read: they contribute it or are compared by it."""
     compared = [_compared(comparison) for comparison in plan.comparisons]
@@ -191,6 +210,8 @@ def _readers(plan: KernelPlan) -> list[set[int]]:
             source = plan.cells[link.cell]
             for column in () if link.comparison is None else compared[link.comparison]:
                 classes[column] |= {cell.event, source.event if source.anchor is None else source.anchor}
+    for column in _compared_in_completions(plan):
+        classes[column] |= {state.event for state in plan.completions.states} if plan.completions else set()
     if plan.matches is not None:
         for root in plan.matches.roots:
             events = plan.matches.steps[root.step].classes
@@ -198,6 +219,12 @@ def _readers(plan: KernelPlan) -> list[set[int]]:
                 if added.column is not None:
                     classes[added.column].update(events[index] for index in added.positions or ())
     return classes
+
+
+def _compared_in_completions(plan: KernelPlan) -> set[int]:
+    """Numbers of the columns that the comparisons of completions read."""
+    comparisons = () if plan.completions is None else plan.completions.comparisons
+    return {column for comparison in comparisons for column in _compared(comparison)}
 
 
 def _compared(comparison: Comparison) -> set[int]:

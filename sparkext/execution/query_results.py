@@ -19,9 +19,9 @@ from sparkext.jvm.frames import columns_of
 from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, Field, QueryResult, too_many
 from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
 from sparkext.planner.optimizers import DEFAULT
-from sparkext.planner.patterns.query import Aggregate, Function, Window
+from sparkext.planner.patterns.query import Aggregate, Function, Shown, Window
 from sparkext.sql.event_expressions import EventExpression
-from sparkext.sql.own_columns import aggregate_name
+from sparkext.sql.own_columns import aggregate_name, counted_name, shown_name
 from sparkext.sql.quoting import identifier, string
 from sparkext.sql.tokens import tokenize
 
@@ -73,6 +73,52 @@ def aggregates_sql(
         ansi: Whether a count of more than 38 digits fails the statement, or is NULL.
         names: SQL of the names of the aggregates; `aggregate_name` if left out.
     """
+    if query.query.completion is not None:
+        return _with_completions_sql(pool, fields, result, query, ansi, names)
+    return _aggregates_sql(pool, fields, result, query, ansi, names)
+
+
+def _with_completions_sql(
+    pool: str,
+    fields: tuple[Field, ...],
+    result: QueryResult,
+    query: BoundQuery,
+    ansi: bool,
+    names: Sequence[str] | None,
+) -> str:
+    """As `aggregates_sql`, of a query that asks for completions."""
+    counts = [
+        f"CAST({field_column(number, fields[number])} AS BIGINT) AS {counted_name(index)}"
+        for index, number in enumerate(result.counted)
+    ]
+    shown = [f"{column} AS {shown_name(index)}" for index, column in enumerate(result.shown)]
+    if query.query.has_rows:
+        return _aggregates_sql(pool, fields, result, query, ansi, names, shown, f"bank = {result.bank}")
+    if not query.query.aggregates:
+        return _aggregates_sql(pool, fields, result, query, ansi, names, counts, f"bank = {result.counted_in}")
+    # What is counted once has rows of its own, one for each group and window that has a trend.
+    keys = ", ".join([*(group_column(index) for index in range(len(query.groups))), "`window`"])
+    beside = [
+        f"max(CASE WHEN bank = {result.counted_in} THEN {field_column(number, fields[number])} END) "
+        f"OVER (PARTITION BY {keys}) AS {counted_name(index)}"
+        for index, number in enumerate(result.counted)
+    ]
+    both = f"(SELECT *, {', '.join(beside)} FROM {pool} WHERE bank IN ({result.bank}, {result.counted_in}))"
+    counted = [f"CAST({counted_name(index)} AS BIGINT) AS {counted_name(index)}" for index in range(len(beside))]
+    return _aggregates_sql(both, fields, result, query, ansi, names, counted)
+
+
+def _aggregates_sql(
+    pool: str,
+    fields: tuple[Field, ...],
+    result: QueryResult,
+    query: BoundQuery,
+    ansi: bool,
+    names: Sequence[str] | None,
+    more: Sequence[str] = (),
+    which: str | None = None,
+) -> str:
+    """As `aggregates_sql`, with more columns, and maybe another condition for the rows."""
     names = names or [aggregate_name(index) for index in range(len(query.query.aggregates))]
     found = f"NOT ({field_column(result.presence, fields[result.presence])} <=> 0)"
     groups = query.sorted_groups
@@ -87,7 +133,8 @@ def aggregates_sql(
         else:
             text = _value(aggregate, held, overflow)
         columns.append(f"{text} AS {names[index]}")
-    mine = f"bank = {result.bank} AND {found}"
+    columns += more
+    mine = which or f"bank = {result.bank} AND {found}"
     if result.most_matches is not None:
         fails = _too_many_matches(query, result.most_matches)
         mine = f"CASE WHEN bank = {too_many(result.bank)} THEN {fails} ELSE {mine} END"
@@ -100,6 +147,10 @@ def unplanned_sql(query: BoundQuery) -> str:
     columns += _named_bounds(window_bounds(query, "id"))
     for index, aggregate in enumerate(query.query.aggregates):
         columns.append(f"{null_sql(_type(aggregate))} AS {aggregate_name(index)}")
+    completion = query.query.completion
+    if completion is not None:
+        columns += [f"CAST(NULL AS BIGINT) AS {counted_name(index)}" for index in range(len(completion.counted))]
+        columns += [f"CAST(NULL AS {_shown_type(one)}) AS {shown_name(n)}" for n, one in enumerate(completion.shown)]
     nothing = f"id AS {aggregate_name(0)}"
     return (
         f"SELECT {', '.join(columns) or nothing} FROM range(1) WHERE CAST(raise_error({string(_UNPLANNED)}) AS BOOLEAN)"
@@ -124,6 +175,9 @@ def check_measures(aggregates: DataFrame, query: BoundQuery) -> None:
 def computed_measures(query: BoundQuery) -> list[tuple[str, EventExpression]]:
     """Measures that are no aggregates by themselves, as `check_expressions` wants them."""
     plain = {aggregate_name(index) for index in range(len(query.query.aggregates))}
+    if query.query.completion is not None:
+        plain |= {counted_name(index) for index in range(len(query.query.completion.counted))}
+        plain |= {shown_name(index) for index in range(len(query.query.completion.shown))}
     return [("MEASURES", m.expression) for m in query.measures if m.expression.text.strip() not in plain]
 
 
@@ -160,6 +214,12 @@ def _renamed(text: str, names: Sequence[str]) -> str:
         if index is not None:
             text = f"{text[: token.start]}{names[index]} {text[token.end :].lstrip()}"
     return text.rstrip()
+
+
+def _shown_type(shown: Shown) -> str:
+    if shown.attribute is None:
+        return "STRING"
+    return shown.attribute.type if shown.mark is not None else f"ARRAY<{shown.attribute.type}>"
 
 
 def _type(aggregate: Aggregate) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import (
+    ArrayType,
     BinaryType,
     DataType,
     DecimalType,
@@ -18,6 +19,7 @@ from pyspark.sql.types import (
     IntegerType,
     LongType,
     MapType,
+    StringType,
     StructField,
     StructType,
 )
@@ -31,6 +33,7 @@ from sparkext.execution.partition_keys import part_of, spread
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
 from sparkext.jvm.frames import columns_of, own_column, selected, selected_by_one_task, sorted_within_partitions
 from sparkext.jvm.python_functions import map_in_arrow
+from sparkext.planner.kernel_plan.completion_plan import Slot
 from sparkext.planner.kernel_plan.kernel_plan import (
     Arithmetic,
     KernelPlan,
@@ -38,6 +41,7 @@ from sparkext.planner.kernel_plan.kernel_plan import (
 )
 from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, MATRIX, NUMBER, SCALE, field_column
 from sparkext.udfs.tables.program import Floats
+from sparkext.udfs.workers.completion_run import CompletionRun
 from sparkext.udfs.workers.match_run import MatchRun
 from sparkext.udfs.workers.pool_run import pool_kernel
 from sparkext.udfs.workers.stretches import StretchRun, merged
@@ -94,14 +98,15 @@ def run_pool(
     chunk = _chunk(first, plan, division)
     layout = Layout(len(first.groups), len(first.partitions), chunk)
     groups = [group_column(index) for index in range(layout.group_keys)]
-    run_of = None if plan.matches is None else MatchRun
+    run_of = CompletionRun if plan.completions is not None else None if plan.matches is None else MatchRun
     if division.is_small and chunk is None:
         is_whole = division.is_whole and layout.other_keys > 0
         events = _in_one_task(source, compact_rows(source, queries, texts, plan), groups, is_whole)
         schema = result_schema(events, layout, plan)
         partial = map_in_arrow(events, pool_kernel(plan, layout, report, run_of, name, is_whole), schema)
         return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys and not is_whole else partial
-    events, keys = compact_events(source, queries, texts, plan)
+    events, compact = compact_events(source, queries, texts, plan)
+    keys = compact.keys
     in_front = _hash(groups, keys) if keys else None
     together: Sequence[Column | str] = keys
     if chunk is not None:
@@ -121,7 +126,7 @@ def run_pool(
         partial = map_in_arrow(by_group, merged(plan, layout), schema)
     else:
         whole = events.repartition(tasks, *together) if keys else events.repartition(1)
-        ordered = selected(whole, lambda rows: _in_order(rows, events.columns, keys, in_front))
+        ordered = selected(whole, lambda rows: _in_order(rows, events.columns, keys, in_front, compact.further_order))
         partial = map_in_arrow(ordered, pool_kernel(plan, layout, report, run_of, name), schema)
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
 
@@ -169,16 +174,24 @@ def _in_one_task(source: DataFrame, events: CompactRows, groups: Sequence[str], 
     """
     first = _hash(groups, events.keys) if events.keys and not is_whole else None
     # What differs from query to query is compiled with the scan; the sort, above, is generated alike for all.
-    return selected_by_one_task(source, events.text, lambda rows: _in_order(rows, events.columns, events.keys, first))
+    return selected_by_one_task(
+        source,
+        events.text,
+        lambda rows: _in_order(rows, events.columns, events.keys, first, events.further_order),
+    )
 
 
-def _in_order(rows: str, columns: Sequence[str], keys: Sequence[str], first: str | None) -> str:
-    """SQL of the ``rows`` of a task sorted by ``keys`` and time, after ``first``, SQL of 64 bits, if there is any.
+def _in_order(
+    rows: str, columns: Sequence[str], keys: Sequence[str], first: str | None, further: Sequence[str] = ()
+) -> str:
+    """SQL of the ``rows`` of a task sorted by ``keys``, time and ``further`` columns.
+
+    They come after ``first``, SQL of 64 bits, if there is any.
 
     Spark compares whole rows, each of which is somewhere else in memory, unless the 64 bits that it keeps of the first
     column decide. Sorted by a hash first, rows of a million keys took 60 % of the time.
     """
-    order = ", ".join([*keys, TIME])
+    order = ", ".join([*keys, TIME, *further])
     if first is None:
         return f"SELECT * FROM {rows} SORT BY {order}"
     hashed = f"SELECT {first} AS {_FIRST}, * FROM {rows} SORT BY {_FIRST}, {order}"
@@ -189,7 +202,9 @@ def result_schema(events: DataFrame, layout: Layout, plan: KernelPlan) -> Struct
     """Types of the rows that the kernel writes."""
     fields = list(events.schema.fields[: layout.group_keys])
     fields += [StructField("bank", IntegerType()), StructField("window", LongType())]
-    first_attribute = len(events.schema.fields) - len(plan.columns)
+    asked = plan.completions
+    beside = 0 if asked is None else asked.orders + len(asked.shown)
+    first_attribute = len(events.schema.fields) - len(plan.columns) - beside
     kinds = {
         (column.encoding, column.attribute.type): events.schema.fields[first_attribute + index].dataType
         for index, column in enumerate(plan.columns)
@@ -215,4 +230,13 @@ def result_schema(events: DataFrame, layout: Layout, plan: KernelPlan) -> Struct
             StructField(SCALE, LongType()),
         ]
     )
-    return StructType([*fields, StructField(BEYOND, MapType(IntegerType(), beyond))])
+    shown = [] if asked is None else [_slot(slot, events, len(asked.shown)) for slot in asked.slots]
+    return StructType([*fields, StructField(BEYOND, MapType(IntegerType(), beyond)), *shown])
+
+
+def _slot(slot: Slot, events: DataFrame, shown: int) -> StructField:
+    """The column of what completions show."""
+    if slot.column is None:
+        return StructField(slot.name, StringType())
+    kind = events.schema.fields[len(events.schema.fields) - shown + slot.column].dataType
+    return StructField(slot.name, ArrayType(kind) if slot.is_list else kind)

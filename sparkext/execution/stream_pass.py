@@ -48,7 +48,8 @@ def stream_results(source: DataFrame, query: BoundQuery, plan: KernelPlan, bucke
     """
     texts = sql_texts([query])
     layout = Layout(len(query.groups), len(query.partitions))
-    events, keys = compact_events(source, [query], texts, plan)
+    events, compact = compact_events(source, [query], texts, plan)
+    keys = compact.keys
     schema = result_schema(events, layout, plan)
     hashed = columns_of(events, [f"{_hash(keys)} AS {_HASH}", "*"])
     divided = columns_of(hashed, [f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*"])

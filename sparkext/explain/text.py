@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sparkext.binding.bound_query import BoundQuery
 from sparkext.explain.bursts import burst_lines
 from sparkext.explain.report import (
     PassReport,
@@ -15,6 +16,7 @@ from sparkext.explain.report import (
     window_text,
 )
 from sparkext.planner.amounts import amount, cost, count, part
+from sparkext.planner.kernel_plan.completion_plan import Completions
 from sparkext.planner.optimizers import NOTHING, QUICK
 from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan, numbers, qset_text
 from sparkext.planner.sharing.template import Template
@@ -53,7 +55,7 @@ def trend_queries(queries: Sequence[TrendQuery]) -> list[tuple[str, str, str, st
             bound = query.bound
             is_computed = query.run is not None and query.run.is_computed()
             state = "broken" if not query.is_right else "computed" if is_computed else "planned"
-            measures = ", ".join(map(str, bound.query.aggregates))
+            measures = measures_text(bound)
             pattern = pattern_text(bound)
             window = window_text(bound)
             rows.append((bound.query.name, pool.name, source_text(query), pattern, window, measures, state))
@@ -90,7 +92,7 @@ def _queries(one: PassReport) -> Iterator[str]:
     apart = one.not_planned()
     for query in one.shown:
         bound = one.run.queries[query]
-        aggregates = ", ".join(map(str, bound.query.aggregates))
+        aggregates = measures_text(bound)
         yield f"    ({query + 1}) {one.called(query)}: {pattern_text(bound)} | {aggregates} | {window_text(bound)}"
         yield from (f"        note: {text}" for text in traps(one.run.template, query, bound))
         if query in apart:
@@ -145,6 +147,27 @@ def _guarded(one: PassReport, transition: TransitionPlan, qset: QSet) -> str:
     return "" if condition is None else f" while {condition}"
 
 
+def measures_text(bound: BoundQuery) -> str:
+    """What a query asks for."""
+    asked = list(map(str, bound.query.aggregates))
+    if bound.query.completion is not None:
+        asked += [*map(str, bound.query.completion.shown), *(one.value for one in bound.query.completion.counted)]
+    return ", ".join(asked)
+
+
+def _completions(asked: Completions) -> str:
+    """What is kept to find completions: a node for each event that takes part, with the rows that registers hold."""
+    kept = ", ".join(
+        [
+            count(len(asked.states), "state", "states"),
+            count(len(asked.registers), "register", "registers") + " a node",
+            "all nodes of a trend" if asked.has_lists else "nodes that states lead to",
+        ]
+    )
+    beside = "" if asked.counting is None else f"; {count(len(asked.counting.cells), 'total', 'totals')} per beginning"
+    return f"  Completions: {kept}{beside}"
+
+
 def _totals(one: PassReport) -> Iterator[str]:
     run, optimized = one.run, one.run.optimized
     shared = sum(len(t.qsets) for t in run.sharing.transitions)
@@ -154,6 +177,8 @@ def _totals(one: PassReport) -> Iterator[str]:
     links = count(all_links, "transition of queries is", "transitions of queries are")
     totals = count(len(run.plan.cells), "running total", "running totals")
     yield f"  Sharing: {links} propagated as {shared:,}; {totals}"
+    if run.plan.completions is not None:
+        yield _completions(run.plan.completions)
     found, model = optimized.found, optimized.model.name
     none = run.cost_by(NOTHING)
     yield (

@@ -73,7 +73,7 @@ def aggregate_calls(sql: str, expression: Expression, names: Names) -> list[Aggr
     at = 0
     while at < len(tokens):
         token = tokens[at]
-        if token.word not in AGGREGATES or not is_call(tokens, at):
+        if token.word not in AGGREGATES or not is_call(tokens, at) or is_distinct(tokens, at):
             at += 1
             continue
         closing = matching(tokens, at + 1)
@@ -85,6 +85,13 @@ def aggregate_calls(sql: str, expression: Expression, names: Names) -> list[Aggr
         _check_after(token.word, tokens[closing + 1 : closing + 2])
         at = closing + 1
     return calls
+
+
+def is_distinct(tokens: Sequence[Token], at: int) -> bool:
+    """Whether ``COUNT(DISTINCT …`` begins at ``at``, of which `sparkext.sql.completion_calls` knows."""
+    if tokens[at].word != Function.COUNT.value or not is_call(tokens, at) or at + 3 >= len(tokens):
+        return False
+    return tokens[at + 2].word == "DISTINCT" and not (tokens[at + 3].is_symbol(".") or tokens[at + 3].is_symbol(")"))
 
 
 def _call(sql: str, function: Token, inner: Sequence[Token], end: int, names: Names) -> AggregateCall:
@@ -174,7 +181,7 @@ def _ends(sql: str, function: Token, inner: Sequence[Token], names: Names) -> tu
         if closing is None:
             problem = "the parenthesis is never closed"
             raise PlanningError("TREND_CLAUSE_SYNTAX", inner[at].start, inner[at].end, problem=problem)
-        found.append(_end(sql, inner[at], inner[at + 2 : closing], inner[closing].end, names))
+        found.append(one_end(sql, inner[at], inner[at + 2 : closing], inner[closing].end, names))
         at = closing + 1
     if len(found) == 1 and not rest:
         return tuple(found)
@@ -190,7 +197,7 @@ def _ends(sql: str, function: Token, inner: Sequence[Token], names: Names) -> tu
     return tuple(found)
 
 
-def _end(sql: str, function: Token, inner: Sequence[Token], end: int, names: Names) -> EndCall:
+def one_end(sql: str, function: Token, inner: Sequence[Token], end: int, names: Names) -> EndCall:
     """One end of a trend.
 
     Raises:

@@ -58,3 +58,11 @@ class Clause:
     slide: Expression | None = None
     span: Expression | None = None
     selection: Selection = Selection.ANY
+    further_order: tuple[Expression, ...] = ()
+    wait: Expression | None = None
+    completions_at: tuple[int, int] | None = None
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether each completion is a row: ``ONE ROW PER COMPLETION`` was written."""
+        return self.completions_at is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns import pattern_grammar
@@ -27,8 +27,15 @@ _SECTIONS = (
     ("SLIDE",),
     ("SPAN",),
 )
+_COMPLETIONS = ("ONE", "ROW", "PER", "COMPLETION")
+_STANDING = (_COMPLETIONS, ("AFTER", "MATCH", "NO", "SKIP"), ("ALL", "MATCHES"))
+"""What stands by itself; all but the first say what is so anyway."""
 _FOREIGN = {
-    ("ONE", "ROW"): ("ONE ROW PER MATCH", "the result already has one row per group and window"),
+    ("ONE", "ROW"): (
+        "ONE ROW PER MATCH",
+        "the result already has one row per group and window, and with ONE ROW PER COMPLETION one for each event that "
+        "ends a trend",
+    ),
     ("ALL", "ROWS"): (
         "ALL ROWS PER MATCH",
         "trends are aggregated and never built, so their events cannot be returned",
@@ -37,7 +44,7 @@ _FOREIGN = {
     ("SUBSET",): ("SUBSET", "an aggregate ranges over the events of one variable"),
 }
 _WORDS = tuple(words[0] for words in _SECTIONS)
-_FIRST_WORDS = frozenset(words[0] for words in (*_SECTIONS, *_FOREIGN))
+_FIRST_WORDS = frozenset(words[0] for words in (*_SECTIONS, *_STANDING, *_FOREIGN))
 _REQUIRED = ("ORDER BY", "MEASURES", "PATTERN")
 _PATTERN_FORM = "the pattern stands in parentheses: PATTERN (A B+)"
 
@@ -81,10 +88,13 @@ def parse_clause(tokens: Sequence[Token], keyword: Token) -> Clause:
         raise sections["SLIDE"].error("SLIDE needs a WITHIN")
     pattern = sections["PATTERN"]
     within, slide, span = (sections.get(name) for name in ("WITHIN", "SLIDE", "SPAN"))
+    completions = _standing(sections)
+    order_by, *further_order = _order_by(sections["ORDER BY"])
+    whole, wait = _without_wait(pattern)
     return Clause(
-        order_by=_order_by(sections["ORDER BY"]),
+        order_by=order_by,
         measures=_measures(sections["MEASURES"]),
-        pattern=parse_pattern(_pattern_lexemes(pattern), pattern.start, pattern.tokens[-1].start),
+        pattern=parse_pattern(_pattern_lexemes(whole), pattern.start, pattern.tokens[-1].start),
         pattern_at=(pattern.start, pattern.tokens[-1].end),
         partition_by=_items(sections.get("PARTITION BY")),
         group_by=_items(sections.get("GROUP BY")),
@@ -94,16 +104,20 @@ def parse_clause(tokens: Sequence[Token], keyword: Token) -> Clause:
         slide=None if slide is None else _length(slide),
         span=None if span is None else _length(span),
         selection=_selection(sections),
+        further_order=tuple(further_order),
+        wait=wait,
+        completions_at=None if completions is None else (completions.start, completions.end),
     )
 
 
 def _sections(tokens: Sequence[Token]) -> dict[str, _Section]:
     starts: list[tuple[int, tuple[str, ...]]] = []
-    depth = 0
+    depth = until = 0
     for at, token in enumerate(tokens):
         depth += depth_change(token)
-        if depth == 0 and (words := _section_at(tokens, at)):
+        if depth == 0 and at >= until and (words := _section_at(tokens, at)):
             starts.append((at, words))
+            until = at + len(words)
     if tokens and (not starts or starts[0][0] != 0):
         first = tokens[0]
         known = ", ".join(" ".join(words) for words in (*_SECTIONS, *SELECTIONS))
@@ -124,7 +138,7 @@ def _sections(tokens: Sequence[Token]) -> dict[str, _Section]:
         if name in sections:
             raise PlanningError("TREND_CLAUSE_REPEATED", start, end, clause=name)
         sections[name] = _Section(name, start, end, tuple(tokens[at + len(words) : following]))
-        if words in SELECTIONS:
+        if words in SELECTIONS or words in _STANDING:
             continue
         if not sections[name].tokens:
             raise sections[name].error(f"nothing follows {name}")
@@ -189,7 +203,7 @@ def _section_at(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
 def _section_words(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
     if at == len(tokens) or tokens[at].word not in _FIRST_WORDS:
         return ()
-    for words in (*_SECTIONS, *_FOREIGN):
+    for words in (*_SECTIONS, *_STANDING, *_FOREIGN):
         if tuple(token.word for token in tokens[at : at + len(words)]) == words:
             return words
     return ()
@@ -230,11 +244,47 @@ def _pattern_lexemes(section: _Section) -> list[Lexeme]:
     return row
 
 
-def _order_by(section: _Section) -> Expression:
+def _standing(sections: dict[str, _Section]) -> _Section | None:
+    """The section that asks for a row for each completion, if there is one."""
+    for words in _STANDING:
+        section = sections.get(" ".join(words))
+        if section is not None and section.tokens:
+            first = section.tokens[0]
+            raise section.error(f"'{first.text}' follows {section.name}, which stands by itself", [first])
+    return sections.get(" ".join(_COMPLETIONS))
+
+
+def _without_wait(section: _Section) -> tuple[_Section, Expression | None]:
+    """The section of the pattern without ``FOR d`` at its end, and that ``d``.
+
+    Raises:
+        PlanningError: ``TREND_FOR_MISPLACED``: it is in parentheses of its own.
+    """
+    depth = 0
+    for at, token in enumerate(section.tokens[:-1]):
+        depth += depth_change(token)
+        following = section.tokens[at + 1]
+        begins = following.word == "INTERVAL" or following.kind in (TokenKind.NUMBER, TokenKind.STRING)
+        if token.word != "FOR" or not (begins or following.is_symbol(":")):
+            continue
+        if depth != 1 or at == 1:
+            raise PlanningError(
+                "TREND_FOR_MISPLACED", token.start, token.end, problem="it does not stand at the end of the pattern"
+            )
+        rest = Expression(section.tokens[at + 1 : -1])
+        return replace(section, tokens=(*section.tokens[:at], section.tokens[-1])), rest
+    return section, None
+
+
+def _order_by(section: _Section) -> list[Expression]:
+    """The event time, and what is ordered by beside it."""
     pieces = split_at_commas(section.tokens)
-    if len(pieces) != 1:
-        raise section.error("ORDER BY takes one expression, the event time")
-    tokens = pieces[0]
+    if not all(pieces):
+        raise section.error("an expression is missing in ORDER BY")
+    return [_ordered_by(section, piece) for piece in pieces]
+
+
+def _ordered_by(section: _Section, tokens: Sequence[Token]) -> Expression:
     if tokens[-1].word == "DESC":
         raise PlanningError("TREND_ORDER_DESCENDING", tokens[-1].start, tokens[-1].end)
     if len(tokens) > 1 and tokens[-2].word == "NULLS":

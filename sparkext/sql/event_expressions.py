@@ -7,7 +7,7 @@ its offset and what Spark reports can be mapped back to the user's text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 from sparkext.planner.errors import PlanningError
@@ -167,6 +167,7 @@ def adjacent_expression(
     Raises:
         PlanningError: As `event_expression`, and ``TREND_PREV_ARGUMENT``.
     """
+    expression = _with_prev(expression)
     tokens = expression.tokens
     calls = [at for at in range(len(tokens)) if tokens[at].word == "PREV" and is_call(tokens, at)]
     if not calls:
@@ -192,6 +193,34 @@ def adjacent_expression(
         f"PREV({before[used.index(word)].canonical})" if word in used else word for word in whole.canonical.split(" ")
     )
     return AdjacentExpression(whole, tuple(used), tuple(before), canonical)
+
+
+def _with_prev(expression: Expression) -> Expression:
+    """``LAST(e, 1)``, which is ``PREV(e)``, as that: each token stays where it is written."""
+    tokens = list(expression.tokens)
+    for at, token in enumerate(expression.tokens):
+        if is_last_but_one(expression.tokens, at):
+            closing = matching(tokens, at + 1)
+            assert closing is not None
+            tokens[at] = replace(token, text="PREV")
+            # What is left out stands within the last token of the call.
+            tokens[closing - 2 : closing + 1] = [replace(tokens[closing], start=tokens[closing - 2].start)]
+            return _with_prev(Expression(tuple(tokens)))
+    return expression
+
+
+def is_last_but_one(tokens: Sequence[Token], at: int) -> bool:
+    """Whether ``LAST(e, 1)`` begins at ``at``."""
+    if tokens[at].word != "LAST" or not is_call(tokens, at):
+        return False
+    closing = matching(tokens, at + 1)
+    return (
+        closing is not None
+        and closing - at > 4
+        and tokens[closing - 1].text == "1"
+        and tokens[closing - 2].is_symbol(",")
+        and len(split_at_commas(tokens[at + 2 : closing])) == 2
+    )
 
 
 def earlier_expression(

@@ -8,13 +8,25 @@ from string import ascii_lowercase, digits
 _AGGREGATE = "__agg"
 _BEFORE = "__p"
 _EARLIER = "__"
+_SHOWN = "__s"
+_COUNTED = "__c"
 _LETTERS = digits + ascii_lowercase
-_OWN = re.compile(rf"\b(({_AGGREGATE}|{_BEFORE})\d+|{_EARLIER}[{_LETTERS}]{{1,2}})\b")
+_OWN = re.compile(rf"\b(({_AGGREGATE}|{_BEFORE}|{_SHOWN}|{_COUNTED})\d+|{_EARLIER}[{_LETTERS}]{{1,2}})\b")
 
 
 def aggregate_name(index: int) -> str:
     """Name that the value of an aggregate has while measures are evaluated; no longer than its call."""
     return f"{_AGGREGATE}{index}"
+
+
+def shown_name(index: int) -> str:
+    """Name that what a completion shows has while measures are evaluated; no longer than its call."""
+    return f"{_SHOWN}{index}"
+
+
+def counted_name(index: int) -> str:
+    """Name that what is counted once has while measures are evaluated; no longer than its call."""
+    return f"{_COUNTED}{index}"
 
 
 def before_name(index: int) -> str:

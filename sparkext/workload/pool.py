@@ -31,12 +31,12 @@ from sparkext.jvm.plans import is_stream, size_in_bytes
 from sparkext.jvm.relation_files import SourceVersion, is_read_when_planned, not_followed
 from sparkext.planner.budget import Budget
 from sparkext.planner.compiler.burst_lengths import mean_burst, with_choices
-from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.compile import compile_completions, compile_plan
 from sparkext.planner.costs.measured import Constants
 from sparkext.planner.costs.migration import Migration, migration
 from sparkext.planner.costs.statistics import ExpectedEvents, ObservedStatistics, are_near, expectations, longest_window
 from sparkext.planner.errors import PlanningError
-from sparkext.planner.optimizers import OptimizerResult, cost_model, optimize
+from sparkext.planner.optimizers import OptimizerResult, cost_model, optimize, share_what_is_equal
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.problem.problem import Problem
 from sparkext.planner.problem.strategy import WorkloadTooLargeError
@@ -95,7 +95,7 @@ class Pool:
         self.planning = threading.RLock()
         self._keys = _key_texts(first)
         self._first = first
-        self._shape = (len(first.groups), len(first.partitions))
+        self._shape = _shape(first)
         self._compared: WeakKeyDictionary[DataFrame, bool] = WeakKeyDictionary()
         self.runs: list[Run] = []
         self._listing = threading.Lock()
@@ -113,7 +113,7 @@ class Pool:
             return False
         if self._meant is query.meaning.source and self._keys == _key_texts(query):
             return True
-        if self._shape != (len(query.groups), len(query.partitions)) or not names_alike(self._source, query.source):
+        if self._shape != _shape(query) or not names_alike(self._source, query.source):
             return False
         if self._keys == _key_texts(query):
             return self._is_mine(query.source)
@@ -391,19 +391,23 @@ class Pool:
         say_planning(self._spark, len(distinct))
         template = template_of([query.query for query in distinct])
         expected = self._expected(distinct, template, wanted, name, is_for_people=not may_look)
+        of_completions = distinct[0].query.completion is not None
         optimized = self._optimize(template, expected, wanted)
         matches = optimized.found.matches
         tasks, cut, stretched = self._cutting(len(distinct), template, wanted)
-        if matches is not None and matches.roots:
+        if of_completions or (matches is not None and matches.roots):
             cut = stretched = False  # all events of a key are in one task
-        plan = compile_plan(
-            template,
-            optimized.found.plan,
-            fallback=True,
-            stretched=stretched,
-            matches=matches,
-            most_matches=wanted.most_matches,
-        )
+        if of_completions:
+            plan = compile_completions(template, len(distinct[0].further_order), _positions_of_keys(distinct[0]))
+        else:
+            plan = compile_plan(
+                template,
+                optimized.found.plan,
+                fallback=True,
+                stretched=stretched,
+                matches=matches,
+                most_matches=wanted.most_matches,
+            )
         if optimized.found.chooses_bursts:
             plan = with_choices(plan, Constants(), mean_burst(optimized.problem, optimized.found.plan))
         optimized.problem.budget.look()
@@ -425,14 +429,14 @@ class Pool:
             results = again()
         elif may_look:
             cuts = None
-            if stretched and not any(self._shape):
+            if stretched and not any(self._shape[:2]):
                 with self._looking(name):
                     cuts = time_cuts(self._source, distinct, tasks)
             say_compiling(self._spark, plan)
             called = name.removeprefix(job_names.OURS)
             # What Spark takes for that small is read by one task, beside which a shuffle would take longer.
             is_small = tasks == 1 and wanted.partitions is None and not stretched
-            is_whole = is_small and matches is None and self._bytes_held(distinct) <= MOST_HELD
+            is_whole = is_small and matches is None and not of_completions and self._bytes_held(distinct) <= MOST_HELD
             division = Division(tasks, cut, cuts, is_small, is_whole)
             with of_no_view() if len(distinct) > 1 else nullcontext():
                 results = run_pool(self._source, distinct, plan, division, counted.report, called)
@@ -455,7 +459,7 @@ class Pool:
         forced = wanted.chunks == "on"
         tasks = wanted.partitions or number_of_tasks(self._spark, self._source, queries, on_all_cores=forced)
         cores = min(tasks, self._spark.sparkContext.defaultParallelism) if tasks > 1 else 1
-        may_fill_cores = any(seen.largest * cores > 1 for seen in self._sampled[-1:]) or not any(self._shape)
+        may_fill_cores = any(seen.largest * cores > 1 for seen in self._sampled[-1:]) or not any(self._shape[:2])
         cut = forced or (wanted.chunks == "auto" and cores > 1 and may_fill_cores)
         is_worth_it = forced or size_in_bytes(self._source) >= STRETCHED_BYTES
         return tasks, cut, cut and is_worth_it and may_be_stretched(template)
@@ -474,6 +478,8 @@ class Pool:
         # What is not known of its order is believed to be mixed, as runs of a single event are.
         runs = tuple(found.events if found.runs is None else found.runs for found in of_states)
         problem = Problem(template, events, budget, most_matches=most_matches, runs=runs)
+        if any(query.completion is not None for query in template.queries):
+            return share_what_is_equal(problem, cost_model(wanted.cost_model), wanted.optimizer)
         try:
             return optimize(problem, cost_model(wanted.cost_model), wanted.optimizer)
         except WorkloadTooLargeError:
@@ -543,13 +549,31 @@ class Pool:
         return found if found.pays else None
 
 
+def _shape(query: BoundQuery) -> tuple[int, int, int]:
+    """Numbers of what a pool goes by: groups, other keys, further expressions of ORDER BY."""
+    return len(query.groups), len(query.partitions), len(query.further_order)
+
+
 def _holding(runs: Iterable[Run], query: BoundQuery) -> Run | None:
     """The first run that a query is in."""
     return next((run for run in runs if run.index_of(query) is not None), None)
 
 
+def by_pass(queries: Iterable[BoundQuery]) -> list[list[BoundQuery]]:
+    """Queries of a pool, apart by the kind of pass that they need; see `_go_together`."""
+    found: dict[bool, list[BoundQuery]] = {}
+    for query in queries:
+        found.setdefault(query.query.completion is None, []).append(query)
+    return list(found.values())
+
+
 def _go_together(one: BoundQuery, other: BoundQuery) -> bool:
-    """Whether one run may hold two queries: not if the same texts mean something else in each."""
+    """Whether one run may hold two queries: not if the same texts mean something else in each.
+
+    Queries that ask for completions share no totals with others, and have passes of their own.
+    """
+    if (one.query.completion is None) != (other.query.completion is None):
+        return False
     return one.computation != other.computation or one.meaning.is_same(other.meaning)
 
 
@@ -583,9 +607,17 @@ def _live(queries: Sequence[BoundQuery]) -> int:
 def _key_texts(query: BoundQuery) -> tuple[tuple[str, ...], ...]:
     """Canonical texts of keys and time, in the order of `_keyed`."""
     groups, partitions = query.sorted_groups, query.sorted_partitions
-    return tuple(key.canonical for key in groups), tuple(key.canonical for key in partitions), (query.time_canonical,)
+    order = (query.time_canonical, *(canonical for canonical, _ in query.further_order))
+    return tuple(key.canonical for key in groups), tuple(key.canonical for key in partitions), order
 
 
 def _keyed(query: BoundQuery) -> DataFrame:
     keys = [*query.sorted_groups, *query.sorted_partitions]
-    return columns_of(query.source, (f"({text}\n)" for text in (*(key.text for key in keys), query.time)))
+    order = (text for _, text in query.further_order)
+    return columns_of(query.source, (f"({text}\n)" for text in (*(key.text for key in keys), query.time, *order)))
+
+
+def _positions_of_keys(query: BoundQuery) -> tuple[int, ...]:
+    """Where the expressions of PARTITION BY are among the key columns of a pool."""
+    columns = [key.canonical for key in (*query.sorted_groups, *query.sorted_partitions)]
+    return tuple(sorted(columns.index(text) for text in dict.fromkeys(query.partition_by)))

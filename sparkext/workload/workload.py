@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import re
@@ -42,7 +43,7 @@ from sparkext.udfs.workers.pool_run import NODE
 from sparkext.workload import self_check
 from sparkext.workload.analyses import AnalysedRelations, Analyses
 from sparkext.workload.collector import LATER, Collector
-from sparkext.workload.pool import Pool
+from sparkext.workload.pool import Pool, by_pass
 from sparkext.workload.run import Run
 from sparkext.workload.statements import MOST_RECENT, MOST_STATEMENTS, ReadView, Statement
 from sparkext.workload.trend_query import ParsedClause, TrendQuery, by_pool
@@ -307,11 +308,12 @@ class Workload:
             pool.note_counts()
             planned = {one: pool.known(one.bound, one.run) for one in members}
             missing = [one.bound for one in members if planned[one] is None and one.is_right]
-            try:
-                preview = pool.preview(missing, relations.confs, samples) if missing else None
-            except CapturedException:  # of rows that Spark has at hand, and looks at while it plans
-                preview = None
-            shown += (replace(one, run=(planned[one] or preview) if one.is_right else None) for one in members)
+            previews: list[Run] = []
+            with contextlib.suppress(CapturedException):  # of rows that Spark has at hand, and looks at while it plans
+                previews += (pool.preview(part, relations.confs, samples) for part in by_pass(missing))
+            for member in members:
+                run = planned[member] or next((run for run in previews if run.index_of(member.bound) is not None), None)
+                shown.append(replace(member, run=run if member.is_right else None))
         self._release_unused()
         return sorted(shown, key=lambda one: one.written.number)
 

@@ -49,6 +49,7 @@ class Event:
         time: None for NULL; such an event is ignored.
         classes: The event classes that it is of.
         values: Per text of an attribute, its value.
+        order: Values of the further expressions of ORDER BY.
     """
 
     partition: Key
@@ -56,6 +57,12 @@ class Event:
     time: int | None
     classes: frozenset[EventClass]
     values: Mapping[str, Value]
+    order: tuple[int, ...] = ()
+
+    @property
+    def moment(self) -> tuple[int, ...]:
+        """Where it is in the order: two events of one moment are in no trend together."""
+        return (self.time or 0, *self.order)
 
 
 Term: TypeAlias = tuple[Node, ...]
@@ -195,6 +202,7 @@ class Matcher:
         self._steps = {name: (adjacent[step.text], step.anchor) for name, step in query.steps}
         self._selection = query.selection
         self._rows = query.rows
+        self._wait = query.wait
         self._start = whole(query.pattern)
         self._guards = {pattern: whole(pattern) for pattern in negations(query.pattern)}
 
@@ -206,7 +214,7 @@ class Matcher:
         """
         spans = {
             pattern: {
-                (trend[0][0].time, trend[-1][0].time) for trend in self._words(events, left, {}, {}, Selection.ANY)
+                (trend[0][0].moment, trend[-1][0].moment) for trend in self._words(events, left, {}, {}, Selection.ANY)
             }
             for pattern, left in self._guards.items()
         }
@@ -223,7 +231,7 @@ class Matcher:
         labels = [[name for name, event in self._classes.items() if event in e.classes] for e in events]
 
         def happens(forbidden: Forbidden, after: Any, before: Any) -> bool:
-            """Whether a forbidden trend lies strictly between two times; None is beyond all."""
+            """Whether a forbidden trend lies strictly between two moments; None is beyond all."""
             return any(
                 (after is None or after < first) and (before is None or last < before)
                 for pattern in forbidden
@@ -234,14 +242,15 @@ class Matcher:
         while stack:
             word, left = stack.pop()
             last = events[word[-1][0]] if word else None
-            time = None if last is None else last.time
-            if word and any(not happens(forbidden, time, None) for forbidden in left.ends):
+            time = None if last is None else last.moment
+            until = None if self._wait is None or last is None or last.time is None else (last.time + self._wait,)
+            if word and any(not happens(forbidden, time, until) for forbidden in left.ends):
                 yield tuple((events[index], name) for index, name in word)
             after = left.after()
             ways: list[tuple[int, str, Remaining]] = []
             for index in range(word[-1][0] + 1 if word else 0, len(events) if after else 0):
                 event = events[index]
-                if event.time == time:
+                if event.moment == time:
                     continue
                 for name in labels[index]:
                     if name in steps:
@@ -249,13 +258,13 @@ class Matcher:
                         earlier = [events[p].values for p, label in word if anchor in (None, label)]
                         if not holds(event.values, earlier[-1] if earlier else None):
                             continue
-                    rests = [r for forbidden, r in after.get(name, ()) if not happens(forbidden, time, event.time)]
+                    rests = [r for forbidden, r in after.get(name, ()) if not happens(forbidden, time, event.moment)]
                     if rests:
                         ways.append((index, name, left.among(rests)))
             for index, name, rest in ways:
                 # Nothing is left out before the first event: what lies between is between two events of a trend.
                 between = range(word[-1][0] + 1 if word else index, index)
-                left_out = [p for p in between if time != events[p].time != events[index].time]
+                left_out = [p for p in between if time != events[p].moment != events[index].moment]
                 match selection:
                     case Selection.NEXT if any(p == way for p in left_out for way, _, _ in ways):
                         continue
@@ -305,7 +314,7 @@ def enumerate_results(query: Query, events: Iterable[Event], adjacent: Mapping[s
     by_id: dict[int, Event] = {}
     for (_, group), mine in split.items():
         by_id.update((id(event), event) for event in mine)
-        mine.sort(key=lambda event: event.time or 0)
+        mine.sort(key=lambda event: event.moment)
         for window, count, pairs, ends in _by_window(query, matcher, mine, marks):
             if count:
                 counts[group, window] = counts.get((group, window), 0) + count

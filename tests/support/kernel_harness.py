@@ -414,13 +414,14 @@ def query_results(query: Query, result: QueryResult, partials: Partials) -> Resu
         if bank != result.bank or not fields[result.presence]:
             continue
         found[group, window] = [
-            _value(aggregate, [fields[index] for index in indexes])
+            aggregate_value(aggregate, [fields[index] for index in indexes])
             for aggregate, indexes in zip(query.aggregates, result.values, strict=True)
         ]
     return found
 
 
-def _value(aggregate: Aggregate, held: list[Value]) -> Value:
+def aggregate_value(aggregate: Aggregate, held: list[Value]) -> Value:
+    """Value of an aggregate, out of those of its fields."""
     function = aggregate.function
     if aggregate.is_extreme_difference and isinstance(held[0], Decimal):
         return Fraction(held[0])

@@ -1,0 +1,303 @@
+"""From queries that ask for completions to the completion plan: states that hold the same are one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sparkext.planner.automata.automaton import Automaton
+from sparkext.planner.automata.guards import ALWAYS
+from sparkext.planner.automata.refinement import refine
+from sparkext.planner.conditions.access import compile_comparison
+from sparkext.planner.conditions.instructions import program
+from sparkext.planner.kernel_plan.completion_plan import (
+    CompletionEnd,
+    CompletionQuery,
+    Completions,
+    CompletionState,
+    Register,
+    ShownSlot,
+    Slot,
+)
+from sparkext.planner.kernel_plan.kernel_plan import (
+    Arithmetic,
+    Column,
+    Comparison,
+    Cut,
+    Field,
+    GuardState,
+    KernelPlan,
+    Link,
+    QueryResult,
+)
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.pattern import variables
+from sparkext.planner.patterns.prev_condition import Constant, ValueKind
+from sparkext.planner.patterns.query import EventClass, Mark, Query, Selection, Side
+from sparkext.planner.sharing.prefixes import taken_out
+from sparkext.planner.sharing.template import Template, template_of
+
+
+def with_completions(
+    plan: KernelPlan,
+    queries: Sequence[Query],
+    orders: int = 0,
+    keys: Sequence[int] = (),
+    counting: Counting | None = None,
+) -> KernelPlan:
+    """A kernel plan that also finds the completions of the queries of a pool that ask for them.
+
+    Args:
+        plan: Which has banks for all of them; nothing adds to those of queries with a row for each completion.
+        queries: Of the pool.
+        orders: Number of expressions of ORDER BY beside the time.
+        keys: Positions of the PARTITION BY expressions among the key columns.
+        counting: How the aggregates of rows are counted; None if there are none.
+    """
+    return _Compiler(plan, queries, counting).plan(orders, tuple(keys))
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """How the aggregates of rows are counted.
+
+    Attributes:
+        plan: Its cells add up what the events of trends contribute, whenever these begin.
+        queries: Numbers of its queries in the pool.
+    """
+
+    plan: KernelPlan
+    queries: tuple[int, ...]
+
+    def values(self, query: int, result: QueryResult) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Per field of a row of a query, the cells that trends end in."""
+        if query not in self.queries:
+            return ()
+        own = self.plan.results[self.queries.index(query)]
+        cells = {slot.field: slot.cells for slot in self.plan.banks[own.bank].slots}
+        pairs = zip(result.values, own.values, strict=True)
+        return tuple(
+            {field: cells[mine] for fields, those in pairs for field, mine in zip(fields, those, strict=True)}.items()
+        )
+
+
+class _Compiler:
+    def __init__(self, plan: KernelPlan, queries: Sequence[Query], counting: Counting | None) -> None:
+        self._plan = plan
+        self._counting = counting
+        self._asking = [number for number, query in enumerate(queries) if query.completion is not None]
+        self._queries = [queries[number] for number in self._asking]
+        # What is asked of the ends of trends takes automata apart, and is no matter here.
+        self._template = template_of([replace(query, aggregates=()) for query in self._queries])
+        self._classes: dict[EventClass, int] = {known: number for number, known in enumerate(plan.classes)}
+        self._columns: dict[Column, int] = {known: number for number, known in enumerate(plan.columns)}
+        self._comparisons: dict[Comparison, int] = {}
+        self._registers: dict[Register, int] = {}
+        self._slots: dict[Slot, int] = {}
+        self._slots_of: dict[int, list[int]] = {}
+        self._shown: dict[Attribute, set[int]] = {}
+
+    def plan(self, orders: int, keys: tuple[int, ...]) -> KernelPlan:
+        self._plan = _with_counts(self._plan, [(number, self._queries[n]) for n, number in enumerate(self._asking)])
+        blocks = _blocks(self._template)
+        chosen: dict[int, tuple[int, int]] = {}
+        for query, row in enumerate(blocks):
+            for state, block in enumerate(row):
+                chosen.setdefault(block, (query, state))
+        states = [self._state(blocks, *chosen[block]) for block in range(len(chosen))]
+        for number, one in enumerate(states):
+            leading = [link for other in states for link in other.links if link.cell == number]
+            opens = any(link.cell == number and other.is_open for other in states for link in other.links)
+            conditions = [*(link.condition for link in leading), *(cut.condition for cut in one.cuts)]
+            states[number] = replace(
+                one,
+                is_read=bool(leading),
+                is_scanned=opens or any(link.comparison is not None for link in leading),
+                is_guarded=any(condition != ALWAYS for condition in conditions),
+            )
+        asking = tuple(self._query(number, blocks[number]) for number in range(len(self._queries)))
+        made = Completions(
+            states=tuple(states),
+            queries=asking,
+            registers=tuple(self._registers),
+            slots=tuple(self._slots),
+            shown=tuple((attribute, tuple(sorted(classes))) for attribute, classes in self._shown.items()),
+            orders=orders,
+            guards=len(self._template.guards),
+            guard_states=self._guard_states(),
+            keys=keys,
+            comparisons=tuple(self._comparisons),
+            counting=None if self._counting is None else self._counting.plan,
+        )
+        return replace(
+            self._plan,
+            classes=tuple(self._classes),
+            columns=tuple(self._columns),
+            results=tuple(
+                replace(result, shown=tuple(list(self._slots)[slot].name for slot in self._slots_of.get(number, ())))
+                for number, result in enumerate(self._plan.results)
+            ),
+            completions=made,
+        )
+
+    def _class(self, event: EventClass) -> int:
+        return self._classes.setdefault(event, len(self._classes))
+
+    def _state(self, blocks: tuple[tuple[int, ...], ...], query: int, state: int) -> CompletionState:
+        """A state, by one of the queries that have it."""
+        template, asked = self._template, self._queries[query]
+        automaton = template.automata[query]
+        what = template.states[template.states_of[query][state]]
+        starts = state in automaton.starts
+        start_event = None
+        if what.step is not None:
+            starts = starts and what.step.start is not None
+            start_event = self._class(what.step.start) if starts and what.step.start is not None else None
+        links = [
+            Link(blocks[query][before], automaton.follows[before][state], self._comparison(query, before, state))
+            for before in automaton.predecessors()[state]
+        ]
+        is_open = template.is_open(query, state)
+        cuts, is_taken = self._leaving(query, state)
+        return CompletionState(
+            event=self._class(what.event),
+            label=_order(asked)[automaton.labels[state]],
+            start=starts,
+            start_event=start_event,
+            start_condition=automaton.starts[state] if starts else ALWAYS,
+            links=tuple(links),
+            cuts=cuts,
+            is_taken=is_taken,
+            is_open=is_open,
+        )
+
+    def _comparison(self, query: int, before: int, state: int) -> int | None:
+        """Number of the comparison of an event at a state with an earlier one, if there is any."""
+        template = self._template
+        step = template.states[template.states_of[query][state]].step
+        if step is not None:
+            made = compile_comparison(step.condition, True, self._column)
+        elif self._leaving(query, before)[1]:
+            made = Comparison((), program(Constant(1, ValueKind.FLAG), self._column))
+        else:
+            return None
+        return self._comparisons.setdefault(made, len(self._comparisons))
+
+    def _column(self, column: Column) -> int:
+        return self._columns.setdefault(column, len(self._columns))
+
+    def _leaving(self, query: int, state: int) -> tuple[tuple[Cut, ...], bool]:
+        """What empties a state, and whether single events leave it that are gone on from."""
+        template, asked = self._template, self._queries[query]
+        if asked.selection is Selection.ANY:
+            return (), False
+        if asked.selection is Selection.CONTIGUOUS:
+            return (Cut(self._class(asked.rows)),), False
+        onwards = template.automata[query].follows[state]
+        states = [template.states[template.states_of[query][target]] for target in onwards]
+        if any(one.step is not None for one in states):
+            return (), True
+        cuts = (Cut(self._class(s.event), way) for s, way in zip(states, onwards.values(), strict=True))
+        return tuple(dict.fromkeys(cuts)), False
+
+    def _guard_states(self) -> tuple[GuardState, ...]:
+        states: list[GuardState] = []
+        for guard, forbidden in enumerate(self._template.guards):
+            first = len(states)
+            states += (
+                GuardState(guard, self._class(s.event), s.start, s.end, tuple(first + source for source in s.sources))
+                for s in forbidden
+            )
+        return tuple(states)
+
+    def _query(self, number: int, blocks: tuple[int, ...]) -> CompletionQuery:
+        query, automaton = self._queries[number], self._template.automata[number]
+        result = self._plan.results[self._asking[number]]
+        assert query.completion is not None
+        ends = [CompletionEnd(blocks[s], way, automaton.labels[s]) for s, way in automaton.ends.items()]
+        shown: list[ShownSlot] = []
+        used: dict[tuple[Attribute | None, bool], int] = {}
+        for one in query.completion.shown if query.has_rows else ():
+            is_list = one.attribute is not None and one.mark is None
+            nth = used[one.attribute, is_list] = used.get((one.attribute, is_list), -1) + 1
+            column = None
+            if one.attribute is not None:
+                of = [
+                    s
+                    for s in range(len(blocks))
+                    if one.mark is None or one.mark.variable in (None, automaton.labels[s])
+                ]
+                known = self._shown.setdefault(one.attribute, set())
+                known.update(self._class(self._template.states[self._template.states_of[number][s]].event) for s in of)
+                column = list(self._shown).index(one.attribute)
+            slot = self._slots.setdefault(Slot(column, is_list, nth), len(self._slots))
+            is_last = one.mark == Mark(Side.LAST, None)
+            register = None
+            if one.mark is not None and not is_last:
+                states = frozenset(blocks[s] for s, name in enumerate(automaton.labels) if name == one.mark.variable)
+                register = self._registers.setdefault(Register(one.mark.side, states), len(self._registers))
+            shown.append(ShownSlot(slot, register, is_last))
+        self._slots_of[self._asking[number]] = [one.slot for one in shown]
+        return CompletionQuery(
+            bank=result.bank,
+            window=query.window,
+            span=query.span,
+            wait=query.wait,
+            ends=tuple(ends),
+            has_rows=query.has_rows,
+            shown=tuple(shown),
+            counted=tuple(zip(query.completion.counted, result.counted, strict=True)),
+            counted_in=result.counted_in,
+            values=() if self._counting is None else self._counting.values(self._asking[number], result),
+        )
+
+
+def _with_counts(plan: KernelPlan, asking: Sequence[tuple[int, Query]]) -> KernelPlan:
+    """The plan with a bank for what each query, by its number, counts once, in fields that hold counts."""
+    fields, results, bank = list(plan.fields), list(plan.results), len(plan.banks)
+    exact = [number for number, field in enumerate(fields) if field == Field(Arithmetic.EXACT)]
+    for number, query in asking:
+        counted = () if query.completion is None else query.completion.counted
+        while len(exact) < len(counted):
+            exact.append(len(fields))
+            fields.append(Field(Arithmetic.EXACT))
+        if counted:
+            results[number] = replace(results[number], counted=tuple(exact[: len(counted)]), counted_in=bank)
+            bank += 1
+    return replace(plan, fields=tuple(fields), results=tuple(results))
+
+
+def _order(query: Query) -> dict[str, int]:
+    """The variables of a query in the order of its text."""
+    return {name: number for number, name in enumerate(variables(query.pattern))}
+
+
+def _blocks(template: Template) -> tuple[tuple[int, ...], ...]:
+    """Per query and state of its automaton, the number of what it is at the same time for other queries.
+
+    Two states are one when their events are of the same class and must meet the same condition, a trend may start at
+    both under the same guards, their variables are the same ones in the order of the text, and so for the states before
+    them; and when they are emptied alike. Windows and spans do not matter: of a trend that has the latest start, it is
+    asked in the end whether that is late enough.
+    """
+    keys: list[object] = []
+    before: list[tuple[tuple[object, int], ...]] = []
+    for number, automaton in enumerate(template.automata):
+        offset = len(keys)
+        order = _order(template.queries[number])
+        for state, sources in enumerate(automaton.predecessors()):
+            what = template.states[template.states_of[number][state]]
+            is_open, start = template.is_open(number, state), automaton.starts.get(state)
+            label = order[automaton.labels[state]]
+            out = taken_out(template, number, state)
+            keys.append(
+                (what.event, what.step, is_open, start, label, out, _is_anchor(template, number, automaton, state))
+            )
+            before.append(tuple((automaton.follows[source][state], offset + source) for source in sources))
+    found = iter(refine(keys, before))
+    return tuple(tuple(next(found) for _ in automaton.labels) for automaton in template.automata)
+
+
+def _is_anchor(template: Template, number: int, automaton: Automaton, state: int) -> bool:
+    """Whether trends are told apart by their events at a state."""
+    return any(template.is_open(number, target) for target in automaton.follows[state])

@@ -1,0 +1,133 @@
+"""Completions through ``spark.sql``: one row for each event that ends a trend, and counts of them."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.support.completion_sql import mismatches
+from tests.support.sql_cases import KEYED, settings, stream, trends, values
+from tests.support.tiers import first
+
+ROWS = "ONE ROW PER COMPLETION"
+
+
+@pytest.mark.parametrize("part", first(4, range(40)))
+def test_random_pools(spark: SparkSession, part: int) -> None:
+    """Rows, witnesses, aggregates and counts are those of the enumerator, in 1, 2 and 7 partitions."""
+    wrong: list[str] = []
+    rows = 0
+    with settings(spark, spark_sparkext_partitions="2"):
+        for seed in range(3 * part, 3 * part + 3):
+            problems, found = mismatches(spark, seed)
+            wrong += problems
+            rows += found
+    assert not wrong, "\n".join(wrong)
+    assert rows > 0
+
+
+def test_a_funnel(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 b2 a3 b5 c9", "y": "a4 c5"})
+    measures = "CLASSIFIER() AS step, FIRST(A.v) AS f, LAST(t) - FIRST(t) AS took, EVENTS(t) AS e, COUNT(*) AS ways"
+    found = values(spark.sql(trends("FUNNEL(A, B, C)", measures, f"SKIP TILL NEXT MATCH SPAN 7 {ROWS}")))
+    assert found == [
+        ("x", "A", 10.0, 0, [1], 1),
+        ("x", "A", 30.0, 0, [3], 1),
+        ("x", "B", 10.0, 1, [1, 2], 1),
+        ("x", "B", 30.0, 2, [3, 5], 1),
+        ("x", "C", 30.0, 6, [3, 5, 9], 1),
+        ("y", "A", 40.0, 0, [4], 1),
+    ]
+
+
+def test_aggregates_add_up_to_those_of_the_query_without_rows(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 b2 a3 b4 a5 b7", "y": "a1 a2 b9"})
+    measures = "COUNT(*) AS n, SUM(A.v) AS s, MAX(B.v) AS m"
+    for more in ("", "WITHIN 4 SLIDE 2", "SKIP TILL NEXT MATCH"):
+        rows = spark.sql(trends("A+ B", measures, f"{ROWS} {more}"))
+        bounds = ["window_start"] if "WITHIN" in more else []
+        added = rows.groupBy("k", *bounds).agg({"n": "sum", "s": "sum", "m": "max"})
+        together = spark.sql(trends("A+ B", measures, more)).select("k", *bounds, "n", "s", "m")
+        mine = added.select("k", *bounds, "sum(n)", "sum(s)", "max(m)")
+        assert values(mine) == values(together)
+        assert len(values(together)) > 1
+
+
+def test_windows(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 b2 a3 b4"})
+    rows = spark.sql(trends("A B", "FIRST(t) AS f, LAST(t) AS l", f"WITHIN 3 SLIDE 2 {ROWS}"))
+    assert values(rows) == [("x", 0, 3, 1, 2), ("x", 2, 5, 3, 4)]
+
+
+def test_what_must_not_come_after(spark: SparkSession) -> None:
+    """An order and no payment within 5 of it; times are those of the order."""
+    stream(spark, {"x": "o1 p3 o10 o20 p25", "y": "o7"})
+    found = values(spark.sql(trends("O NOT P FOR 5", "LAST(t) AS at", ROWS)))
+    assert found == [("x", 10), ("x", 20), ("y", 7)]
+    assert values(spark.sql(trends("O NOT P", "LAST(t) AS at", ROWS))) == [("y", 7)]
+    assert values(spark.sql(trends("O NOT P FOR 6", "COUNT(DISTINCT LAST(*)) AS d"))) == [("x", 1), ("y", 1)]
+
+
+def test_order_within_one_time(spark: SparkSession) -> None:
+    stream(spark, {"x": "b1 a1 b1"})
+    ordered = "PARTITION BY k ORDER BY t, ty TYPE BY ty"
+    assert values(spark.sql(trends("A B", "EVENTS(ty) AS e", ROWS))) == []
+    assert values(spark.sql(trends("A B", "EVENTS(ty) AS e", ROWS, ordered))) == [("x", ["A", "B"])] * 2
+
+
+def test_two_aggregates(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 b2 b3", "y": "a1 b2", "z": "a1"})
+    spark.sql("CREATE TEMP VIEW f AS SELECT * FROM e UNION ALL SELECT NULL, t, ty, v FROM e WHERE k = 'y'")
+    measures = "COUNT(DISTINCT LAST(*)) AS events, COUNT(DISTINCT k) AS keys, COUNT(*) AS n"
+    grouped = "PARTITION BY k GROUP BY 1 AS one ORDER BY t TYPE BY ty"
+    assert values(spark.sql(trends("A+ B", measures, keys=grouped, source="f"))) == [(1, 4, 2, 4)]
+    assert values(spark.sql(trends("A+ B", measures, "WITHIN 3", keys=grouped, source="f"))) == [(1, 0, 3, 3, 2, 3)]
+    assert values(spark.sql(trends("A+ B", "2 * COUNT(DISTINCT LAST(*)) AS n", source="f"))) == [
+        (None, 2),
+        ("x", 4),
+        ("y", 2),
+    ]
+
+
+def test_words_that_say_what_is_so(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 b2 b3"})
+    plain = values(spark.sql(trends("A B+")))
+    assert plain == [("x", 3)]
+    for more in ("AFTER MATCH NO SKIP", "ALL MATCHES", "all matches after match no skip"):
+        assert values(spark.sql(trends("A B+", more=more))) == plain
+    rising = [f"DEFINE B AS B.v > {prev}" for prev in ("PREV(v)", "LAST(v, 1)", "LAST ( B.v , 1 )")]
+    found = [values(spark.sql(trends("A B+", more=more))) for more in rising]
+    assert found == [plain] * 3
+
+
+def test_values_of_any_type(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 b2"})
+    struct = "named_struct('t', t, 'm', map(ty, v), 'a', array(ty))"
+    (row,) = spark.sql(trends("A B", f"FIRST({struct}) AS f, EVENTS({struct}) AS e", ROWS)).collect()
+    assert row.f.asDict() == {"t": 1, "m": {"A": 10.0}, "a": ["A"]}
+    assert [one.m for one in row.e] == [{"A": 10.0}, {"B": 20.0}]
+
+
+def test_pools_mix_queries_with_and_without_rows(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 b2 b3"})
+    spark.sql(f"CREATE TEMP VIEW pairs AS {trends('A B')}")
+    spark.sql(f"CREATE TEMP VIEW events AS {trends('A B', 'LAST(t) AS t', ROWS)}")
+    spark.sql(f"CREATE TEMP VIEW counted AS {trends('A B', 'COUNT(DISTINCT LAST(*)) AS d')}")
+    for _ in range(2):
+        assert values(spark.table("events")) == [("x", 2), ("x", 3)]
+        assert values(spark.table("pairs")) == [("x", 2)]
+        assert values(spark.table("counted")) == [("x", 2)]
+    shown = spark.sql("EXPLAIN SHARING").collect()[0][0]
+    assert "Pool 1: 3 queries" in shown
+    assert "Completions: 2 states" in shown
+    joined = f"SELECT e.t, p.n FROM ({trends('A B', 'LAST(t) AS t', ROWS)}) e JOIN ({trends('A B')}) p ON e.k = p.k"
+    assert values(spark.sql(joined)) == [(2, 2), (3, 2)]
+
+
+def test_keys_come_first(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 b2"})
+    keys = "PARTITION BY k, ty IS NULL AS missing GROUP BY k, upper(k) AS u ORDER BY t TYPE BY ty"
+    frame = spark.sql(trends("A B", "LAST(t) AS last", ROWS, keys))
+    assert frame.columns == ["k", "missing", "u", "last"]
+    assert values(frame) == [("x", False, "X", 2)]
+    assert KEYED in trends("A")

@@ -1,0 +1,37 @@
+"""In which form the kernel of completions runs: compiled, or interpreted for the first few events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+from sparkext.udfs.completions import kernel
+from sparkext.udfs.jit.interpreted import CAN_INTERPRET, interpreted
+
+PATIENCE = 3000
+"""Events that a process looks at interpreted before it loads or compiles the kernel."""
+
+_NAMES = ("advance", "finish", "settle_time", "compact")
+_COMPILED: dict[str, Callable[..., Any]] = {name: getattr(kernel, name) for name in _NAMES}
+_INTERPRETED: dict[str, Callable[..., Any]] = {name: interpreted(getattr(kernel, name)) for name in _NAMES}
+_seen = [0]
+
+
+class Form:
+    """The functions of the kernel, by name.
+
+    Args:
+        patience: Events that are looked at interpreted.
+    """
+
+    def __init__(self, patience: int = PATIENCE) -> None:
+        self._patience = patience if CAN_INTERPRET else 0
+
+    def of(self, name: str, rows: int = 0) -> Callable[..., Any]:
+        """A function to call for so many events."""
+        if numba.config.DISABLE_JIT or kernel.advance.signatures:
+            return _COMPILED[name]
+        _seen[0] += rows
+        return _INTERPRETED[name] if _seen[0] <= self._patience else _COMPILED[name]

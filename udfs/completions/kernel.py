@@ -1,0 +1,812 @@
+"""The kernel of completions: one pass over events in order, which keeps the best begun trend of each state.
+
+A trend with the latest first event is the one that most spans and windows hold, so one number per state decides: that
+of its best node. Events of one moment are in no trend together; what they add waits until the moment is over. Nodes of
+a moment get their order when it is over: by their variables, then by the order of the nodes before them.
+
+Where the step from a state has a condition, its nodes are held apart as far as conditions tell them apart: in buckets
+between the latest starts of what is forbidden (`sparkext.udfs.kernels.guard_buckets`), one by one where events are
+compared, and one for each anchor where conditions name an earlier variable.
+
+The kernel is one file, since numba looks at the file of what it keeps and at no other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
+from sparkext.udfs.comparisons.scan import find_matches
+from sparkext.udfs.completions.program import (
+    ANCHORED,
+    BEST,
+    BUCKETS,
+    CONDITION_GUARDS,
+    CONDITION_GUARDS_END,
+    CONDITION_TABLE,
+    CURSOR_DEADLINE,
+    CURSOR_IS_CUT,
+    CURSOR_KEY,
+    CURSOR_KEY_OPEN,
+    CURSOR_LISTED,
+    CURSOR_MOMENT,
+    CURSOR_NEW,
+    CURSOR_NODES,
+    CURSOR_ORDER,
+    CURSOR_OUT,
+    CURSOR_TIME,
+    CURSOR_WAITING,
+    CURSOR_WANTS,
+    CUT_CONDITION,
+    CUT_STATE,
+    END_CONDITION,
+    END_QUERY,
+    ENTRY_LEAVES,
+    ENTRY_MOMENT,
+    ENTRY_NODE,
+    FACT_CHAINS,
+    FACT_HORIZON,
+    FACT_OPEN,
+    FIRST_OF_ALL,
+    FOREVER,
+    GUARD_BREAKS,
+    GUARD_NUMBER,
+    GUARD_SOURCES,
+    GUARD_SOURCES_END,
+    GUARD_STARTS,
+    LINK_COMPARISON,
+    LINK_CONDITION,
+    LINK_SOURCE,
+    NODE_ANCHOR,
+    NODE_FROM,
+    NODE_MOMENT,
+    NODE_ORDER,
+    NODE_PREV,
+    NODE_ROW,
+    NODE_SOURCE,
+    NODE_START,
+    NODE_STATE,
+    NODE_TIME,
+    OUT_KEY,
+    OUT_LAST,
+    OUT_NODE,
+    OUT_QUERY,
+    OUT_ROW,
+    OUT_WINDOW,
+    QUERY_SLIDE,
+    QUERY_SPAN,
+    QUERY_WAIT,
+    QUERY_WAITS,
+    QUERY_WITHIN,
+    STATE_ENDS,
+    STATE_ENDS_END,
+    STATE_KIND,
+    STATE_LABEL,
+    STATE_LINKS,
+    STATE_LINKS_END,
+    STATE_OPEN,
+    STATE_START,
+    STATE_START_CLASS,
+    STATE_START_CONDITION,
+    STATE_TAKEN,
+    UNREAD,
+    WAIT_CONDITION,
+    WAIT_DEADLINE,
+    WAIT_LAST,
+    WAIT_NODE,
+    WAIT_QUERY,
+    WAIT_WINDOW,
+    WANTS_LISTS,
+    WANTS_NODES,
+    WANTS_NOTHING,
+    WANTS_OUTPUT,
+    WANTS_WAITING,
+)
+from sparkext.udfs.jit.by_reference import by_reference
+from sparkext.udfs.jit.compiled import inlined, inner, kernel
+from sparkext.udfs.tables.program import NEVER_YET
+
+_NEVER = np.int64(NEVER_YET)
+_FOREVER = np.int64(FOREVER)
+
+
+@kernel
+def advance(program, state, batch, moments, keys, row, base):  # type: ignore[no-untyped-def]
+    """Process the events of a batch from ``row`` on.
+
+    Args:
+        program: `sparkext.udfs.completions.program.Program`.
+        state: `sparkext.udfs.completions.program.State`; changed.
+        batch: `sparkext.udfs.arrow.batches.Batch`.
+        moments: 1 where an event is at another moment than the one before. Shape (rows,).
+        keys: Number of the key of each row. Shape (rows,).
+        row: Where to start.
+        base: Number of the first row of the batch.
+
+    Returns:
+        The row to go on with when ``CURSOR_WANTS`` has been seen to; the number of rows when all were processed.
+    """
+    return _advance(by_reference(program), by_reference(state), by_reference(batch), moments, keys, row, base)
+
+
+@kernel
+def finish(program, state):  # type: ignore[no-untyped-def]
+    """End the key under way; returns whether that is done, or the output is full."""
+    return _finish(by_reference(program), by_reference(state))
+
+
+@kernel
+def settle_time(program, state, time):  # type: ignore[no-untyped-def]
+    """Take note that no further event comes before ``time``; returns whether that is done, or the output is full."""
+    return _until(by_reference(program), by_reference(state), time)
+
+
+@kernel
+def compact(program, state):  # type: ignore[no-untyped-def]
+    """Drop the nodes that nothing leads to; returns how many are left. No output may refer to any."""
+    return _compact(by_reference(program), by_reference(state))
+
+
+@inner
+def _until(program, state, time):  # type: ignore[no-untyped-def]
+    if state.cursor[CURSOR_KEY_OPEN] == 0:
+        return True
+    _settle(program, state)
+    return _resolve(program, state, time)
+
+
+@inner
+def _finish(program, state):  # type: ignore[no-untyped-def]
+    cursor = state.cursor
+    if cursor[CURSOR_KEY_OPEN] == 0:
+        return True
+    _settle(program, state)
+    if not _resolve(program, state, _FOREVER):
+        return False
+    cursor[CURSOR_KEY_OPEN] = 0
+    cursor[CURSOR_NEW] = cursor[CURSOR_NODES]  # which completions that are yet to be taken may name
+    cursor[CURSOR_WAITING] = cursor[CURSOR_MOMENT] = cursor[CURSOR_LISTED] = 0
+    cursor[CURSOR_DEADLINE] = _FOREVER
+    state.best[:] = -1
+    state.counts[:] = 0
+    state.latest[:] = _NEVER
+    state.broken[:] = _NEVER
+    return True
+
+
+@inner
+def _advance(program, state, batch, moments, keys, row, base):  # type: ignore[no-untyped-def]
+    cursor, states, chosen = state.cursor, program.states, state.chosen
+    queries = len(program.queries)
+    nodes_room, out_room, wait_room = len(state.nodes), len(state.out), len(state.waiting)
+    lists_room = state.lists.shape[1] if len(state.lists) else 0
+    most_new, most_ends = len(states), len(program.ends)
+    times, classes, new_key = batch.time, batch.classes, batch.new_key
+    cursor[CURSOR_WANTS] = WANTS_NOTHING
+    while row < len(times):
+        time = times[row]
+        if new_key[row] and cursor[CURSOR_KEY_OPEN] and cursor[CURSOR_KEY] != keys[row]:
+            if not _finish(program, state):
+                cursor[CURSOR_WANTS] = WANTS_OUTPUT
+                return row
+        if not cursor[CURSOR_KEY_OPEN]:
+            cursor[CURSOR_KEY_OPEN] = 1
+            cursor[CURSOR_KEY] = keys[row]
+            cursor[CURSOR_DEADLINE] = _FOREVER
+        elif moments[row]:
+            _settle(program, state)
+            if cursor[CURSOR_DEADLINE] <= time:
+                if not _resolve(program, state, time):
+                    cursor[CURSOR_WANTS] = WANTS_OUTPUT
+                    return row
+        if cursor[CURSOR_OUT] + queries > out_room:
+            cursor[CURSOR_WANTS] = WANTS_OUTPUT
+            return row
+        most = most_new
+        if program.facts[FACT_OPEN]:
+            most += cursor[CURSOR_LISTED]
+        if cursor[CURSOR_NODES] + most > nodes_room:
+            cursor[CURSOR_WANTS] = WANTS_NODES
+            return row
+        # Nodes of the moment under way go to the lists when it is over.
+        coming = cursor[CURSOR_NODES] - cursor[CURSOR_NEW] + most
+        if lists_room and cursor[CURSOR_LISTED] + coming > lists_room and _longest(state) + coming > lists_room:
+            cursor[CURSOR_WANTS] = WANTS_LISTS
+            return row
+        if cursor[CURSOR_WAITING] + most_ends * (1 + most - most_new) > wait_room:
+            cursor[CURSOR_WANTS] = WANTS_WAITING
+            return row
+        if moments[row]:
+            cursor[CURSOR_MOMENT] += 1
+        cursor[CURSOR_TIME] = time
+        touched = 0
+        for word in range(classes.shape[1]):
+            bits = classes[row, word]
+            event = word * CLASSES_PER_WORD
+            while bits:
+                if bits & 1:
+                    for s in range(program.class_ends[event], program.class_ends[event + 1]):
+                        touched = _arrive(program, state, batch, row, base, program.class_states[s], time, touched)
+                    _forbid(program, state, event)
+                    _cut(program, state, event)
+                bits >>= 1
+                event += 1
+        for t in range(touched):
+            query = chosen[1, t]
+            _complete(program, state, query, chosen[0, query], row + base, time)
+            chosen[0, query] = -1
+        row += 1
+    return row
+
+
+@inlined
+def _longest(state):  # type: ignore[no-untyped-def]
+    most = np.int64(0)
+    for s in range(len(state.counts)):
+        most = max(most, state.counts[s])
+    return most
+
+
+@inner
+def _arrive(program, state, batch, row, base, s, time, touched):  # type: ignore[no-untyped-def]
+    """Write the nodes of an event at a state; returns how many queries it completes something of so far."""
+    one = program.states[s]
+    nodes = state.nodes
+    starts = one[STATE_START] != 0
+    if starts and one[STATE_START_CLASS] >= 0:
+        needed = one[STATE_START_CLASS]
+        starts = ((batch.classes[row, needed // CLASSES_PER_WORD] >> needed % CLASSES_PER_WORD) & 1) != 0
+    if starts and one[STATE_START_CONDITION] >= 0:
+        starts = _holds(program, state, one[STATE_START_CONDITION], _NEVER)
+    if starts:
+        node = _node(program, state, s, -1, row, base, time)
+        touched = _end(program, state, s, node, touched)
+    if one[STATE_OPEN]:
+        first = state.cursor[CURSOR_NODES]
+        for link in range(one[STATE_LINKS], one[STATE_LINKS_END]):
+            _gather(program, state, batch, row, base, s, link, time, first)
+        for node in range(first, state.cursor[CURSOR_NODES]):
+            touched = _end(program, state, s, node, touched)
+        return touched
+    best = np.int64(-1)
+    for link in range(one[STATE_LINKS], one[STATE_LINKS_END]):
+        source = program.links[link, LINK_SOURCE]
+        kind = program.states[source, STATE_KIND]
+        if kind == BEST:
+            if not starts:
+                best = _better(nodes, best, state.best[source])
+        elif program.links[link, LINK_COMPARISON] < 0:
+            if not starts:
+                condition = program.links[link, LINK_CONDITION]
+                for entry in range(state.counts[source]):
+                    if condition < 0 or _holds(program, state, condition, state.lists[source, entry, ENTRY_MOMENT]):
+                        best = _better(nodes, best, state.lists[source, entry, ENTRY_NODE])
+        else:
+            # Also where a trend starts: events may leave that it has found.
+            found = _compare(program, state, batch, row, source, link)
+            for f in range(found):
+                entry = state.found[f]
+                best = _better(nodes, best, state.lists[source, entry, ENTRY_NODE])
+    if best >= 0 and not starts:
+        node = _node(program, state, s, best, row, base, time)
+        touched = _end(program, state, s, node, touched)
+    return touched
+
+
+@inner
+def _compare(program, state, batch, row, source, link):  # type: ignore[no-untyped-def]
+    """Find the entries of a state before that an event may come after; returns how many there are."""
+    comparison, condition = program.links[link, LINK_COMPARISON], program.links[link, LINK_CONDITION]
+    code = program.code[program.code_ends[comparison] : program.code_ends[comparison + 1]]
+    found = find_matches(code, batch, row, state.sources[source], 0, state.counts[source], state.found, state.scratch)
+    takes = program.states[source, STATE_TAKEN] != 0
+    kept = 0
+    for f in range(found):
+        entry = state.found[f]
+        if condition < 0 or _holds(program, state, condition, state.lists[source, entry, ENTRY_MOMENT]):
+            state.found[kept] = entry
+            kept += 1
+            if takes:
+                state.lists[source, entry, ENTRY_LEAVES] = 1
+                state.cursor[CURSOR_IS_CUT] = 1
+    return kept
+
+
+@inner
+def _gather(program, state, batch, row, base, s, link, time, first):  # type: ignore[no-untyped-def]
+    """Write the nodes of an event at a state where trends are held per anchor, as far as a link leads there."""
+    nodes = state.nodes
+    source = program.links[link, LINK_SOURCE]
+    many = state.counts[source]
+    compares = program.links[link, LINK_COMPARISON] >= 0
+    if compares:
+        many = _compare(program, state, batch, row, source, link)
+    is_open = program.states[source, STATE_KIND] == ANCHORED
+    for f in range(many):
+        before = state.lists[source, state.found[f] if compares else f, ENTRY_NODE]
+        anchor = nodes[before, NODE_ANCHOR] if is_open else nodes[before, NODE_ROW]
+        known = np.int64(-1)
+        for node in range(first, state.cursor[CURSOR_NODES]):
+            if nodes[node, NODE_ANCHOR] == anchor:
+                known = np.int64(node)
+        if known < 0:
+            node = _node(program, state, s, before, row, base, time)
+            nodes[node, NODE_ANCHOR] = anchor
+            nodes[node, NODE_FROM] = nodes[before, NODE_FROM] if is_open else nodes[before, NODE_SOURCE]
+        elif _better(nodes, nodes[known, NODE_PREV], before) == before:
+            _fill(program, state, s, known, before, row + base)
+
+
+@inlined
+def _better(nodes, one, other):  # type: ignore[no-untyped-def]
+    """The better of two nodes of different moments or whose order is known; -1 is worse than any."""
+    if one < 0 or other < 0:
+        return max(one, other)
+    if nodes[other, NODE_START] != nodes[one, NODE_START]:
+        return other if nodes[other, NODE_START] > nodes[one, NODE_START] else one
+    return other if nodes[other, NODE_ORDER] > nodes[one, NODE_ORDER] else one
+
+
+@inlined
+def _node(program, state, s, before, row, base, time):  # type: ignore[no-untyped-def]
+    """Write a node; returns its number."""
+    nodes, cursor = state.nodes, state.cursor
+    node = cursor[CURSOR_NODES]
+    cursor[CURSOR_NODES] = node + 1
+    nodes[node, NODE_STATE] = s
+    nodes[node, NODE_MOMENT] = cursor[CURSOR_MOMENT]
+    nodes[node, NODE_TIME] = time
+    nodes[node, NODE_ANCHOR] = -1
+    nodes[node, NODE_SOURCE] = row
+    nodes[node, NODE_FROM] = row
+    nodes[node, NODE_ROW] = row + base
+    nodes[node, NODE_START] = time
+    _fill(program, state, s, node, before, row + base)
+    return node
+
+
+@inner
+def _fill(program, state, s, node, before, number):  # type: ignore[no-untyped-def]
+    """Let a node come after another, or begin a trend."""
+    nodes, registers = state.nodes, state.registers
+    nodes[node, NODE_PREV] = before
+    if before >= 0:
+        nodes[node, NODE_START] = nodes[before, NODE_START]
+    for r in range(registers.shape[1]):
+        known = np.int64(-1)
+        if before >= 0:
+            known = registers[before, r]
+        how = program.registers[s, r]
+        if how != 0 and (how != FIRST_OF_ALL or known < 0):
+            known = number
+        registers[node, r] = known
+
+
+@inner
+def _end(program, state, s, node, touched):  # type: ignore[no-untyped-def]
+    """Note that trends of some queries end at a node; returns how many queries the event completes something of."""
+    nodes, chosen = state.nodes, state.chosen
+    for end in range(program.states[s, STATE_ENDS], program.states[s, STATE_ENDS_END]):
+        query = program.ends[end, END_QUERY]
+        if program.queries[query, QUERY_WAITS]:
+            _wait(program, state, query, node, program.ends[end, END_CONDITION])
+            continue
+        known = chosen[0, query]
+        if known < 0:
+            chosen[1, touched] = query
+            touched += 1
+            chosen[0, query] = node
+        elif _ends_better(program, nodes, known, node):
+            chosen[0, query] = node
+    return touched
+
+
+@inner
+def _ends_better(program, nodes, one, other):  # type: ignore[no-untyped-def]
+    """Whether the second of two nodes of one event has the better trend."""
+    if nodes[other, NODE_START] != nodes[one, NODE_START]:
+        return nodes[other, NODE_START] > nodes[one, NODE_START]
+    mine, its = _order_before(nodes, one), _order_before(nodes, other)
+    if mine != its:
+        return its > mine
+    return program.states[nodes[other, NODE_STATE], STATE_LABEL] > program.states[nodes[one, NODE_STATE], STATE_LABEL]
+
+
+@inlined
+def _order_before(nodes, node):  # type: ignore[no-untyped-def]
+    """The order of the node before; a trend that begins here is better than any that has begun at the same time."""
+    before = nodes[node, NODE_PREV]
+    return nodes[before, NODE_ORDER] if before >= 0 else _FOREVER
+
+
+@inlined
+def _oldest_window(time, within, slide):  # type: ignore[no-untyped-def]
+    """The number of the first window that a time is in."""
+    newest = time // slide
+    return newest - (within - 1 - (time - newest * slide)) // slide
+
+
+@inner
+def _is_in_span(program, query, start, time):  # type: ignore[no-untyped-def]
+    """Whether a trend that begins and ends then is as short as a query wants it."""
+    span = program.queries[query, QUERY_SPAN]
+    return span == 0 or np.uint64(time) - np.uint64(start) < np.uint64(span)
+
+
+@inner
+def _complete(program, state, query, node, number, time):  # type: ignore[no-untyped-def]
+    """Write a completion that need not wait."""
+    start = state.nodes[node, NODE_START]
+    if not _is_in_span(program, query, start, time):
+        return
+    first = last = np.int64(0)
+    within, slide = program.queries[query, QUERY_WITHIN], program.queries[query, QUERY_SLIDE]
+    if within:
+        first = _oldest_window(time, within, slide)
+        last = (time if program.queries[query, QUERY_SPAN] else start) // slide
+    if first <= last:
+        _write(state, query, node, number, first, last)
+
+
+@inner
+def _write(state, query, node, number, first, last):  # type: ignore[no-untyped-def]
+    out, at = state.out, state.cursor[CURSOR_OUT]
+    out[at, OUT_QUERY] = query
+    out[at, OUT_NODE] = node
+    out[at, OUT_ROW] = number
+    out[at, OUT_WINDOW] = first
+    out[at, OUT_LAST] = last
+    out[at, OUT_KEY] = state.cursor[CURSOR_KEY]
+    state.cursor[CURSOR_OUT] = at + 1
+
+
+@inner
+def _wait(program, state, query, node, condition):  # type: ignore[no-untyped-def]
+    """Let a completion wait for what must not happen after it."""
+    time, start = state.nodes[node, NODE_TIME], state.nodes[node, NODE_START]
+    if not _is_in_span(program, query, start, time):
+        return
+    first = last = np.int64(0)
+    within, slide = program.queries[query, QUERY_WITHIN], program.queries[query, QUERY_SLIDE]
+    if within:
+        first = _oldest_window(time, within, slide)
+        last = (time if program.queries[query, QUERY_SPAN] else start) // slide
+    if first > last:
+        return
+    at, waiting = state.cursor[CURSOR_WAITING], state.waiting
+    waiting[at, WAIT_QUERY] = query
+    waiting[at, WAIT_NODE] = node
+    waiting[at, WAIT_CONDITION] = condition
+    waiting[at, WAIT_WINDOW] = first
+    waiting[at, WAIT_LAST] = last
+    waiting[at, WAIT_DEADLINE] = _deadline(program, query, time, first)
+    state.cursor[CURSOR_DEADLINE] = min(state.cursor[CURSOR_DEADLINE], waiting[at, WAIT_DEADLINE])
+    state.cursor[CURSOR_WAITING] = at + 1
+
+
+@inner
+def _deadline(program, query, time, window):  # type: ignore[no-untyped-def]
+    """When it is known whether a completion is one in a window."""
+    deadline = _FOREVER
+    wait, within = program.queries[query, QUERY_WAIT], program.queries[query, QUERY_WITHIN]
+    if wait >= 0 and time <= _FOREVER - wait:
+        deadline = time + wait
+    if within and not program.queries[query, QUERY_SPAN]:
+        begin = window * program.queries[query, QUERY_SLIDE]
+        if begin <= _FOREVER - within:
+            deadline = min(deadline, begin + within)
+    return deadline
+
+
+@inner
+def _resolve(program, state, time):  # type: ignore[no-untyped-def]
+    """Decide on what has waited until ``time``; returns whether that is done, or the output is full."""
+    waiting, nodes, cursor = state.waiting, state.nodes, state.cursor
+    room, count = len(state.out), cursor[CURSOR_WAITING]
+    begin = end = 0
+    for at in range(count):
+        query, number = waiting[at, WAIT_QUERY], nodes[waiting[at, WAIT_NODE], NODE_ROW]
+        if at == end:
+            begin = at
+            while end < count and nodes[waiting[end, WAIT_NODE], NODE_ROW] == number:
+                end += 1
+        is_first = True
+        for w in range(begin, at):
+            is_first &= waiting[w, WAIT_QUERY] != query
+        while is_first:
+            window, due = _FOREVER, False
+            for w in range(at, end):
+                if waiting[w, WAIT_QUERY] == query and _is_due(waiting, w, time):
+                    window, due = min(window, waiting[w, WAIT_WINDOW]), True
+            if not due:
+                break
+            if cursor[CURSOR_OUT] == room:
+                return False
+            best = np.int64(-1)
+            for w in range(at, end):
+                is_its = waiting[w, WAIT_QUERY] == query and waiting[w, WAIT_WINDOW] == window
+                if not is_its or not _is_due(waiting, w, time):
+                    continue
+                node, condition = waiting[w, WAIT_NODE], waiting[w, WAIT_CONDITION]
+                if condition < 0 or _holds(program, state, condition, nodes[node, NODE_MOMENT]):
+                    if best < 0 or _ends_better(program, nodes, best, node):
+                        best = node
+                waiting[w, WAIT_WINDOW] = window + 1
+                waiting[w, WAIT_DEADLINE] = _deadline(program, query, nodes[node, NODE_TIME], window + 1)
+            if best >= 0:
+                _write(state, query, best, number, window, window)
+    kept = 0
+    deadline = _FOREVER
+    for w in range(count):
+        if waiting[w, WAIT_WINDOW] <= waiting[w, WAIT_LAST]:
+            deadline = min(deadline, waiting[w, WAIT_DEADLINE])
+            for column in range(waiting.shape[1]):
+                waiting[kept, column] = waiting[w, column]
+            kept += 1
+    cursor[CURSOR_WAITING] = kept
+    cursor[CURSOR_DEADLINE] = deadline
+    return True
+
+
+@inlined
+def _is_due(waiting, w, time):  # type: ignore[no-untyped-def]
+    """Whether it is known by now whether what waits is a completion in its next window."""
+    return waiting[w, WAIT_WINDOW] <= waiting[w, WAIT_LAST] and waiting[w, WAIT_DEADLINE] <= time
+
+
+@inner
+def _holds(program, state, condition, since):  # type: ignore[no-untyped-def]
+    """Whether a condition holds for an event at a moment: nothing forbidden has started after it and is complete."""
+    begin, bits = program.conditions[condition, CONDITION_GUARDS], 0
+    for g in range(begin, program.conditions[condition, CONDITION_GUARDS_END]):
+        bits |= np.int64(state.broken[program.condition_guards[g]] <= since) << (g - begin)
+    return program.condition_tables[program.conditions[condition, CONDITION_TABLE] + bits] != 0
+
+
+@inner
+def _forbid(program, state, event):  # type: ignore[no-untyped-def]
+    """What an event of a class adds to forbidden trends; it waits until the moment is over."""
+    rows = program.guard_states
+    for r in range(program.guard_ends[event], program.guard_ends[event + 1]):
+        latest = state.cursor[CURSOR_MOMENT] if rows[r, GUARD_STARTS] else _NEVER
+        for g in range(rows[r, GUARD_SOURCES], rows[r, GUARD_SOURCES_END]):
+            latest = max(latest, state.latest[0, program.guard_sources[g]])
+        number = rows[r, GUARD_NUMBER]
+        state.latest[1, number] = max(state.latest[1, number], latest)
+
+
+@inner
+def _cut(program, state, event):  # type: ignore[no-untyped-def]
+    """Mark what leaves when the moment of an event of a class is over."""
+    for c in range(program.cut_ends[event], program.cut_ends[event + 1]):
+        s, condition = program.cuts[c, CUT_STATE], program.cuts[c, CUT_CONDITION]
+        state.cursor[CURSOR_IS_CUT] = 1
+        if condition < 0:
+            state.is_cut[s] = 1
+            continue
+        for entry in range(state.counts[s]):
+            if _holds(program, state, condition, state.lists[s, entry, ENTRY_MOMENT]):
+                state.lists[s, entry, ENTRY_LEAVES] = 1
+
+
+@inner
+def _settle(program, state):  # type: ignore[no-untyped-def]
+    """End the moment under way."""
+    cursor, nodes = state.cursor, state.nodes
+    rows = program.guard_states
+    for r in range(len(rows)):
+        number = rows[r, GUARD_NUMBER]
+        latest = state.latest[1, number]
+        if latest > _NEVER:
+            state.latest[1, number] = _NEVER
+            state.latest[0, number] = max(state.latest[0, number], latest)
+            if rows[r, GUARD_BREAKS] >= 0:
+                state.broken[rows[r, GUARD_BREAKS]] = max(state.broken[rows[r, GUARD_BREAKS]], latest)
+    if cursor[CURSOR_IS_CUT]:
+        _leave(program, state)
+    first, end = cursor[CURSOR_NEW], cursor[CURSOR_NODES]
+    if first == end:
+        return
+    if end - first > 1:
+        _sort(program, state, first, end)
+    else:
+        state.order[0] = first
+    for n in range(end - first):
+        node = state.order[n]
+        # Of nodes that nothing tells apart none is better.
+        if n == 0 or _comes_before(program, nodes, state.order[n - 1], node):
+            cursor[CURSOR_ORDER] += 1
+        nodes[node, NODE_ORDER] = cursor[CURSOR_ORDER]
+    for node in range(first, end):
+        _insert(program, state, node)
+    cursor[CURSOR_NEW] = end
+
+
+@inner
+def _leave(program, state):  # type: ignore[no-untyped-def]
+    """Let go of what is marked."""
+    for s in range(len(program.states)):
+        kind = program.states[s, STATE_KIND]
+        if kind > BEST:
+            kept = 0
+            for entry in range(0 if state.is_cut[s] else state.counts[s]):
+                if not state.lists[s, entry, ENTRY_LEAVES]:
+                    _move(state, s, entry, kept)
+                    kept += 1
+            state.cursor[CURSOR_LISTED] -= state.counts[s] - kept
+            state.counts[s] = kept
+        elif state.is_cut[s]:
+            state.best[s] = -1
+        state.is_cut[s] = 0
+    state.cursor[CURSOR_IS_CUT] = 0
+
+
+@inlined
+def _move(state, s, entry, to):  # type: ignore[no-untyped-def]
+    state.lists[s, to, ENTRY_NODE] = state.lists[s, entry, ENTRY_NODE]
+    state.lists[s, to, ENTRY_MOMENT] = state.lists[s, entry, ENTRY_MOMENT]
+    state.lists[s, to, ENTRY_LEAVES] = state.lists[s, entry, ENTRY_LEAVES]
+    state.sources[s, to] = state.sources[s, entry]
+
+
+@inner
+def _sort(program, state, first, end):  # type: ignore[no-untyped-def]
+    """Put the nodes of a moment in order: by their variables, then by the nodes before them."""
+    order, count = state.order, end - first
+    for n in range(count):
+        order[n] = first + n
+    gap = count // 2
+    while gap > 0:
+        for n in range(gap, count):
+            node = order[n]
+            at = n
+            while at >= gap and _comes_before(program, state.nodes, node, order[at - gap]):
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = node
+        gap //= 2
+
+
+@inner
+def _comes_before(program, nodes, one, other):  # type: ignore[no-untyped-def]
+    mine = program.states[nodes[one, NODE_STATE], STATE_LABEL]
+    its = program.states[nodes[other, NODE_STATE], STATE_LABEL]
+    if mine != its:
+        return mine < its
+    if nodes[one, NODE_START] != nodes[other, NODE_START]:
+        return nodes[one, NODE_START] < nodes[other, NODE_START]
+    return _order_before(nodes, one) < _order_before(nodes, other)
+
+
+@inner
+def _insert(program, state, node):  # type: ignore[no-untyped-def]
+    """Hold a node at its state from now on."""
+    nodes = state.nodes
+    s = nodes[node, NODE_STATE]
+    kind = program.states[s, STATE_KIND]
+    if kind == UNREAD:
+        return
+    if kind == BEST:
+        state.best[s] = _better(nodes, state.best[s], node)
+        return
+    count, moment = state.counts[s], nodes[node, NODE_MOMENT]
+    if kind == BUCKETS and count:
+        last = state.lists[s, count - 1, ENTRY_MOMENT]
+        if not _is_split(program, state, last, moment):
+            state.lists[s, count - 1, ENTRY_NODE] = _better(nodes, state.lists[s, count - 1, ENTRY_NODE], node)
+            return
+        if count > len(program.guard_states) + 1:
+            count = _merge(program, state, s)
+    if kind == ANCHORED:
+        for entry in range(count):
+            known = state.lists[s, entry, ENTRY_NODE]
+            if nodes[known, NODE_ANCHOR] == nodes[node, NODE_ANCHOR]:
+                state.lists[s, entry, ENTRY_NODE] = _better(nodes, known, node)
+                return
+    state.lists[s, count, ENTRY_NODE] = node
+    state.lists[s, count, ENTRY_MOMENT] = moment
+    state.lists[s, count, ENTRY_LEAVES] = 0
+    state.sources[s, count] = nodes[node, NODE_FROM] if kind == ANCHORED else nodes[node, NODE_SOURCE]
+    state.cursor[CURSOR_LISTED] += count + 1 - state.counts[s]
+    state.counts[s] = count + 1
+
+
+@inner
+def _is_split(program, state, earlier, later):  # type: ignore[no-untyped-def]
+    """Whether some guard state tells events at two moments apart."""
+    for r in range(len(program.guard_states)):
+        if earlier < state.latest[0, r] <= later:
+            return True
+    return False
+
+
+@inner
+def _merge(program, state, s):  # type: ignore[no-untyped-def]
+    """Put buckets together that no guard state tells apart any more; returns how many are left."""
+    kept = 0
+    lists = state.lists
+    for entry in range(1, state.counts[s]):
+        if _is_split(program, state, lists[s, kept, ENTRY_MOMENT], lists[s, entry, ENTRY_MOMENT]):
+            kept += 1
+            if kept != entry:
+                _move(state, s, entry, kept)
+        else:
+            lists[s, kept, ENTRY_NODE] = _better(state.nodes, lists[s, kept, ENTRY_NODE], lists[s, entry, ENTRY_NODE])
+    state.cursor[CURSOR_LISTED] -= state.counts[s] - (kept + 1)
+    state.counts[s] = kept + 1
+    return kept + 1
+
+
+@inner
+def _compact(program, state):  # type: ignore[no-untyped-def]
+    nodes, cursor, mark = state.nodes, state.cursor, state.order
+    count, first_new = cursor[CURSOR_NODES], cursor[CURSOR_NEW]
+    horizon = program.facts[FACT_HORIZON]
+    if horizon:
+        _forget(program, state, horizon)
+    for node in range(count):
+        mark[node] = node >= first_new
+    for s in range(len(program.states)):
+        if state.best[s] >= 0:
+            mark[state.best[s]] = 1
+        for entry in range(state.counts[s]):
+            mark[state.lists[s, entry, ENTRY_NODE]] = 1
+    for w in range(cursor[CURSOR_WAITING]):
+        mark[state.waiting[w, WAIT_NODE]] = 1
+    for n in range(len(state.chosen[0])):
+        if state.chosen[0, n] >= 0:
+            mark[state.chosen[0, n]] = 1
+    # The order of the node before may be asked of nodes of the moment under way and of those that wait.
+    for n in range(count):
+        node = count - 1 - n
+        if mark[node] and nodes[node, NODE_PREV] >= 0:
+            if program.facts[FACT_CHAINS] or node >= first_new or mark[node] == 1:
+                before = nodes[node, NODE_PREV]
+                if mark[before] == 0:
+                    mark[before] = 1 if program.facts[FACT_CHAINS] else 2
+    kept = 0
+    for node in range(count):
+        if node == first_new:
+            cursor[CURSOR_NEW] = kept
+        if mark[node]:
+            before = nodes[node, NODE_PREV]
+            is_told = mark[node] == 1 or program.facts[FACT_CHAINS] != 0
+            for column in range(nodes.shape[1]):
+                nodes[kept, column] = nodes[node, column]
+            for r in range(state.registers.shape[1]):
+                state.registers[kept, r] = state.registers[node, r]
+            if before >= 0:
+                nodes[kept, NODE_PREV] = mark[before] if is_told else -2
+            mark[node] = kept
+            kept += 1
+        else:
+            mark[node] = -1
+    if first_new == count:
+        cursor[CURSOR_NEW] = kept
+    for s in range(len(program.states)):
+        if state.best[s] >= 0:
+            state.best[s] = mark[state.best[s]]
+        for entry in range(state.counts[s]):
+            state.lists[s, entry, ENTRY_NODE] = mark[state.lists[s, entry, ENTRY_NODE]]
+    for w in range(cursor[CURSOR_WAITING]):
+        state.waiting[w, WAIT_NODE] = mark[state.waiting[w, WAIT_NODE]]
+    cursor[CURSOR_NODES] = kept
+    return kept
+
+
+@inner
+def _forget(program, state, horizon):  # type: ignore[no-untyped-def]
+    """Let go of nodes whose trends have begun too long ago for any query."""
+    nodes, now = state.nodes, state.cursor[CURSOR_TIME]
+    for s in range(len(program.states)):
+        best = state.best[s]
+        if best >= 0 and np.uint64(now) - np.uint64(nodes[best, NODE_START]) >= np.uint64(horizon):
+            state.best[s] = -1
+        kept = 0
+        for entry in range(state.counts[s]):
+            start = nodes[state.lists[s, entry, ENTRY_NODE], NODE_START]
+            if np.uint64(now) - np.uint64(start) < np.uint64(horizon):
+                _move(state, s, entry, kept)
+                kept += 1
+        state.cursor[CURSOR_LISTED] -= state.counts[s] - kept
+        state.counts[s] = kept

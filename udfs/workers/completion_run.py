@@ -1,0 +1,295 @@
+"""A pass that finds the completions of some queries beside what the kernel computes of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from sparkext.planner.kernel_plan.completion_plan import CompletionQuery, Completions, Slot
+from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, Arithmetic, KernelPlan, Layout
+from sparkext.planner.patterns.query import Distinct
+from sparkext.udfs.arrow.arrays import as_arrow
+from sparkext.udfs.arrow.batches import BatchReader
+from sparkext.udfs.arrow.key_changes import changes, same
+from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
+from sparkext.udfs.completions.counting import Counter
+from sparkext.udfs.completions.form import Form
+from sparkext.udfs.completions.kept_rows import KeptRows
+from sparkext.udfs.completions.machine import CompletionMachine
+from sparkext.udfs.completions.program import (
+    NODE_PREV,
+    NODE_ROW,
+    NODE_STATE,
+    OUT_KEY,
+    OUT_LAST,
+    OUT_NODE,
+    OUT_QUERY,
+    OUT_ROW,
+    OUT_WINDOW,
+)
+from sparkext.udfs.completions.tallies import Tallies
+from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.tables.program import NO_KEY, Ints
+from sparkext.udfs.workers.fallback import Fallback
+from sparkext.udfs.workers.pool_run import OUTPUT_BYTES, PoolRun
+from sparkext.udfs.workers.variants import KernelForm
+
+ROWS = 1 << 16
+"""Room for completions before they are handed on."""
+
+
+class CompletionRun(PoolRun):
+    """One pass over one sorted stream of events, which finds the completions of some queries.
+
+    Args:
+        plan: What to compute; it has completions.
+        layout: Of the events; keys are not cut into chunks. After the attributes come the further expressions of ORDER
+            BY, and then what is shown.
+        output_bytes: Room for result rows before they are flushed.
+        fallback: For the kernel.
+        form: Says whether compiled or interpreted kernels run.
+        rows: Room for completions before they are handed on.
+    """
+
+    def __init__(
+        self,
+        plan: KernelPlan,
+        layout: Layout,
+        output_bytes: int = OUTPUT_BYTES,
+        fallback: Fallback | None = None,
+        form: KernelForm | None = None,
+        rows: int = ROWS,
+    ) -> None:
+        super().__init__(plan, layout, output_bytes, fallback, form)
+        assert plan.completions is not None
+        assert layout.chunk is None
+        self._asked: Completions = plan.completions
+        self._adds = any(cell.event != NO_EVENT for cell in plan.cells)
+        self._found = CompletionMachine(plan, rows, Form())
+        self._counter = None if self._asked.counting is None else Counter(self._asked)
+        self._times = np.zeros(0, np.int64)
+        self._kept = KeptRows(len(self._asked.shown))
+        self._tallies = Tallies(self._asked.queries)
+        self._key = -1
+        self._base = 0
+        self._key_rows: list[pa.RecordBatch] = []
+        self._has_null: list[np.ndarray] = []
+        self._first_key = 0
+        self._last: list[pa.Scalar] | None = None
+        self._shown_types: list[pa.DataType] = []
+
+    def results(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Partial results of the stream, in batches."""
+        reader = BatchReader(self._plan, self._layout)
+        for arrow in self._sized(batches):
+            more = self._asked.orders + len(self._asked.shown)
+            events = arrow.select(range(arrow.num_columns - more))
+            batch = reader.read(events)
+            self._remember(events, batch.new_group)
+            self.counters.add(batch, arrow.num_rows)
+            if self._adds:
+                for found in self._process(events, batch):
+                    yield self._widened(found)
+            yield from self._look(arrow, batch, arrow.num_columns - more)
+        if self._adds:
+            for found in self._end_key():
+                yield self._widened(found)
+            if self._now.rows:
+                yield self._widened(self._flush())
+        if self._key >= 0:
+            while not self._found.finish():
+                yield from self._hand_on()
+            yield from self._hand_on()
+            yield from self._tallied(self._key + 1)
+
+    def _look(self, arrow: pa.RecordBatch, batch: Batch, first: int) -> Iterator[pa.RecordBatch]:
+        """Find the completions of a batch; columns from ``first`` on are those beside the events."""
+        orders, rows = self._asked.orders, arrow.num_rows
+        keys = self._key + np.cumsum(batch.new_key, dtype=np.int64)
+        self._key = int(keys[-1])
+        self._begin_keys(arrow, batch)
+        moments = self._moments(arrow, batch, first, orders)
+        shown = arrow.select(range(first + orders, arrow.num_columns))
+        self._shown_types = list(shown.schema.types)
+        self._kept.add(shown, self._base)
+        if self._counter is not None:
+            self._counter.add(batch, moments, self._base)
+            self._times = batch.time
+        row = 0
+        part = self._found.begin(batch, self._base)
+        while row < rows:
+            row = self._found.advance(part, moments, keys, row)
+            yield from self._hand_on()
+            if row < rows:
+                self._found.make_room()
+        self._base += rows
+        if self._kept.is_large():
+            self._kept.keep(self._found.rows_in_use(drop=True))
+        yield from self._tallied(self._key)
+
+    def _begin_keys(self, arrow: pa.RecordBatch, batch: Batch) -> None:
+        """Remember the keys that begin in a batch, and which of them have a NULL."""
+        begun = as_arrow(np.flatnonzero(batch.new_key))
+        of_keys = arrow.select(range(self._layout.keys)).take(begun)
+        self._key_rows.append(of_keys.select(range(self._layout.group_keys)))
+        null = np.zeros(len(begun), np.bool_)
+        for position in self._asked.keys:
+            null |= ~np.asarray(of_keys.column(position).is_valid().to_numpy(zero_copy_only=False), np.bool_)
+        self._has_null.append(null)
+
+    def _moments(self, arrow: pa.RecordBatch, batch: Batch, first: int, orders: int) -> np.ndarray:
+        """Where events are at another moment than the event before."""
+        columns = [arrow.column(self._layout.keys), *(arrow.column(first + number) for number in range(orders))]
+        found = batch.new_key.astype(np.bool_)
+        for number, column in enumerate(columns):
+            differs = changes(column)
+            differs[0] = self._last is None or not same(self._last[number], column[0])
+            found |= differs
+        self._last = [column[len(column) - 1] for column in columns]
+        return found.astype(np.uint8)
+
+    def _hand_on(self) -> Iterator[pa.RecordBatch]:
+        """Rows of the completions that have been found since."""
+        out = self._found.taken()
+        if not len(out):
+            return
+        if len(self._asked.queries) > 1:
+            out = out[np.argsort(out[:, OUT_QUERY], kind="stable")]
+        ends = np.searchsorted(out[:, OUT_QUERY], np.arange(len(self._asked.queries) + 1))
+        for number, query in enumerate(self._asked.queries):
+            mine = out[ends[number] : ends[number + 1]]
+            if not len(mine):
+                continue
+            if query.counted:
+                self._tallies.add(number, mine[:, OUT_KEY], mine[:, OUT_WINDOW], mine[:, OUT_LAST])
+            if query.has_rows:
+                yield self._rows_of(query, mine)
+
+    def _rows_of(self, query: CompletionQuery, found: Ints) -> pa.RecordBatch:
+        """The rows of completions: one for each window."""
+        times = found[:, OUT_LAST] - found[:, OUT_WINDOW] + 1
+        slots: dict[int, pa.Array] = {}
+        for one in query.shown:
+            slot = self._asked.slots[one.slot]
+            if slot.column is None:
+                slots[one.slot] = self._variables(query, found[:, OUT_NODE])
+            elif slot.is_list:
+                slots[one.slot] = self._lists(slot.column, found[:, OUT_NODE])
+            elif one.is_last:
+                slots[one.slot] = self._kept.take(slot.column, found[:, OUT_ROW])
+            else:
+                assert one.register is not None
+                slots[one.slot] = self._kept.take(slot.column, self._found.registers(found[:, OUT_NODE], one.register))
+        keys, windows, rows = found[:, OUT_KEY], found[:, OUT_WINDOW], found[:, OUT_ROW]
+        if (times != 1).any():
+            repeated = np.repeat(np.arange(len(found)), times)
+            begun = np.cumsum(times) - times
+            windows = windows[repeated] + np.arange(len(repeated)) - begun[repeated]
+            keys, rows = keys[repeated], rows[repeated]
+            slots = {number: array.take(as_arrow(repeated)) for number, array in slots.items()}
+        values: dict[int, FieldValues] = {}
+        if self._counter is not None and query.values:
+            values = self._counter.fields(query, rows, self._times[rows - self._base], windows)
+        return self._batch(query.bank, keys, windows, values, slots)
+
+    def _variables(self, query: CompletionQuery, nodes: Ints) -> pa.Array:
+        """The variables of the last events."""
+        names = [end.variable for end in query.ends]
+        known = np.zeros(len(self._asked.states), np.int64)
+        for number, end in enumerate(query.ends):
+            known[end.state] = number
+        return pa.array(names, pa.string()).take(as_arrow(known[self._found.nodes(nodes, NODE_STATE)]))
+
+    def _lists(self, column: int, nodes: Ints) -> pa.Array:
+        """Per node, the values of all events of its trend."""
+        lengths = np.zeros(len(nodes), np.int64)
+        steps: list[tuple[Ints, Ints]] = []
+        which, at = np.arange(len(nodes)), nodes
+        while len(at):
+            steps.append((which, self._found.nodes(at, NODE_ROW)))
+            lengths[which] += 1
+            before = self._found.nodes(at, NODE_PREV)
+            which, at = which[before >= 0], before[before >= 0]
+        ends = np.cumsum(lengths)
+        rows = np.zeros(int(ends[-1]), np.int64)
+        for number, (mine, numbers) in enumerate(steps):
+            rows[ends[mine] - 1 - number] = numbers
+        values = self._kept.take(column, rows)
+        offsets = as_arrow(np.concatenate([[0], ends]).astype(np.int32))
+        return pa.ListArray.from_arrays(offsets, values)
+
+    def _tallied(self, until: int) -> Iterator[pa.RecordBatch]:
+        """Rows of what has been counted for keys before one; those that begin later are kept."""
+        for number, query in enumerate(self._asked.queries):
+            if query.counted:
+                keys, windows, counts = self._tallies.take(number, until)
+                if len(keys):
+                    null = np.concatenate(self._has_null)[keys - self._first_key]
+                    has_key = (~null).astype(np.int64)
+                    known = {Distinct.COMPLETIONS: counts, Distinct.KEYS: has_key}
+                    values = {
+                        field: FieldValues(np.zeros(len(keys), np.int64), known[kind]) for kind, field in query.counted
+                    }
+                    yield self._batch(self._bank_of_counts(query), keys, windows, values, {})
+        if until > self._first_key:
+            drop = until - self._first_key
+            self._key_rows = [pa.concat_batches(self._key_rows).slice(drop)]
+            self._has_null = [np.concatenate(self._has_null)[drop:]]
+            self._first_key = until
+
+    @staticmethod
+    def _bank_of_counts(query: CompletionQuery) -> int:
+        assert query.counted_in is not None
+        return query.counted_in
+
+    def _batch(
+        self, bank: int, keys: Ints, windows: Ints, values: dict[int, FieldValues], slots: dict[int, pa.Array]
+    ) -> pa.RecordBatch:
+        """Rows of one bank; fields and slots that it does not have are empty."""
+        rows = len(keys)
+        columns: dict[str, pa.Array] = {}
+        if self._layout.group_keys:
+            if len(self._key_rows) > 1:
+                self._key_rows = [pa.concat_batches(self._key_rows)]
+            of_rows = self._key_rows[0].take(as_arrow(keys - self._first_key))
+            columns |= zip(of_rows.schema.names, of_rows.columns, strict=True)
+        columns["bank"] = as_arrow(np.full(rows, bank, np.int32))
+        columns["window"] = as_arrow(np.ascontiguousarray(windows))
+        fields = self._plan.fields
+        held = [values.get(number, _empty(field.arithmetic, rows)) for number, field in enumerate(fields)]
+        columns |= field_columns(fields, held, self._types, rows)
+        columns |= self._slots(slots, rows)
+        return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+    def _slots(self, slots: dict[int, pa.Array], rows: int) -> dict[str, pa.Array]:
+        """Columns of all slots, by name."""
+        found: dict[str, pa.Array] = {}
+        for number, slot in enumerate(self._asked.slots):
+            known = slots.get(number)
+            found[slot.name] = pa.nulls(rows, self._slot_type(slot)) if known is None else known
+        return found
+
+    def _slot_type(self, slot: Slot) -> pa.DataType:
+        if slot.column is None:
+            return pa.string()
+        kind = self._shown_types[slot.column]
+        return pa.list_(kind) if slot.is_list else kind
+
+    def _widened(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows of the kernel, with slots in which nothing is."""
+        empty = self._slots({}, batch.num_rows)
+        return pa.RecordBatch.from_arrays([*batch.columns, *empty.values()], [*batch.schema.names, *empty])
+
+
+def _empty(arithmetic: Arithmetic, rows: int) -> FieldValues:
+    """Values of a field in rows that have none."""
+    nothing = np.zeros(rows, np.int64)
+    match arithmetic:
+        case Arithmetic.EXACT:
+            return FieldValues(nothing, nothing)
+        case Arithmetic.NUMBER:
+            return FieldValues(nothing, numbers=np.zeros(rows))
+        case Arithmetic.EXTREME:
+            return FieldValues(nothing + NO_KEY[0], nothing + NO_KEY[1])
