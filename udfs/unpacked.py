@@ -92,7 +92,7 @@ def digest(texts: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(texts)).hexdigest()[:16]
 
 
-COMPILED_FOLDERS = ("arithmetic", "comparisons", "jit", "kernels", "state", "tables")
+COMPILED_FOLDERS = ("arithmetic", "comparisons", "completions", "jit", "kernels", "state", "tables")
 """Folders of the modules that a kernel is made of, and of the tables that it is handed: it is compiled anew when one of
 them changes, and not for a change of what reads batches and runs tasks."""
 

@@ -10,25 +10,23 @@ from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.conditions.access import compile_comparison
 from sparkext.planner.conditions.instructions import program
-from sparkext.planner.kernel_plan.completion_plan import (
-    CompletionEnd,
-    CompletionQuery,
-    Completions,
-    CompletionState,
-    Register,
-    ShownSlot,
-    Slot,
-)
 from sparkext.planner.kernel_plan.kernel_plan import (
     Arithmetic,
     Column,
     Comparison,
+    CompletionEnd,
+    CompletionQuery,
+    Completions,
+    CompletionState,
     Cut,
     Field,
     GuardState,
     KernelPlan,
     Link,
     QueryResult,
+    Register,
+    ShownColumn,
+    ShownSlot,
 )
 from sparkext.planner.patterns.attribute import Attribute
 from sparkext.planner.patterns.pattern import variables
@@ -93,7 +91,7 @@ class _Compiler:
         self._columns: dict[Column, int] = {known: number for number, known in enumerate(plan.columns)}
         self._comparisons: dict[Comparison, int] = {}
         self._registers: dict[Register, int] = {}
-        self._slots: dict[Slot, int] = {}
+        self._slots: dict[ShownColumn, int] = {}
         self._slots_of: dict[int, list[int]] = {}
         self._shown: dict[Attribute, set[int]] = {}
 
@@ -230,7 +228,7 @@ class _Compiler:
                 known = self._shown.setdefault(one.attribute, set())
                 known.update(self._class(self._template.states[self._template.states_of[number][s]].event) for s in of)
                 column = list(self._shown).index(one.attribute)
-            slot = self._slots.setdefault(Slot(column, is_list, nth), len(self._slots))
+            slot = self._slots.setdefault(ShownColumn(column, is_list, nth), len(self._slots))
             is_last = one.mark == Mark(Side.LAST, None)
             register = None
             if one.mark is not None and not is_last:

@@ -33,11 +33,11 @@ from sparkext.execution.partition_keys import part_of, spread
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
 from sparkext.jvm.frames import columns_of, own_column, selected, selected_by_one_task, sorted_within_partitions
 from sparkext.jvm.python_functions import map_in_arrow
-from sparkext.planner.kernel_plan.completion_plan import Slot
 from sparkext.planner.kernel_plan.kernel_plan import (
     Arithmetic,
     KernelPlan,
     Layout,
+    ShownColumn,
 )
 from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, MATRIX, NUMBER, SCALE, field_column
 from sparkext.udfs.tables.program import Floats
@@ -234,7 +234,7 @@ def result_schema(events: DataFrame, layout: Layout, plan: KernelPlan) -> Struct
     return StructType([*fields, StructField(BEYOND, MapType(IntegerType(), beyond)), *shown])
 
 
-def _slot(slot: Slot, events: DataFrame, shown: int) -> StructField:
+def _slot(slot: ShownColumn, events: DataFrame, shown: int) -> StructField:
     """The column of what completions show."""
     if slot.column is None:
         return StructField(slot.name, StringType())

@@ -16,7 +16,7 @@ from sparkext.explain.report import (
     window_text,
 )
 from sparkext.planner.amounts import amount, cost, count, part
-from sparkext.planner.kernel_plan.completion_plan import Completions
+from sparkext.planner.kernel_plan.kernel_plan import Completions
 from sparkext.planner.optimizers import NOTHING, QUICK
 from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan, numbers, qset_text
 from sparkext.planner.sharing.template import Template

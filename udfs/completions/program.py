@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
-from sparkext.planner.kernel_plan.completion_plan import CompletionState
-from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import CompletionState, KernelPlan
 from sparkext.planner.patterns.query import Side
 from sparkext.udfs.comparisons.histories import coded
 from sparkext.udfs.state.fresh import registers_for

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sparkext.planner.kernel_plan.completion_plan import CompletionQuery
+from sparkext.planner.kernel_plan.kernel_plan import CompletionQuery
 from sparkext.udfs.tables.program import Ints
 
 _MOST = 1 << 16

@@ -7,16 +7,21 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.kernel_plan.completion_plan import CompletionQuery, Completions, Slot
-from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, Arithmetic, KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import (
+    NO_EVENT,
+    Arithmetic,
+    CompletionQuery,
+    Completions,
+    KernelPlan,
+    Layout,
+    ShownColumn,
+)
 from sparkext.planner.patterns.query import Distinct
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import BatchReader
 from sparkext.udfs.arrow.key_changes import changes, same
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
-from sparkext.udfs.completions.counting import Counter
 from sparkext.udfs.completions.form import Form
-from sparkext.udfs.completions.kept_rows import KeptRows
 from sparkext.udfs.completions.machine import CompletionMachine
 from sparkext.udfs.completions.program import (
     NODE_PREV,
@@ -32,7 +37,9 @@ from sparkext.udfs.completions.program import (
 from sparkext.udfs.completions.tallies import Tallies
 from sparkext.udfs.tables.batch import Batch
 from sparkext.udfs.tables.program import NO_KEY, Ints
+from sparkext.udfs.workers.completion_counting import Counter
 from sparkext.udfs.workers.fallback import Fallback
+from sparkext.udfs.workers.kept_rows import KeptRows
 from sparkext.udfs.workers.pool_run import OUTPUT_BYTES, PoolRun
 from sparkext.udfs.workers.variants import KernelForm
 
@@ -88,7 +95,7 @@ class CompletionRun(PoolRun):
             events = arrow.select(range(arrow.num_columns - more))
             batch = reader.read(events)
             self._remember(events, batch.new_group)
-            self.counters.add(batch, arrow.num_rows)
+            self.counters.add(batch, arrow.num_rows, self._nulls(arrow))
             if self._adds:
                 for found in self._process(events, batch):
                     yield self._widened(found)
@@ -271,7 +278,7 @@ class CompletionRun(PoolRun):
             found[slot.name] = pa.nulls(rows, self._slot_type(slot)) if known is None else known
         return found
 
-    def _slot_type(self, slot: Slot) -> pa.DataType:
+    def _slot_type(self, slot: ShownColumn) -> pa.DataType:
         if slot.column is None:
             return pa.string()
         kind = self._shown_types[slot.column]

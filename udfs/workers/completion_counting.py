@@ -16,7 +16,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sparkext.planner.automata.guards import Condition
-from sparkext.planner.kernel_plan.completion_plan import CompletionQuery, Completions
 from sparkext.planner.kernel_plan.kernel_plan import (
     CLASSES_PER_WORD,
     COUNT_LIMIT,
@@ -25,6 +24,8 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     STUCK_HIGH,
     Arithmetic,
     Cell,
+    CompletionQuery,
+    Completions,
     KernelPlan,
 )
 from sparkext.udfs.arrow.result_batch import FieldValues
