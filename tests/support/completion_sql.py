@@ -23,7 +23,7 @@ def draw_for_sql(random: Random) -> tuple[Workload, list[Event]] | None:
     drawn, events = draw(random)
     if not can_be_written(drawn) or not drawn.queries:
         return None
-    whole = replace(drawn, partition=(*drawn.partition, *(drawn.group or ())), group=None)
+    whole = replace(drawn, partition=tuple(dict.fromkeys((*drawn.partition, *(drawn.group or ())))), group=None)
     orders = [event.order for event in events]
     queries = tuple(_writable(query, whole) for query in whole.queries)
     whole = replace(whole, queries=queries)
