@@ -14,7 +14,7 @@ from tests.support.completion_pools import NUMBER, CompletionRow, difference, dr
 from tests.support.completions import count_completions, enumerate_completions
 from tests.support.enumerator import Event
 from tests.support.prev_conditions import MEANINGS
-from tests.support.sql_harness import as_results, can_be_written
+from tests.support.sql_harness import as_results, can_be_written, in_microseconds
 from tests.support.workloads import SCHEMA, Workload
 
 
@@ -23,7 +23,7 @@ def draw_for_sql(random: Random) -> tuple[Workload, list[Event]] | None:
     drawn, events = draw(random)
     if not can_be_written(drawn) or not drawn.queries:
         return None
-    whole = replace(drawn, partition=(*drawn.partition, *(drawn.group or ())), group=None)
+    whole = replace(drawn, partition=tuple(dict.fromkeys((*drawn.partition, *(drawn.group or ())))), group=None)
     orders = [event.order for event in events]
     queries = tuple(_writable(query, whole) for query in whole.queries)
     whole = replace(whole, queries=queries)
@@ -119,6 +119,7 @@ def _problem(drawn: Workload, query: Query, events: list[Event], rows: list[Row]
     truth = enumerate_completions(query, events, MEANINGS)
     keys, bounds = len(drawn.partition), 0 if query.window is None else 2
     if completion.has_rows:
+        truth = [replace(one, values=tuple(map(in_microseconds, query.aggregates, one.values))) for one in truth]
         made = [_row(query, tuple(row), keys, bounds) for row in rows]
         return difference(truth, made, completion)
     expected = {at: [found[kind] for kind in completion.counted] for at, found in count_completions(truth).items()}

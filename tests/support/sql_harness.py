@@ -160,7 +160,7 @@ def mismatches(spark: SparkSession, seed: int) -> list[str]:
     problems: list[str] = []
     for query, rows in zip(drawn.queries, pool_rows(spark, drawn, f"w{seed}", chance), strict=True):
         expected = {
-            key: [_in_microseconds(aggregate, value) for aggregate, value in zip(query.aggregates, found, strict=True)]
+            key: [in_microseconds(aggregate, value) for aggregate, value in zip(query.aggregates, found, strict=True)]
             for key, found in enumerate_results(query, events, MEANINGS).items()
         }
         problem = difference(expected, as_results(drawn, query, rows))
@@ -169,7 +169,7 @@ def mismatches(spark: SparkSession, seed: int) -> list[str]:
     return problems
 
 
-def _in_microseconds(aggregate: Aggregate, value: Any) -> Any:
+def in_microseconds(aggregate: Aggregate, value: Any) -> Any:
     """A value of the enumerator, rounded if Spark has an interval for it."""
     is_time = aggregate.is_difference and aggregate.ends[0].attribute.type == "timestamp"
     if value is None or not is_time or aggregate.function not in (Function.SUM, Function.AVG):
