@@ -84,8 +84,8 @@ def settings(spark_session: SparkSession) -> tuple[str, dict[str, str]]:
 def spark(spark_session: SparkSession, settings: tuple[str, dict[str, str]]) -> Iterator[SparkSession]:
     """The enabled session, without the views and settings of other tests."""
     yield spark_session
-    for view in spark_session._jsparkSession.sessionState().catalog().getTempViewNames().mkString("\n").splitlines():
-        if not view.startswith("__"):
+    for view in spark_session._jsparkSession.sessionState().catalog().getTempViewNames().mkString("\0").split("\0"):
+        if view and not view.startswith("__"):
             spark_session.catalog.dropTempView(view)
     text, known = settings
     if _all_settings(spark_session) != text:

@@ -419,7 +419,7 @@ class Pool:
             len(template.states),
             len(plan.cells),
         )
-        counted = TaskCounters(self._spark, plan.classes, len(plan.regions), sum(self._shape))
+        counted = TaskCounters(self._spark, plan.classes, len(plan.regions), sum(self._shape[:2]))
         results, again = self._source, None
         if may_look:
             say_traps(name, template, distinct)

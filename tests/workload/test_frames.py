@@ -116,7 +116,7 @@ def test_lengths_of_time(events: DataFrame, within: timedelta | str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"order_by": 5}, "order_by must be a str or a Column, not int"),
+        ({"order_by": 5}, "order_by must be a str, a Column, or a list of them, not int"),
         ({"partition_by": 5}, "partition_by must be a str, a Column, or a list of them, not int"),
         ({"group_by": {"k": "v"}}, "group_by must be a str, a Column, or a list of them, not dict"),
         ({"partition_by": ["k", 5]}, "partition_by must be a str or a Column, not int"),
