@@ -9,7 +9,9 @@ Workers import `sparkext.udfs` through this package, so it imports nothing of Sp
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["__version__", "disable", "enable", "explain_sharing", "match_trend"]
 __version__ = "0.1.0"
+
+if sys.platform == "win32":
+    raise ImportError("sparkext runs on Linux and macOS, and on Windows inside of WSL.")
+if find_spec("sparkext.planner") is None or find_spec("sparkext.udfs") is None:
+    raise ImportError(
+        f"{__path__[0]}/planner and {__path__[0]}/udfs are links of the repository that this copy of it does not have, "
+        "as archives make text files of them: install it with pip install --editable and the folder that it is in."
+    )
 
 
 def __getattr__(name: str) -> Any:

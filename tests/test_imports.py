@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sparkext.planner.strong_components import strong_components
+from sparkext.udfs.jit.private_parts import PARTS
 from sparkext.udfs.unpacked import COMPILED_FOLDERS
 
 ROOT = Path(__file__).parent.parent
@@ -100,6 +101,9 @@ OF_THE_JVM = frozenset(
 
 CLASS = re.compile(r"\b(?:org\.apache|scala|sun\.misc)\.[\w.$]*\w\$?|\borg\$apache\$[\w$]+")
 """Full name of a class of the JVM that is not Java's own, or of a method that Scala has named like one."""
+
+PUBLIC_OF_NUMBA = ("numba.extending.", "numba.njit", "numba.types", "numba.core.types")
+"""What numba documents."""
 
 WITHOUT_SPARK = (
     "prev_conditions",
@@ -202,6 +206,22 @@ def test_what_is_private_is_listed() -> None:
             elif isinstance(node, ast.Attribute) and re.match("_[a-zA-Z]", node.attr) and not is_own(node.value):
                 assert re.search(rf"\b{node.attr}\b", listed), f"{path} uses {node.attr}"
     assert classes == set(CLASS.findall(listed))
+
+
+def test_what_is_private_of_numba_is_listed() -> None:
+    """Each module of numba's that is not public is among the parts that are looked for, and each part on the page."""
+    listed = (ROOT / "docs" / "private_apis.md").read_text()
+    for module, names in PARTS.items():
+        assert f"`{module}`" in listed
+        for name in names:
+            assert f"`{name}`" in listed, f"{module}.{name}"
+    for path in (ROOT / "udfs").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(), str(path))):
+            if isinstance(node, ast.ImportFrom) and re.match(r"numba($|\.)", node.module or ""):
+                for alias in node.names:
+                    found = f"{node.module}.{alias.name}"
+                    known = any(f"{m}.{name}".startswith(found) for m, names in PARTS.items() for name in names)
+                    assert known or found.startswith(PUBLIC_OF_NUMBA), f"{path} uses {found}"
 
 
 def is_own(node: ast.expr) -> bool:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import platform
 import shutil
 import sys
 import tempfile
@@ -25,10 +26,9 @@ from typing import Any
 import numba
 import numpy as np
 from numba import njit
-from numba.core.registry import cpu_target
 
 from sparkext.planner.kernel_plan.kernel_plan import SOURCE
-from sparkext.udfs.jit.linked import LinkingCompiler
+from sparkext.udfs.jit.private_parts import MISSING
 from sparkext.udfs.unpacked import COMPILED_FOLDERS, digest, lasting_directory
 
 log = logging.getLogger(__name__)
@@ -73,6 +73,10 @@ _PACKAGE = Path(__file__).parents[1]
 
 def _processor() -> tuple[str, ...]:
     """The system, the processor and what it can do, as numba tells what it has kept apart."""
+    if MISSING:
+        return platform.machine(), platform.processor(), *MISSING
+    from numba.core.registry import cpu_target
+
     return tuple(cpu_target.target_context.codegen().magic_tuple())
 
 
@@ -112,7 +116,7 @@ def _kept(**options: bool) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-_compiled_kernel = _kept(_nrt=False)
+_compiled_kernel = _kept() if MISSING else _kept(_nrt=False)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -126,6 +130,10 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def _linked(forceinline: bool) -> Callable[[Callable[..., Any]], Any]:
+    if MISSING:
+        return lambda function: njit(function)
+    from sparkext.udfs.jit.linked import LinkingCompiler
+
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": forceinline}
     return lambda function: njit(pipeline_class=LinkingCompiler, _nrt=False, **options)(function)
 
@@ -137,7 +145,7 @@ inlined = _linked(forceinline=True)
 """For small functions in the innermost loops. LLVM puts them into their callers; numba's own way takes much longer to
 compile. Numba hands the wish on to what such a function calls, unless that says otherwise."""
 
-arithmetic = _kept(_nrt=False, forceinline=True)
+arithmetic = _kept() if MISSING else _kept(_nrt=False, forceinline=True)
 """For functions of single values, which Python may call too."""
 
 as_index = np.uint64

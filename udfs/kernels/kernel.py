@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sparkext.udfs.jit.by_reference import by_reference
 from sparkext.udfs.jit.compiled import inner, kernel
+from sparkext.udfs.jit.handed_on import by_reference
 from sparkext.udfs.kernels.event_loop import advance, end_key, pause
 from sparkext.udfs.kernels.lookback import refill_trees
 

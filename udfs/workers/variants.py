@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
-from numba.core.caching import NullCache
 
 from sparkext.udfs.jit import compiled
 from sparkext.udfs.jit.interpreted import CAN_INTERPRET, interpreted
+from sparkext.udfs.jit.private_parts import MISSING
 from sparkext.udfs.kernels.kernel import run
 
 COMPILED = run
@@ -139,6 +139,10 @@ class Variant:
     def _leave_others(self) -> None:
         """Neither look for what is kept nor keep anything from now on."""
         self.is_alone = True
+        if MISSING:
+            return
+        from numba.core.caching import NullCache
+
         for function in compiled.FUNCTIONS:
             function._cache = NullCache()
 

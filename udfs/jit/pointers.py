@@ -1,4 +1,4 @@
-"""Named tuples of arrays that compiled functions hand on as one pointer.
+"""How numba hands on named tuples of arrays as one pointer, see `sparkext.udfs.jit.handed_on.by_reference`.
 
 Numba hands a tuple on by value: each array in it is seven arguments of each function that is called, hundreds in all,
 which LLVM has to move about at each call, and which takes most of the time that compiling takes. By reference a tuple
@@ -7,23 +7,14 @@ lies on the stack of the function that Python calls, and what is called reads fr
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.types.containers import BaseNamedTuple
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, register_model, type_callable
-
-_Parts = TypeVar("_Parts")
-
-
-def by_reference(parts: _Parts) -> _Parts:
-    """A named tuple as a pointer, for as long as the function runs that asks for it; None stays None.
-
-    Interpreted, the tuple itself.
-    """
-    return parts
 
 
 class ByReference(types.Type):
@@ -49,7 +40,6 @@ class _Model(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, kind, cgutils.voidptr_t)
 
 
-@type_callable(by_reference)
 def _type_of(_: Any) -> Any:
     def typer(parts: Any) -> Any:
         return ByReference(parts) if isinstance(parts, BaseNamedTuple) else parts
@@ -57,17 +47,22 @@ def _type_of(_: Any) -> Any:
     return typer
 
 
-@lower_builtin(by_reference, types.none)
 def _nothing(context: Any, *_: Any) -> Any:
     return context.get_dummy_value()
 
 
-@lower_builtin(by_reference, BaseNamedTuple)
 def _on_the_stack(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
     (parts,) = arguments
     pointer = cgutils.alloca_once(builder, parts.type)
     builder.store(parts, pointer)
     return builder.bitcast(pointer, cgutils.voidptr_t)
+
+
+def teach(by_reference: Callable[..., Any]) -> None:
+    """Let numba compile calls of a function that says where a tuple is to be handed on so."""
+    type_callable(by_reference)(_type_of)
+    lower_builtin(by_reference, types.none)(_nothing)
+    lower_builtin(by_reference, BaseNamedTuple)(_on_the_stack)
 
 
 @infer_getattr

@@ -1,0 +1,17 @@
+"""Packages: `sparkext`, and the folders beside it that are parts of it.
+
+In the repository, ``sparkext/planner`` and ``sparkext/udfs`` are links to these folders, so that it can be imported as
+it is. Nothing that is built follows them: archives, and Git on Windows, make text files of links.
+"""
+
+from setuptools import find_packages, setup
+
+BESIDE = ("planner", "udfs")
+
+setup(
+    packages=[
+        *find_packages(include=["sparkext", "sparkext.*"], exclude=[f"sparkext.{name}*" for name in BESIDE]),
+        *(f"sparkext.{name}" for name in find_packages(include=[f"{name}*" for name in BESIDE])),
+    ],
+    package_dir={f"sparkext.{name}": name for name in BESIDE},
+)
