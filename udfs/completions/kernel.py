@@ -102,8 +102,8 @@ from sparkext.udfs.completions.program import (
     WANTS_OUTPUT,
     WANTS_WAITING,
 )
-from sparkext.udfs.jit.by_reference import by_reference
 from sparkext.udfs.jit.compiled import inlined, inner, kernel
+from sparkext.udfs.jit.handed_on import by_reference
 from sparkext.udfs.tables.program import NEVER_YET
 
 _NEVER = np.int64(NEVER_YET)
