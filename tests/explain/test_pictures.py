@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparkext import amounts
 from sparkext.explain.pictures.document import Plan, read
 from sparkext.explain.pictures.heights import spread
 from sparkext.explain.pictures.layered import Box, Link, layered
@@ -30,6 +29,7 @@ from sparkext.explain.pictures.page import NOTHING, fragment, page
 from sparkext.explain.pictures.ranking import backward, parts, ranks
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.explain.pictures.texts import qset_label, text_width
+from sparkext.planner import amounts
 from tests.support.picture_documents import GOLDEN, HOSTILE, golden, hostile, many
 
 SVG = "{http://www.w3.org/2000/svg}"
