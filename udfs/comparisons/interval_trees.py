@@ -16,22 +16,7 @@ from sparkext.udfs.arithmetic.totals import HUGE, NARROW, add_one
 from sparkext.udfs.comparisons.range_tree import FANOUT, GROUP, nodes_of_level
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, ASKED_OTHERS, LEAF, LEVELS
 from sparkext.udfs.jit.compiled import inlined, inner
-from sparkext.udfs.tables.columns import (
-    CURSOR_SCALED,
-    CURSOR_WIDE,
-    LAYOUT_AT,
-    LEAVES,
-    OPEN_LANE,
-    OPEN_LANE_END,
-    OPEN_ORIGIN,
-    TREE_KIND,
-    TREE_LANES,
-    TREE_LEVELS,
-    TREE_TERM,
-    TREE_WINDOW,
-    UPDATE_AT,
-    WINDOW_WITHIN,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, NUMBER
 
 
@@ -39,23 +24,23 @@ from sparkext.udfs.tables.program import EXACT, NUMBER
 def add_intervals(program, state, past, row, u, tree):
     """Add to an event's value what a tree holds in the intervals that it asks for."""
     asked = program.trees[tree]
-    term, kind, window = asked[TREE_TERM], asked[TREE_KIND], asked[TREE_WINDOW]
+    term, kind, window = asked[col.TREE_TERM], asked[col.TREE_KIND], asked[col.TREE_WINDOW]
     if past.asking[term, 0] != row:
         past.asking[term, 0] = row
         past.asking[term, 1] = find_nodes(
             past.ranks[term, row], past.intervals, past.shapes[term], past.order, past.sorted, past.found[term]
         )
     count = past.asking[term, 1]
-    lanes, opened = program.trees[tree, TREE_LANES], state.open[window]
-    only = program.windows[window, WINDOW_WITHIN] == 0
+    lanes, opened = program.trees[tree, col.TREE_LANES], state.open[window]
+    only = program.windows[window, col.WINDOW_WITHIN] == 0
     base, tags = past.node_at[tree], past.window_at[tree]
     begin, end = (
-        program.updates[u, UPDATE_AT] + opened[OPEN_LANE],
-        program.updates[u, UPDATE_AT] + opened[OPEN_LANE_END],
+        program.updates[u, col.UPDATE_AT] + opened[col.OPEN_LANE],
+        program.updates[u, col.UPDATE_AT] + opened[col.OPEN_LANE_END],
     )
     high, low, number = state.event.high, state.event.low, state.event.number
     node_high, node_low, node_number = past.nodes.high, past.nodes.low, past.nodes.number
-    if only and kind == EXACT and not state.cursor[CURSOR_WIDE]:
+    if only and kind == EXACT and not state.cursor[col.CURSOR_WIDE]:
         # While all counts of a key are narrow, so are those of nodes, and a sum of some in one word.
         for n in range(count):
             low[begin] += node_low[base + past.found[term, n]]
@@ -67,16 +52,16 @@ def add_intervals(program, state, past, row, u, tree):
         for n in range(count):
             first = past.found[term, n] * lanes
             for here in range(begin, end):
-                index = opened[OPEN_ORIGIN] + opened[OPEN_LANE] + here - begin
+                index = opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE] + here - begin
                 if past.node_window[tags + first + index % lanes] == index:
                     there = base + first + index % lanes
                     add_one(kind, here, high, low, number, node_high[there], node_low[there], node_number[there])
     if kind == EXACT:
         for there in range(begin, end):
-            state.cursor[CURSOR_WIDE] |= high[there] != 0 or low[there] < 0 or low[there] >= NARROW
+            state.cursor[col.CURSOR_WIDE] |= high[there] != 0 or low[there] < 0 or low[there] >= NARROW
     elif kind == NUMBER:
         for there in range(begin, end):
-            state.cursor[CURSOR_SCALED] |= low[there] != 0 or not abs(number[there]) < HUGE
+            state.cursor[col.CURSOR_SCALED] |= low[there] != 0 or not abs(number[there]) < HUGE
 
 
 @inner
@@ -96,8 +81,8 @@ def find_nodes(asked, intervals, shape, order, by_order, found):
     count = np.int64(0)
     for n in range(asked[ASKED], asked[ASKED_OTHERS]):
         begin, end = intervals[n, 0], intervals[n, 1]
-        if shape[TREE_LEVELS] == 0:
-            count = _cover(found, count, 0, shape[LEAVES], begin, end)
+        if shape[col.TREE_LEVELS] == 0:
+            count = _cover(found, count, 0, shape[col.LEAVES], begin, end)
             continue
         for m in range(asked[ASKED_OTHERS], asked[ASKED_END]):
             count = _cover_blocks(found, count, shape, order, by_order, begin, end, intervals[m, 0], intervals[m, 1])
@@ -124,8 +109,8 @@ def _cover(found, count, first, leaves, begin, end):
 @inner
 def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper):
     """Find the nodes of a range tree over leaves ``begin``..``end`` and ranks ``lower``..``upper``."""
-    size, wider, last = 1, FANOUT, shape[TREE_LEVELS] - 1
-    for level in range(shape[TREE_LEVELS]):
+    size, wider, last = 1, FANOUT, shape[col.TREE_LEVELS] - 1
+    for level in range(shape[col.TREE_LEVELS]):
         while begin < end:
             # Blocks of a wider one that is not all inside, first those at the begin and then those at the end.
             if begin % wider != 0 or level == last:
@@ -136,7 +121,7 @@ def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper
                 block = end
             else:
                 break
-            at = shape[LAYOUT_AT] + level * shape[LEAVES] + block
+            at = shape[col.LAYOUT_AT] + level * shape[col.LEAVES] + block
             if level == 0:
                 if order[at] >= lower and order[at] < upper:
                     found[count] = block
@@ -145,7 +130,7 @@ def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper
                 some, more = _ranks_below(order, at, size, lower), _ranks_below(order, at, size, upper)
                 first, last = (some + GROUP - 1) // GROUP, more // GROUP
                 if first < last:
-                    node = shape[LEAVES] + (level - 1) * nodes_of_level(shape[LEAVES]) + 2 * block // GROUP
+                    node = shape[col.LEAVES] + (level - 1) * nodes_of_level(shape[col.LEAVES]) + 2 * block // GROUP
                     count = _cover(found, count, node, size // GROUP, first, last)
                 for slot in range(some, first * GROUP if first < last else more):
                     found[count] = by_order[at + slot]
@@ -177,11 +162,11 @@ def _ranks_below(order, begin, size, rank):
 @inner
 def put_in_intervals(program, past, tree, entry, values):
     """Add a recorded event, whose lanes begin at ``values``, to the nodes of a tree that it is below."""
-    term, lanes = program.trees[tree, TREE_TERM], program.trees[tree, TREE_LANES]
-    only = program.windows[program.trees[tree, TREE_WINDOW], 0] == 0
+    term, lanes = program.trees[tree, col.TREE_TERM], program.trees[tree, col.TREE_LANES]
+    only = program.windows[program.trees[tree, col.TREE_WINDOW], 0] == 0
     windows, first = (0, 0) if only else (past.windows[entry], past.first[entry])
     _put(
-        program.trees[tree, TREE_KIND],
+        program.trees[tree, col.TREE_KIND],
         past.ranks[term, past.source[entry]],
         past.shapes[term],
         past.slots,
@@ -200,10 +185,10 @@ def put_in_intervals(program, past, tree, entry, values):
 @inner
 def _put(kind, stands, shape, slots, lanes, first, windows, base, tags, values, nodes, node_window, of):
     """Add a recorded event to nodes; ``windows`` is 0 where there is one window only."""
-    at, leaves = stands[LEAF], shape[LEAVES]
+    at, leaves = stands[LEAF], shape[col.LEAVES]
     if at < 0:
         return
-    if shape[TREE_LEVELS] == 0:
+    if shape[col.TREE_LEVELS] == 0:
         node = at + leaves
         for _ in range(stands[LEVELS]):
             _put_node(kind, node, lanes, first, windows, base, tags, values, nodes, node_window, of)
@@ -216,7 +201,7 @@ def _put(kind, stands, shape, slots, lanes, first, windows, base, tags, values, 
         begin = at // size * size
         if begin + size > leaves:
             return
-        node = (slots[shape[LAYOUT_AT] + level * leaves + at] + size) // GROUP
+        node = (slots[shape[col.LAYOUT_AT] + level * leaves + at] + size) // GROUP
         block = leaves + (level - 1) * nodes_of_level(leaves) + 2 * begin // GROUP
         while node > 0:
             _put_node(kind, block + node, lanes, first, windows, base, tags, values, nodes, node_window, of)

@@ -13,34 +13,7 @@ from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, TINY,
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.difference_parts import add_from_with_part, with_part
 from sparkext.udfs.kernels.lookback import match
-from sparkext.udfs.tables.columns import (
-    ADDED_COLUMN,
-    ANCHORED_COLUMN,
-    ANCHORED_COUNT_KIND,
-    ANCHORED_COUNT_LINKS,
-    ANCHORED_COUNT_LINKS_END,
-    ANCHORED_ENDS,
-    ANCHORED_HELD,
-    ANCHORED_HISTORY,
-    ANCHORED_KIND,
-    ANCHORED_LINKS,
-    ANCHORED_LINKS_END,
-    ANCHORED_PENDING,
-    ANCHORED_WEIGHTED,
-    ANCHORED_WINDOW,
-    CURSOR_SCALED,
-    CURSOR_WIDE,
-    HISTORY_CELLS,
-    HISTORY_LANES,
-    LINK_LANES,
-    LINK_SCAN,
-    OPEN_LANE,
-    OPEN_LANE_END,
-    OPEN_ORIGIN,
-    PAST_BEGIN,
-    PAST_FIRST,
-    PAST_SEEN,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 
@@ -48,7 +21,10 @@ from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 def add_per_anchor(program, state, guards, past, differences, batch, row, matched, found):
     """Note what an event adds to the cells with anchors of its classes."""
     for m in range(found):
-        begin, end = program.guard_ends[matched[m], ANCHORED_ENDS], program.guard_ends[matched[m] + 1, ANCHORED_ENDS]
+        begin, end = (
+            program.guard_ends[matched[m], col.ANCHORED_ENDS],
+            program.guard_ends[matched[m] + 1, col.ANCHORED_ENDS],
+        )
         for cell in range(begin, end):
             _add_to_cell(program, state, guards, past, differences, batch, row, cell)
 
@@ -56,22 +32,22 @@ def add_per_anchor(program, state, guards, past, differences, batch, row, matche
 @inner
 def _add_to_cell(program, state, guards, past, differences, batch, row, cell):
     anchored = program.anchored[cell]
-    history, column = anchored[ANCHORED_HISTORY], anchored[ANCHORED_COLUMN]
-    opened = state.open[anchored[ANCHORED_WINDOW]]
-    begin = past.rows[history, PAST_BEGIN]
+    history, column = anchored[col.ANCHORED_HISTORY], anchored[col.ANCHORED_COLUMN]
+    opened = state.open[anchored[col.ANCHORED_WINDOW]]
+    begin = past.rows[history, col.PAST_BEGIN]
     while (
-        begin < past.rows[history, PAST_SEEN]
-        and past.first[begin] + past.windows[begin] <= opened[OPEN_ORIGIN] + opened[OPEN_LANE]
+        begin < past.rows[history, col.PAST_SEEN]
+        and past.first[begin] + past.windows[begin] <= opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE]
     ):
         begin += 1
-    past.rows[history, PAST_BEGIN] = begin
-    if begin == past.rows[history, PAST_SEEN]:
+    past.rows[history, col.PAST_BEGIN] = begin
+    if begin == past.rows[history, col.PAST_SEEN]:
         return
     past.unseen[0] = past.unseen[1 + cell] = 1
-    for link in range(anchored[ANCHORED_LINKS], anchored[ANCHORED_LINKS_END]):
+    for link in range(anchored[col.ANCHORED_LINKS], anchored[col.ANCHORED_LINKS_END]):
         _add_link(program, state, guards, past, differences, batch, row, cell, link, False)
-    if anchored[ANCHORED_COUNT_KIND] >= 0 and (column < 0 or batch.valid[column, row]):
-        for link in range(anchored[ANCHORED_COUNT_LINKS], anchored[ANCHORED_COUNT_LINKS_END]):
+    if anchored[col.ANCHORED_COUNT_KIND] >= 0 and (column < 0 or batch.valid[column, row]):
+        for link in range(anchored[col.ANCHORED_COUNT_LINKS], anchored[col.ANCHORED_COUNT_LINKS_END]):
             _add_link(program, state, guards, past, differences, batch, row, cell, link, True)
 
 
@@ -79,48 +55,51 @@ def _add_to_cell(program, state, guards, past, differences, batch, row, cell):
 def _add_link(program, state, guards, past, differences, batch, row, cell, link, contributes):
     """Add what comes over a link from the rows of anchors, or what the event contributes to the trends that do."""
     anchored = program.anchored[cell]
-    history, kind = anchored[ANCHORED_HISTORY], anchored[ANCHORED_KIND]
+    history, kind = anchored[col.ANCHORED_HISTORY], anchored[col.ANCHORED_KIND]
     scan, width = (
-        program.links[link, LINK_SCAN],
-        program.histories[history, HISTORY_LANES] * program.histories[history, HISTORY_CELLS],
+        program.links[link, col.LINK_SCAN],
+        program.histories[history, col.HISTORY_LANES] * program.histories[history, col.HISTORY_CELLS],
     )
-    opened = state.open[anchored[ANCHORED_WINDOW]]
-    oldest, newest = opened[OPEN_ORIGIN] + opened[OPEN_LANE], opened[OPEN_ORIGIN] + opened[OPEN_LANE_END] - 1
-    first_anchor = past.rows[history, PAST_BEGIN]
-    count = past.rows[history, PAST_SEEN] - first_anchor
+    opened = state.open[anchored[col.ANCHORED_WINDOW]]
+    oldest, newest = (
+        opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE],
+        opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE_END] - 1,
+    )
+    first_anchor = past.rows[history, col.PAST_BEGIN]
+    count = past.rows[history, col.PAST_SEEN] - first_anchor
     if scan >= 0:
         count = match(program, state, guards, past, batch, row, scan)
-    values = past.value_at[history] - past.rows[history, PAST_FIRST] * width
-    by = program.links[link, LINK_LANES] - anchored[ANCHORED_PENDING]
+    values = past.value_at[history] - past.rows[history, col.PAST_FIRST] * width
+    by = program.links[link, col.LINK_LANES] - anchored[col.ANCHORED_PENDING]
     high, low, number = past.values.high, past.values.low, past.values.number
-    of_extreme, weighted = contributes and kind == EXTREME, contributes and anchored[ANCHORED_WEIGHTED] != 0
-    column = anchored[ANCHORED_COLUMN]
+    of_extreme, weighted = contributes and kind == EXTREME, contributes and anchored[col.ANCHORED_WEIGHTED] != 0
+    column = anchored[col.ANCHORED_COLUMN]
     value, value_scale = 1.0, 0
     if weighted:
         value, value_scale = scaled(batch.numbers[column, row], 0)
-        state.cursor[CURSOR_SCALED] |= value_scale != 0 or not (value == 0.0 or TINY <= abs(value) < HUGE)
+        state.cursor[col.CURSOR_SCALED] |= value_scale != 0 or not (value == 0.0 or TINY <= abs(value) < HUGE)
     key_high, key_low = NO_HIGH, NO_LOW
     if of_extreme:
         key_high, key_low = batch.key_high[column, row], batch.key_low[column, row]
         if differences is not None:
-            if differences.anchored[cell, ADDED_COLUMN] >= 0:
+            if differences.anchored[cell, col.ADDED_COLUMN] >= 0:
                 key_high, key_low = with_part(differences.anchored[cell], batch, row, key_high, key_low)
-    if scan < 0 and program.windows[anchored[ANCHORED_WINDOW], 0] == 0 and not (of_extreme or weighted):
-        begin = values + first_anchor * width + anchored[ANCHORED_PENDING]
+    if scan < 0 and program.windows[anchored[col.ANCHORED_WINDOW], 0] == 0 and not (of_extreme or weighted):
+        begin = values + first_anchor * width + anchored[col.ANCHORED_PENDING]
         if _add_column(kind, begin, begin + count * width, width, by, state.cursor, low, number):
             return
     for n in range(count):
         anchor = past.matches[scan, n] if scan >= 0 else first_anchor + n
         first = past.first[anchor]
-        at = values + anchor * width + anchored[ANCHORED_PENDING] - first
+        at = values + anchor * width + anchored[col.ANCHORED_PENDING] - first
         begin, end = at + max(oldest, first), at + min(newest, first + past.windows[anchor] - 1) + 1
         if of_extreme:
-            _add_key(anchored[ANCHORED_COUNT_KIND], begin, end, by, key_high, key_low, high, low, number)
+            _add_key(anchored[col.ANCHORED_COUNT_KIND], begin, end, by, key_high, key_low, high, low, number)
         elif weighted:
             _add_weighted(begin, end, by, value, value_scale, state.cursor, low, number)
         else:
             if differences is not None:
-                if differences.anchored[cell, ADDED_COLUMN] >= 0:
+                if differences.anchored[cell, col.ADDED_COLUMN] >= 0:
                     add_from_with_part(differences.anchored[cell], batch, row, begin, end, by, high, low)
                     continue
             add_from(kind, begin, end, by, state.cursor, high, low, number, high, low, number)
@@ -133,19 +112,19 @@ def _add_column(kind, begin, end, width, by, cursor, low, number):
     Returns:
         Whether it was done.
     """
-    if kind == EXACT and not cursor[CURSOR_WIDE]:
+    if kind == EXACT and not cursor[col.CURSOR_WIDE]:
         most = np.int64(0)
         for row in range(begin, end, width):
             low[as_index(row)] += low[as_index(row + by)]
             most = max(most, low[as_index(row)])
-        cursor[CURSOR_WIDE] |= most >= NARROW
+        cursor[col.CURSOR_WIDE] |= most >= NARROW
         return True
-    if kind == NUMBER and not cursor[CURSOR_SCALED]:
+    if kind == NUMBER and not cursor[col.CURSOR_SCALED]:
         largest = 0.0
         for row in range(begin, end, width):
             number[as_index(row)] += number[as_index(row + by)]
             largest = max(largest, abs(number[as_index(row)]))
-        cursor[CURSOR_SCALED] |= largest >= HUGE
+        cursor[col.CURSOR_SCALED] |= largest >= HUGE
         return True
     return False
 
@@ -169,7 +148,7 @@ def _add_weighted(begin, end, by, value, value_scale, cursor, low, number):
         if number[there] != 0.0:
             more, more_scale = scaled(value * number[there], value_scale + low[there])
             number[at], low[at] = add_scaled(number[at], low[at], more, more_scale)
-            cursor[CURSOR_SCALED] |= low[at] != 0 or not abs(number[at]) < HUGE
+            cursor[col.CURSOR_SCALED] |= low[at] != 0 or not abs(number[at]) < HUGE
 
 
 @inner
@@ -181,19 +160,19 @@ def settle_anchored(program, state, past):
             continue
         past.unseen[1 + cell] = 0
         anchored = program.anchored[cell]
-        history, kind = anchored[ANCHORED_HISTORY], anchored[ANCHORED_KIND]
-        width = program.histories[history, HISTORY_LANES] * program.histories[history, HISTORY_CELLS]
-        values = past.value_at[history] - past.rows[history, PAST_FIRST] * width
-        by = anchored[ANCHORED_PENDING] - anchored[ANCHORED_HELD]
-        if program.windows[anchored[ANCHORED_WINDOW], 0] == 0:
-            begin = values + past.rows[history, PAST_BEGIN] * width + anchored[ANCHORED_HELD]
-            end = values + past.rows[history, PAST_SEEN] * width + anchored[ANCHORED_HELD]
+        history, kind = anchored[col.ANCHORED_HISTORY], anchored[col.ANCHORED_KIND]
+        width = program.histories[history, col.HISTORY_LANES] * program.histories[history, col.HISTORY_CELLS]
+        values = past.value_at[history] - past.rows[history, col.PAST_FIRST] * width
+        by = anchored[col.ANCHORED_PENDING] - anchored[col.ANCHORED_HELD]
+        if program.windows[anchored[col.ANCHORED_WINDOW], 0] == 0:
+            begin = values + past.rows[history, col.PAST_BEGIN] * width + anchored[col.ANCHORED_HELD]
+            end = values + past.rows[history, col.PAST_SEEN] * width + anchored[col.ANCHORED_HELD]
             if _add_column(kind, begin, end, width, by, state.cursor, low, number):
                 for row in range(begin + by, end + by, width):
                     high[as_index(row)] = low[as_index(row)] = 0
                 continue
-        for anchor in range(past.rows[history, PAST_BEGIN], past.rows[history, PAST_SEEN]):
-            begin = values + anchor * width + anchored[ANCHORED_HELD]
+        for anchor in range(past.rows[history, col.PAST_BEGIN], past.rows[history, col.PAST_SEEN]):
+            begin = values + anchor * width + anchored[col.ANCHORED_HELD]
             end = begin + past.windows[anchor]
             add_from(kind, begin, end, by, state.cursor, high, low, number, high, low, number)
             blank_lanes(kind, begin + by, end + by, high, low)

@@ -10,19 +10,7 @@ that are shared and others may follow each other in any way.
 from __future__ import annotations
 
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
-from sparkext.udfs.tables.columns import (
-    CHOICE_ALONE,
-    CHOICE_IS_ALL,
-    CHOICE_LEAST,
-    CHOICE_REGION,
-    CHOICE_SHARED,
-    ENDING,
-    FEEDING,
-    REGION_BURSTS,
-    REGION_EVENTS,
-    REGION_MODE,
-    REGION_SHARED,
-)
+from sparkext.udfs.tables import columns as col
 
 # There is no burst; it is not shared as far as the batch went that is over; it is shared; it is not.
 _NONE, _OPEN, _SHARED, _ALONE = 0, 1, 2, 3
@@ -32,15 +20,15 @@ _NONE, _OPEN, _SHARED, _ALONE = 0, 1, 2, 3
 def end_bursts(regions):
     """Let new bursts begin."""
     for region in range(len(regions.now)):
-        regions.now[region, REGION_MODE] = _NONE
+        regions.now[region, col.REGION_MODE] = _NONE
 
 
 @inner
 def look_again(regions):
     """Let it be looked ahead again for bursts that are not shared: there is another batch."""
     for region in range(len(regions.now)):
-        if regions.now[region, REGION_MODE] == _ALONE:
-            regions.now[region, REGION_MODE] = _OPEN
+        if regions.now[region, col.REGION_MODE] == _ALONE:
+            regions.now[region, col.REGION_MODE] = _OPEN
 
 
 @inlined
@@ -63,17 +51,17 @@ def choose(regions, batch, row, turn, matched, found, by_class):
     for m in range(found):
         begin, end = regions.ended_ends[matched[m]], regions.ended_ends[matched[m] + 1]
         for n in range(as_index(begin), as_index(end)):
-            now[as_index(regions.ended[n]), REGION_MODE] = _NONE
+            now[as_index(regions.ended[n]), col.REGION_MODE] = _NONE
     parts = found
     for m in range(found):
         for n in range(as_index(ends[matched[m]]), as_index(ends[matched[m] + 1])):
-            region = as_index(choices[n, CHOICE_REGION])
-            if now[region, REGION_MODE] <= _OPEN:
-                _begin(regions, batch, row, turn, region, choices[n, CHOICE_LEAST])
-            is_shared = now[region, REGION_MODE] == _SHARED
-            now[region, REGION_EVENTS] += is_shared
-            part = choices[n, CHOICE_SHARED] if is_shared else choices[n, CHOICE_ALONE]
-            if choices[n, CHOICE_IS_ALL] and not by_class:
+            region = as_index(choices[n, col.CHOICE_REGION])
+            if now[region, col.REGION_MODE] <= _OPEN:
+                _begin(regions, batch, row, turn, region, choices[n, col.CHOICE_LEAST])
+            is_shared = now[region, col.REGION_MODE] == _SHARED
+            now[region, col.REGION_EVENTS] += is_shared
+            part = choices[n, col.CHOICE_SHARED] if is_shared else choices[n, col.CHOICE_ALONE]
+            if choices[n, col.CHOICE_IS_ALL] and not by_class:
                 matched[m] = part
                 break
             matched[parts] = part
@@ -85,10 +73,10 @@ def choose(regions, batch, row, turn, matched, found, by_class):
 def _begin(regions, batch, row, turn, region, least):
     """Choose for the burst that an event begins, or that a batch ended in."""
     now = regions.now
-    now[region, REGION_BURSTS] += now[region, REGION_MODE] == _NONE
+    now[region, col.REGION_BURSTS] += now[region, col.REGION_MODE] == _NONE
     is_shared = _is_long(regions, batch, row, turn, region, least)
-    now[region, REGION_SHARED] += is_shared
-    now[region, REGION_MODE] = _SHARED if is_shared else _ALONE
+    now[region, col.REGION_SHARED] += is_shared
+    now[region, col.REGION_MODE] = _SHARED if is_shared else _ALONE
 
 
 @inner
@@ -101,8 +89,8 @@ def _is_long(regions, batch, row, turn, region, least):
     while seen < least and ahead < len(times) and new_key[ahead] == 0 and times[ahead] < turn:
         feeds = ends = False
         for word in range(classes.shape[1]):
-            feeds |= classes[ahead, word] & masks[region, FEEDING, word] != 0
-            ends |= classes[ahead, word] & masks[region, ENDING, word] != 0
+            feeds |= classes[ahead, word] & masks[region, col.FEEDING, word] != 0
+            ends |= classes[ahead, word] & masks[region, col.ENDING, word] != 0
         if ends:
             break
         seen += feeds

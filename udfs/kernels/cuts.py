@@ -11,34 +11,7 @@ import numpy as np
 
 from sparkext.udfs.jit.compiled import inner
 from sparkext.udfs.kernels.guard_buckets import holds
-from sparkext.udfs.tables.columns import (
-    BLANK_HIGH,
-    BLANK_LOW,
-    CUT_ENDS,
-    CUT_LINK,
-    CUT_TARGET,
-    HISTORY_CELLS,
-    HISTORY_LANES,
-    IN_TURN,
-    IS_FILLED,
-    IS_MARKED,
-    IS_PENDING,
-    MARKED,
-    OPEN_LANE,
-    OPEN_LANE_END,
-    PAST_BEGIN,
-    PAST_FIRST,
-    PAST_SEEN,
-    SCAN_TARGET,
-    STORE_AT,
-    TARGET_AT,
-    TARGET_BLANK,
-    TARGET_HISTORY,
-    TARGET_STORE,
-    TARGET_TAKEN,
-    TARGET_WINDOW,
-    WINDOW_LANES,
-)
+from sparkext.udfs.tables import columns as col
 
 _SOME, _ALL = np.int64(1), np.int64(2)
 
@@ -47,14 +20,14 @@ _SOME, _ALL = np.int64(1), np.int64(2)
 def mark_cuts(program, guards, matched, found):
     """Mark what events leave when the time of an event is over."""
     for m in range(found):
-        for c in range(program.guard_ends[matched[m], CUT_ENDS], program.guard_ends[matched[m] + 1, CUT_ENDS]):
-            target, link = program.cuts[c, CUT_TARGET], program.cuts[c, CUT_LINK]
-            if not guards.cuts[target, IS_FILLED] or guards.cuts[target, IS_MARKED] == _ALL:
+        for c in range(program.guard_ends[matched[m], col.CUT_ENDS], program.guard_ends[matched[m] + 1, col.CUT_ENDS]):
+            target, link = program.cuts[c, col.CUT_TARGET], program.cuts[c, col.CUT_LINK]
+            if not guards.cuts[target, col.IS_FILLED] or guards.cuts[target, col.IS_MARKED] == _ALL:
                 continue
             if link < 0:
                 _mark(guards, target, _ALL)
                 continue
-            store = program.cuts[target, TARGET_STORE]
+            store = program.cuts[target, col.TARGET_STORE]
             for bucket in range(guards.buckets[store]):
                 if holds(program, guards, link, guards.bucket_times[store, bucket]):
                     guards.bucket_times[len(program.stores) + store, bucket] = 1
@@ -64,7 +37,7 @@ def mark_cuts(program, guards, matched, found):
 @inner
 def mark_taken(program, guards, past, scan, found):
     """Mark the events that a scan has found, if these leave their history."""
-    target = program.scans[scan, SCAN_TARGET]
+    target = program.scans[scan, col.SCAN_TARGET]
     if target < 0:
         return
     for match in range(found):
@@ -76,44 +49,44 @@ def mark_taken(program, guards, past, scan, found):
 @inner
 def _mark(guards, target, how):
     """Note that some or all events leave a cell or history."""
-    if not guards.cuts[target, IS_MARKED]:
-        guards.cuts[guards.pending[MARKED], IN_TURN] = target
-        guards.pending[MARKED] += 1
-        guards.pending[IS_PENDING] = 1
-    guards.cuts[target, IS_MARKED] = max(guards.cuts[target, IS_MARKED], how)
+    if not guards.cuts[target, col.IS_MARKED]:
+        guards.cuts[guards.pending[col.MARKED], col.IN_TURN] = target
+        guards.pending[col.MARKED] += 1
+        guards.pending[col.IS_PENDING] = 1
+    guards.cuts[target, col.IS_MARKED] = max(guards.cuts[target, col.IS_MARKED], how)
 
 
 @inner
 def settle_cuts(program, state, guards, past):
     """Let the events leave that are marked, before those of the latest time are added."""
-    for n in range(guards.pending[MARKED]):
-        target = guards.cuts[n, IN_TURN]
-        how = guards.cuts[target, IS_MARKED]
-        guards.cuts[target, IS_MARKED] = 0
-        history = program.cuts[target, TARGET_HISTORY]
+    for n in range(guards.pending[col.MARKED]):
+        target = guards.cuts[n, col.IN_TURN]
+        how = guards.cuts[target, col.IS_MARKED]
+        guards.cuts[target, col.IS_MARKED] = 0
+        history = program.cuts[target, col.TARGET_HISTORY]
         if history < 0:
             _empty(program, state, guards, target, how)
         elif past is not None:
-            if program.cuts[target, TARGET_TAKEN]:
+            if program.cuts[target, col.TARGET_TAKEN]:
                 _leave(program, past, history)
             else:
-                past.rows[history, PAST_BEGIN] = past.rows[history, PAST_SEEN]
-    guards.pending[MARKED] = 0
+                past.rows[history, col.PAST_BEGIN] = past.rows[history, col.PAST_SEEN]
+    guards.pending[col.MARKED] = 0
 
 
 @inner
 def _empty(program, state, guards, target, how):
     """Empty a cell, or those of its buckets that are marked; nothing reads the total of one that has such buckets."""
     row = program.cuts[target]
-    window, blank = row[TARGET_WINDOW], row[TARGET_BLANK]
-    begin, end = state.open[window, OPEN_LANE], state.open[window, OPEN_LANE_END]
-    _clear(program, state.totals, blank, row[TARGET_AT] + begin, row[TARGET_AT] + end)
+    window, blank = row[col.TARGET_WINDOW], row[col.TARGET_BLANK]
+    begin, end = state.open[window, col.OPEN_LANE], state.open[window, col.OPEN_LANE_END]
+    _clear(program, state.totals, blank, row[col.TARGET_AT] + begin, row[col.TARGET_AT] + end)
     if how == _ALL:
-        guards.cuts[target, IS_FILLED] = 0
-    store = row[TARGET_STORE]
+        guards.cuts[target, col.IS_FILLED] = 0
+    store = row[col.TARGET_STORE]
     if store < 0:
         return
-    first, lanes = program.stores[store, STORE_AT], program.windows[window, WINDOW_LANES]
+    first, lanes = program.stores[store, col.STORE_AT], program.windows[window, col.WINDOW_LANES]
     marks = len(program.stores) + store
     for bucket in range(guards.buckets[store]):
         if how == _ALL or guards.bucket_times[marks, bucket]:
@@ -126,17 +99,17 @@ def _empty(program, state, guards, target, how):
 def _clear(program, totals, blank, begin, end):
     """Empty some lanes."""
     for lane in range(begin, end):
-        totals.high[lane] = program.blanks[blank, BLANK_HIGH]
-        totals.low[lane] = program.blanks[blank, BLANK_LOW]
+        totals.high[lane] = program.blanks[blank, col.BLANK_HIGH]
+        totals.low[lane] = program.blanks[blank, col.BLANK_LOW]
 
 
 @inner
 def _leave(program, past, history):
     """Let the marked events leave a history, and put those that stay together."""
-    width = program.histories[history, HISTORY_LANES] * program.histories[history, HISTORY_CELLS]
-    values = past.value_at[history] - past.rows[history, PAST_FIRST] * width
-    to = past.rows[history, PAST_SEEN]
-    for entry in range(past.rows[history, PAST_SEEN] - 1, past.rows[history, PAST_BEGIN] - 1, -1):
+    width = program.histories[history, col.HISTORY_LANES] * program.histories[history, col.HISTORY_CELLS]
+    values = past.value_at[history] - past.rows[history, col.PAST_FIRST] * width
+    to = past.rows[history, col.PAST_SEEN]
+    for entry in range(past.rows[history, col.PAST_SEEN] - 1, past.rows[history, col.PAST_BEGIN] - 1, -1):
         if past.taken[entry]:
             past.taken[entry] = 0
             continue
@@ -148,4 +121,4 @@ def _leave(program, past, history):
         for lane in range(width):
             past.values.high[values + to * width + lane] = past.values.high[values + entry * width + lane]
             past.values.low[values + to * width + lane] = past.values.low[values + entry * width + lane]
-    past.rows[history, PAST_BEGIN] = to
+    past.rows[history, col.PAST_BEGIN] = to

@@ -48,45 +48,7 @@ from sparkext.udfs.kernels.open_windows import close_all, enter, restrict
 from sparkext.udfs.kernels.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
 from sparkext.udfs.kernels.rows import rows_at_once
 from sparkext.udfs.kernels.span_lanes import gain, move_spans, need_room, settle_gains
-from sparkext.udfs.tables.columns import (
-    ADDED_COLUMN,
-    BLANK_HIGH,
-    BLANK_LOW,
-    CURSOR_CHUNK,
-    CURSOR_DIRTY,
-    CURSOR_GROUP,
-    CURSOR_KEY,
-    CURSOR_ROWS,
-    CURSOR_SCALED,
-    CURSOR_TIME,
-    CURSOR_TURN,
-    CURSOR_WIDE,
-    IS_FILLED,
-    MARKED,
-    OF_EVALUATION,
-    OF_GAIN,
-    OPEN_LANE,
-    OPEN_LANE_END,
-    UPDATE_AT,
-    UPDATE_COLUMN,
-    UPDATE_COUNT,
-    UPDATE_COUNT_KIND,
-    UPDATE_KIND,
-    UPDATE_LINKS,
-    UPDATE_LINKS_END,
-    UPDATE_SOURCES,
-    UPDATE_SOURCES_END,
-    UPDATE_START,
-    UPDATE_START_CLASS,
-    UPDATE_START_LINK,
-    UPDATE_STORE,
-    UPDATE_TARGET,
-    UPDATE_WEIGHTED,
-    UPDATE_WINDOW,
-    WINDOW_AT,
-    WINDOW_CELLS,
-    WINDOW_LANES,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, NUMBER
 
 _DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
@@ -142,10 +104,10 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
         is_spanned = len(spans.table) > 0
     if differences is not None:
         for u in range(len(differences.of)):
-            adds_parts |= differences.of[u, ADDED_COLUMN] >= 0
+            adds_parts |= differences.of[u, col.ADDED_COLUMN] >= 0
 
     while row < rows:
-        if cursor[CURSOR_ROWS] > room:
+        if cursor[col.CURSOR_ROWS] > room:
             return row
         if spans is not None:
             if is_spanned:
@@ -153,8 +115,8 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                     return row
         time = times[row]
         first = new_key[row] != 0
-        if first or time != cursor[CURSOR_TIME]:
-            waiting = cursor[CURSOR_DIRTY] != 0
+        if first or time != cursor[col.CURSOR_TIME]:
+            waiting = cursor[col.CURSOR_DIRTY] != 0
             if guards is not None:
                 waiting |= guards.pending[0] != 0
             if past is not None:
@@ -163,29 +125,29 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                 waiting |= regions.unsettled[0] != 0
             if waiting:
                 _settle(program, state, guards, past, regions, spans)
-            if first or time >= cursor[CURSOR_TURN]:
+            if first or time >= cursor[col.CURSOR_TURN]:
                 if regions is not None:
                     rebase_all(program, state, regions)
-                if first and cursor[CURSOR_KEY]:
+                if first and cursor[col.CURSOR_KEY]:
                     close_all(program, state, guards, panes, output, combine)
                 if first:
-                    cursor[CURSOR_WIDE] = cursor[CURSOR_SCALED] = 0
+                    cursor[col.CURSOR_WIDE] = cursor[col.CURSOR_SCALED] = 0
                     if guards is not None:
                         forget_guards(guards)
                     if past is not None:
                         forget_past(past)
-                if first and cursor[CURSOR_CHUNK]:
+                if first and cursor[col.CURSOR_CHUNK]:
                     restrict(program, state, batch.chunk[row])
-                cursor[CURSOR_GROUP] += np.int64(new_group[row])
+                cursor[col.CURSOR_GROUP] += np.int64(new_group[row])
                 enter(program, state, guards, panes, output, time, combine, first)
                 if regions is not None:
                     forget_views(regions)
                     end_bursts(regions)
-                cursor[CURSOR_KEY] = 1
+                cursor[col.CURSOR_KEY] = 1
             if spans is not None:
                 if is_spanned:
                     move_spans(program, state, spans, time, first)
-            cursor[CURSOR_TIME] = time
+            cursor[col.CURSOR_TIME] = time
 
         found = 0
         for word in range(classes.shape[1]):
@@ -200,7 +162,9 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
         if regions is not None:
             if forms:
                 if chooses:
-                    parts = choose(regions, batch, row, cursor[CURSOR_TURN], matched, found, forbids or reaches_back)
+                    parts = choose(
+                        regions, batch, row, cursor[col.CURSOR_TURN], matched, found, forbids or reaches_back
+                    )
                 if is_due(regions, matched, parts):
                     make_ready(program, state, regions, matched, parts)
 
@@ -208,31 +172,34 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
         for m in range(parts):
             for u in range(as_index(update_ends[matched[m]]), as_index(update_ends[matched[m] + 1])):
                 kind, window, at = (
-                    updates[u, UPDATE_KIND],
-                    as_index(updates[u, UPDATE_WINDOW]),
-                    as_index(updates[u, UPDATE_AT]),
+                    updates[u, col.UPDATE_KIND],
+                    as_index(updates[u, col.UPDATE_WINDOW]),
+                    as_index(updates[u, col.UPDATE_AT]),
                 )
-                begin, end = as_index(updates[u, UPDATE_SOURCES]), as_index(updates[u, UPDATE_SOURCES_END])
-                count, column = as_index(updates[u, UPDATE_COUNT]), updates[u, UPDATE_COLUMN]
-                counts = updates[u, UPDATE_COUNT] >= 0 and (column < 0 or valid[column, row] != 0)
-                lane_begin, lane_end = as_index(opened[window, OPEN_LANE]), as_index(opened[window, OPEN_LANE_END])
-                start = updates[u, UPDATE_START]
-                if updates[u, UPDATE_START_CLASS] >= 0:
+                begin, end = as_index(updates[u, col.UPDATE_SOURCES]), as_index(updates[u, col.UPDATE_SOURCES_END])
+                count, column = as_index(updates[u, col.UPDATE_COUNT]), updates[u, col.UPDATE_COLUMN]
+                counts = updates[u, col.UPDATE_COUNT] >= 0 and (column < 0 or valid[column, row] != 0)
+                lane_begin, lane_end = (
+                    as_index(opened[window, col.OPEN_LANE]),
+                    as_index(opened[window, col.OPEN_LANE_END]),
+                )
+                start = updates[u, col.UPDATE_START]
+                if updates[u, col.UPDATE_START_CLASS] >= 0:
                     start &= (
-                        classes[row, updates[u, UPDATE_START_CLASS] // CLASSES_PER_WORD]
-                        >> updates[u, UPDATE_START_CLASS] % CLASSES_PER_WORD
+                        classes[row, updates[u, col.UPDATE_START_CLASS] // CLASSES_PER_WORD]
+                        >> updates[u, col.UPDATE_START_CLASS] % CLASSES_PER_WORD
                     )
-                guarded_start = start and updates[u, UPDATE_START_LINK] >= 0
+                guarded_start = start and updates[u, col.UPDATE_START_LINK] >= 0
                 if guarded_start:
                     start = np.int64(0)
                 many = lane_end - lane_begin >= MANY
-                if kind == EXACT and not cursor[CURSOR_WIDE] and many:
+                if kind == EXACT and not cursor[col.CURSOR_WIDE] and many:
                     event_high[at + lane_begin : at + lane_end] = 0
                     sum_up(event_low, low, sources, at, begin, end, lane_begin, lane_end, start)
                     if counts:
                         add_lanes(event_low, at, event_low, count, lane_begin, lane_end, 1)
-                    cursor[CURSOR_WIDE] |= largest(event_low, at, lane_begin, lane_end) >= NARROW
-                elif kind == EXACT and not cursor[CURSOR_WIDE]:
+                    cursor[col.CURSOR_WIDE] |= largest(event_low, at, lane_begin, lane_end) >= NARROW
+                elif kind == EXACT and not cursor[col.CURSOR_WIDE]:
                     most = np.int64(0)
                     for lane in range(lane_begin, lane_end):
                         sum_low = start
@@ -243,7 +210,7 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                         event_high[at + lane] = 0
                         event_low[at + lane] = sum_low
                         most = max(most, sum_low)
-                    cursor[CURSOR_WIDE] |= most >= NARROW
+                    cursor[col.CURSOR_WIDE] |= most >= NARROW
                 elif kind == EXACT:
                     for lane in range(lane_begin, lane_end):
                         sum_high, sum_low = np.int64(0), start
@@ -258,16 +225,16 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                 elif kind == NUMBER:
                     start_number = np.float64(start)
                     value, value_scale = 1.0, np.int64(0)
-                    if counts and updates[u, UPDATE_WEIGHTED]:
+                    if counts and updates[u, col.UPDATE_WEIGHTED]:
                         value = numbers[column, row]
-                        cursor[CURSOR_SCALED] |= not (value == 0.0 or TINY <= abs(value) < HUGE)
-                    if not cursor[CURSOR_SCALED] and many:
+                        cursor[col.CURSOR_SCALED] |= not (value == 0.0 or TINY <= abs(value) < HUGE)
+                    if not cursor[col.CURSOR_SCALED] and many:
                         event_low[at + lane_begin : at + lane_end] = 0
                         sum_up(event_number, number, sources, at, begin, end, lane_begin, lane_end, start_number)
                         if counts:
                             add_lanes(event_number, at, event_number, count, lane_begin, lane_end, value)
-                        cursor[CURSOR_SCALED] |= largest(event_number, at, lane_begin, lane_end) >= HUGE
-                    elif not cursor[CURSOR_SCALED]:
+                        cursor[col.CURSOR_SCALED] |= largest(event_number, at, lane_begin, lane_end) >= HUGE
+                    elif not cursor[col.CURSOR_SCALED]:
                         most_number = 0.0
                         for lane in range(lane_begin, lane_end):
                             total = start_number
@@ -278,9 +245,9 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                             event_number[at + lane] = total
                             event_low[at + lane] = 0
                             most_number = max(most_number, abs(total))
-                        cursor[CURSOR_SCALED] |= most_number >= HUGE
+                        cursor[col.CURSOR_SCALED] |= most_number >= HUGE
                     else:
-                        if counts and updates[u, UPDATE_WEIGHTED]:
+                        if counts and updates[u, col.UPDATE_WEIGHTED]:
                             value, value_scale = scaled(value, np.int64(0))
                         for lane in range(lane_begin, lane_end):
                             total, scale = start_number, np.int64(0)
@@ -305,7 +272,10 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                             counts
                             and is_before(key_high[column, row], key_low[column, row], least_high, least_low)
                             and is_some(
-                                updates[u, UPDATE_COUNT_KIND], event_high[there], event_low[there], event_number[there]
+                                updates[u, col.UPDATE_COUNT_KIND],
+                                event_high[there],
+                                event_low[there],
+                                event_number[there],
                             )
                         ):
                             least_high, least_low = key_high[column, row], key_low[column, row]
@@ -315,15 +285,15 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                     if forbids:
                         if guarded_start:
                             start_where_intact(program, state, guards, u)
-                        if updates[u, UPDATE_LINKS] < updates[u, UPDATE_LINKS_END]:
+                        if updates[u, col.UPDATE_LINKS] < updates[u, col.UPDATE_LINKS_END]:
                             add_buckets(program, state, guards, u)
                 if past is not None:
                     if reaches_back:
-                        if updates[u, UPDATE_LINKS] < updates[u, UPDATE_LINKS_END]:
+                        if updates[u, col.UPDATE_LINKS] < updates[u, col.UPDATE_LINKS_END]:
                             look_back(program, state, guards, past, batch, row, u)
                 if differences is not None:
                     if adds_parts:
-                        if differences.of[u, ADDED_COLUMN] >= 0:
+                        if differences.of[u, col.ADDED_COLUMN] >= 0:
                             begin, end = at + lane_begin, at + lane_end
                             add_part(differences.of[u], batch, row, begin, end, event_high, event_low)
 
@@ -337,7 +307,7 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                 advance_guards(program, guards, matched, found, time)
                 if len(guards.cuts):
                     mark_cuts(program, guards, matched, found)
-        alone = cursor[CURSOR_DIRTY] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
+        alone = cursor[col.CURSOR_DIRTY] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
         if regions is not None:
             if forms:
                 alone = feed(regions, matched, parts, alone)
@@ -345,7 +315,7 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
             if forbids:
                 if alone and guards.pending[0]:
                     settle_guards(program, guards)
-                    if guards.pending[MARKED]:
+                    if guards.pending[col.MARKED]:
                         settle_cuts(program, state, guards, past)
         if past is not None:
             if reaches_back:
@@ -354,29 +324,33 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                     insert_into_trees(program, past)
         for m in range(parts):
             for u in range(as_index(update_ends[matched[m]]), as_index(update_ends[matched[m] + 1])):
-                kind, window, at = updates[u, UPDATE_KIND], as_index(updates[u, UPDATE_WINDOW]), updates[u, UPDATE_AT]
-                begin, end = at + opened[window, OPEN_LANE], at + opened[window, OPEN_LANE_END]
+                kind, window, at = (
+                    updates[u, col.UPDATE_KIND],
+                    as_index(updates[u, col.UPDATE_WINDOW]),
+                    updates[u, col.UPDATE_AT],
+                )
+                begin, end = at + opened[window, col.OPEN_LANE], at + opened[window, col.OPEN_LANE_END]
                 if spans is not None:
                     if is_spanned:
-                        if spans.of[u, OF_EVALUATION] >= 0:
-                            spans.changed[spans.of[u, OF_EVALUATION]] = 1
+                        if spans.of[u, col.OF_EVALUATION] >= 0:
+                            spans.changed[spans.of[u, col.OF_EVALUATION]] = 1
                 if alone:
                     add(kind, begin, end, cursor, high, low, number, event_high, event_low, event_number)
                     if spans is not None:
                         if is_spanned:
-                            if spans.of[u, OF_GAIN] >= 0:
-                                gain(state, spans, spans.of[u, OF_GAIN], kind, event_high, event_low, event_number)
+                            if spans.of[u, col.OF_GAIN] >= 0:
+                                gain(state, spans, spans.of[u, col.OF_GAIN], kind, event_high, event_low, event_number)
                     if guards is not None:
                         if forbids:
-                            if updates[u, UPDATE_STORE] >= 0:
+                            if updates[u, col.UPDATE_STORE] >= 0:
                                 add_to_bucket(program, state, guards, u, event_high, event_low, event_number)
-                            if updates[u, UPDATE_TARGET] >= 0:
-                                guards.cuts[updates[u, UPDATE_TARGET], IS_FILLED] = 1
+                            if updates[u, col.UPDATE_TARGET] >= 0:
+                                guards.cuts[updates[u, col.UPDATE_TARGET], col.IS_FILLED] = 1
                 else:
                     if not is_dirty[u]:
                         is_dirty[u] = 1
-                        dirty[cursor[CURSOR_DIRTY]] = u
-                        cursor[CURSOR_DIRTY] += 1
+                        dirty[cursor[col.CURSOR_DIRTY]] = u
+                        cursor[col.CURSOR_DIRTY] += 1
                     add(
                         kind,
                         begin,
@@ -398,7 +372,7 @@ def end_key(program, state, guards, past, regions, spans, panes, output, combine
     """Write out and clear all windows of the key under way."""
     pause(program, state, guards, past, regions, spans)
     close_all(program, state, guards, panes, output, combine)
-    state.cursor[CURSOR_KEY] = 0
+    state.cursor[col.CURSOR_KEY] = 0
 
 
 @inner
@@ -418,7 +392,7 @@ def _settle(program, state, guards, past, regions, spans):
     if guards is not None:
         if guards.pending[0]:
             settle_guards(program, guards)
-            if guards.pending[MARKED]:
+            if guards.pending[col.MARKED]:
                 settle_cuts(program, state, guards, past)
     if past is not None:
         if past.unseen[0]:
@@ -429,19 +403,33 @@ def _settle(program, state, guards, past, regions, spans):
             settle_forms(program, state, regions)
     if spans is not None:
         settle_gains(program, state, spans)
-    for d in range(state.cursor[CURSOR_DIRTY]):
+    for d in range(state.cursor[col.CURSOR_DIRTY]):
         u = state.dirty[d]
         state.is_dirty[u] = 0
-        window, at = updates[u, UPDATE_WINDOW], updates[u, UPDATE_AT]
-        begin, end = at + state.open[window, OPEN_LANE], at + state.open[window, OPEN_LANE_END]
-        add(updates[u, UPDATE_KIND], begin, end, state.cursor, high, low, number, later_high, later_low, later_number)
+        window, at = updates[u, col.UPDATE_WINDOW], updates[u, col.UPDATE_AT]
+        begin, end = at + state.open[window, col.OPEN_LANE], at + state.open[window, col.OPEN_LANE_END]
+        add(
+            updates[u, col.UPDATE_KIND],
+            begin,
+            end,
+            state.cursor,
+            high,
+            low,
+            number,
+            later_high,
+            later_low,
+            later_number,
+        )
         if guards is not None:
-            if updates[u, UPDATE_STORE] >= 0:
+            if updates[u, col.UPDATE_STORE] >= 0:
                 add_to_bucket(program, state, guards, u, later_high, later_low, later_number)
-            if updates[u, UPDATE_TARGET] >= 0:
-                guards.cuts[updates[u, UPDATE_TARGET], IS_FILLED] = 1
-        cell = windows[window, WINDOW_CELLS] + (at - windows[window, WINDOW_AT]) // windows[window, WINDOW_LANES]
+            if updates[u, col.UPDATE_TARGET] >= 0:
+                guards.cuts[updates[u, col.UPDATE_TARGET], col.IS_FILLED] = 1
+        cell = (
+            windows[window, col.WINDOW_CELLS]
+            + (at - windows[window, col.WINDOW_AT]) // windows[window, col.WINDOW_LANES]
+        )
         for there in range(begin, end):
-            later_high[there] = blanks[cell, BLANK_HIGH]
-            later_low[there] = blanks[cell, BLANK_LOW]
-    state.cursor[CURSOR_DIRTY] = 0
+            later_high[there] = blanks[cell, col.BLANK_HIGH]
+            later_low[there] = blanks[cell, col.BLANK_LOW]
+    state.cursor[col.CURSOR_DIRTY] = 0

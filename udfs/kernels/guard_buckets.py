@@ -13,40 +13,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled
 from sparkext.udfs.arithmetic.totals import add_from
 from sparkext.udfs.jit.compiled import inner
-from sparkext.udfs.tables.columns import (
-    BLANK_HIGH,
-    BLANK_LOW,
-    CURSOR_TIME,
-    GUARD_BREAKS,
-    GUARD_ENDS,
-    GUARD_NUMBER,
-    GUARD_SOURCES,
-    GUARD_SOURCES_END,
-    GUARD_STARTS,
-    LINK_GUARDS,
-    LINK_GUARDS_END,
-    LINK_STORE,
-    LINK_TABLE,
-    OPEN_LANE,
-    OPEN_LANE_END,
-    OPEN_ORIGIN,
-    STORE_AT,
-    STORE_BUCKETS,
-    STORE_STATES,
-    STORE_STATES_END,
-    UPDATE_AT,
-    UPDATE_KIND,
-    UPDATE_LINKS,
-    UPDATE_LINKS_END,
-    UPDATE_START_LINK,
-    UPDATE_STORE,
-    UPDATE_WINDOW,
-    WINDOW_AT,
-    WINDOW_CELLS,
-    WINDOW_LANES,
-    WINDOW_SLIDE,
-    WINDOW_WITHIN,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, NEVER_YET, NUMBER
 
 _NEVER = np.int64(NEVER_YET)
@@ -65,12 +32,14 @@ def advance_guards(program, guards, matched, found, time):
     """What an event adds to forbidden trends; it waits until the time goes on."""
     rows = program.guard_states
     for m in range(found):
-        for r in range(program.guard_ends[matched[m], GUARD_ENDS], program.guard_ends[matched[m] + 1, GUARD_ENDS]):
-            latest = time if rows[r, GUARD_STARTS] else _NEVER
-            for s in range(rows[r, GUARD_SOURCES], rows[r, GUARD_SOURCES_END]):
+        for r in range(
+            program.guard_ends[matched[m], col.GUARD_ENDS], program.guard_ends[matched[m] + 1, col.GUARD_ENDS]
+        ):
+            latest = time if rows[r, col.GUARD_STARTS] else _NEVER
+            for s in range(rows[r, col.GUARD_SOURCES], rows[r, col.GUARD_SOURCES_END]):
                 latest = max(latest, guards.latest[program.guard_sources[s]])
-            if latest > guards.latest_pending[rows[r, GUARD_NUMBER]]:
-                guards.latest_pending[rows[r, GUARD_NUMBER]] = latest
+            if latest > guards.latest_pending[rows[r, col.GUARD_NUMBER]]:
+                guards.latest_pending[rows[r, col.GUARD_NUMBER]] = latest
                 guards.pending[0] = 1
 
 
@@ -79,7 +48,7 @@ def settle_guards(program, guards):
     """Move what is pending of forbidden trends into what has come."""
     rows = program.guard_states
     for r in range(len(rows)):
-        number, guard = rows[r, GUARD_NUMBER], rows[r, GUARD_BREAKS]
+        number, guard = rows[r, col.GUARD_NUMBER], rows[r, col.GUARD_BREAKS]
         latest = guards.latest_pending[number]
         guards.latest_pending[number] = _NEVER
         guards.latest[number] = max(guards.latest[number], latest)
@@ -91,21 +60,25 @@ def settle_guards(program, guards):
 @inner
 def holds(program, guards, link, time):
     """Whether the condition of a link holds for an event at ``time``: nothing forbidden has started after it."""
-    begin, bits = program.links[link, LINK_GUARDS], 0
-    for g in range(begin, program.links[link, LINK_GUARDS_END]):
+    begin, bits = program.links[link, col.LINK_GUARDS], 0
+    for g in range(begin, program.links[link, col.LINK_GUARDS_END]):
         bits |= np.int64(guards.broken[program.link_guards[g]] <= time) << (g - begin)
-    return program.link_tables[program.links[link, LINK_TABLE] + bits] != 0
+    return program.link_tables[program.links[link, col.LINK_TABLE] + bits] != 0
 
 
 @inner
 def start_where_intact(program, state, guards, u):
     """Start a trend in the windows since whose start nothing forbidden has happened."""
-    kind, window, at = program.updates[u, UPDATE_KIND], program.updates[u, UPDATE_WINDOW], program.updates[u, UPDATE_AT]
-    slide, first = program.windows[window, WINDOW_SLIDE], state.open[window, OPEN_ORIGIN]
+    kind, window, at = (
+        program.updates[u, col.UPDATE_KIND],
+        program.updates[u, col.UPDATE_WINDOW],
+        program.updates[u, col.UPDATE_AT],
+    )
+    slide, first = program.windows[window, col.WINDOW_SLIDE], state.open[window, col.OPEN_ORIGIN]
     event = state.event
-    for lane in range(state.open[window, OPEN_LANE], state.open[window, OPEN_LANE_END]):
-        since = (first + lane) * slide - 1 if program.windows[window, WINDOW_WITHIN] else _NEVER
-        if not holds(program, guards, program.updates[u, UPDATE_START_LINK], since):
+    for lane in range(state.open[window, col.OPEN_LANE], state.open[window, col.OPEN_LANE_END]):
+        since = (first + lane) * slide - 1 if program.windows[window, col.WINDOW_WITHIN] else _NEVER
+        if not holds(program, guards, program.updates[u, col.UPDATE_START_LINK], since):
             continue
         if kind == EXACT:
             event.high[at + lane], event.low[at + lane] = add_exact(
@@ -120,22 +93,22 @@ def start_where_intact(program, state, guards, u):
 @inner
 def add_to_bucket(program, state, guards, u, more_high, more_low, more_number):
     """Add events at the latest time to the youngest bucket of their cell, or to a new one."""
-    updates, totals, time = program.updates, state.totals, state.cursor[CURSOR_TIME]
+    updates, totals, time = program.updates, state.totals, state.cursor[col.CURSOR_TIME]
     kind, window, at, store = (
-        updates[u, UPDATE_KIND],
-        updates[u, UPDATE_WINDOW],
-        updates[u, UPDATE_AT],
-        updates[u, UPDATE_STORE],
+        updates[u, col.UPDATE_KIND],
+        updates[u, col.UPDATE_WINDOW],
+        updates[u, col.UPDATE_AT],
+        updates[u, col.UPDATE_STORE],
     )
     used = guards.buckets[store]
     if used == 0 or _is_split(program, guards, store, guards.bucket_times[store, used - 1], time):
-        if used == program.stores[store, STORE_BUCKETS]:
+        if used == program.stores[store, col.STORE_BUCKETS]:
             used = _merge_buckets(program, state, guards, u)
         guards.bucket_times[store, used] = time
         used += 1
         guards.buckets[store] = used
-    there = program.stores[store, STORE_AT] + (used - 1) * program.windows[window, WINDOW_LANES]
-    begin, end = there + state.open[window, OPEN_LANE], there + state.open[window, OPEN_LANE_END]
+    there = program.stores[store, col.STORE_AT] + (used - 1) * program.windows[window, col.WINDOW_LANES]
+    begin, end = there + state.open[window, col.OPEN_LANE], there + state.open[window, col.OPEN_LANE_END]
     add_from(
         kind,
         begin,
@@ -154,7 +127,7 @@ def add_to_bucket(program, state, guards, u, more_high, more_low, more_number):
 @inner
 def _is_split(program, guards, store, earlier, later):
     """Whether some guard state tells events at two times apart."""
-    for s in range(program.stores[store, STORE_STATES], program.stores[store, STORE_STATES_END]):
+    for s in range(program.stores[store, col.STORE_STATES], program.stores[store, col.STORE_STATES_END]):
         if earlier < guards.latest[program.store_states[s]] <= later:
             return True
     return False
@@ -164,12 +137,12 @@ def _is_split(program, guards, store, earlier, later):
 def _merge_buckets(program, state, guards, u):
     """Put buckets together that no guard state tells apart any more; returns how many are left."""
     kind, window, store = (
-        program.updates[u, UPDATE_KIND],
-        program.updates[u, UPDATE_WINDOW],
-        program.updates[u, UPDATE_STORE],
+        program.updates[u, col.UPDATE_KIND],
+        program.updates[u, col.UPDATE_WINDOW],
+        program.updates[u, col.UPDATE_STORE],
     )
-    totals, lanes, first = state.totals, program.windows[window, WINDOW_LANES], program.stores[store, STORE_AT]
-    cell = program.windows[window, WINDOW_CELLS] + (first - program.windows[window, WINDOW_AT]) // lanes
+    totals, lanes, first = state.totals, program.windows[window, col.WINDOW_LANES], program.stores[store, col.STORE_AT]
+    cell = program.windows[window, col.WINDOW_CELLS] + (first - program.windows[window, col.WINDOW_AT]) // lanes
     kept = 0
     for bucket in range(1, guards.buckets[store]):
         time = guards.bucket_times[store, bucket]
@@ -194,8 +167,8 @@ def _merge_buckets(program, state, guards, u):
             totals.number,
         )
         for at in range(begin + by, begin + by + lanes):
-            totals.high[at] = program.blanks[cell, BLANK_HIGH]
-            totals.low[at] = program.blanks[cell, BLANK_LOW]
+            totals.high[at] = program.blanks[cell, col.BLANK_HIGH]
+            totals.low[at] = program.blanks[cell, col.BLANK_LOW]
     guards.buckets[store] = kept + 1
     return kept + 1
 
@@ -203,14 +176,18 @@ def _merge_buckets(program, state, guards, u):
 @inner
 def add_buckets(program, state, guards, u):
     """Add to an event's value the buckets of cells before from which its step may be taken."""
-    kind, window, at = program.updates[u, UPDATE_KIND], program.updates[u, UPDATE_WINDOW], program.updates[u, UPDATE_AT]
-    begin, end = at + state.open[window, OPEN_LANE], at + state.open[window, OPEN_LANE_END]
+    kind, window, at = (
+        program.updates[u, col.UPDATE_KIND],
+        program.updates[u, col.UPDATE_WINDOW],
+        program.updates[u, col.UPDATE_AT],
+    )
+    begin, end = at + state.open[window, col.OPEN_LANE], at + state.open[window, col.OPEN_LANE_END]
     totals, event = state.totals, state.event
-    for link in range(program.updates[u, UPDATE_LINKS], program.updates[u, UPDATE_LINKS_END]):
-        store = program.links[link, LINK_STORE]
+    for link in range(program.updates[u, col.UPDATE_LINKS], program.updates[u, col.UPDATE_LINKS_END]):
+        store = program.links[link, col.LINK_STORE]
         for bucket in range(guards.buckets[store] if store >= 0 else 0):
             if holds(program, guards, link, guards.bucket_times[store, bucket]):
-                by = program.stores[store, STORE_AT] + bucket * program.windows[window, WINDOW_LANES] - at
+                by = program.stores[store, col.STORE_AT] + bucket * program.windows[window, col.WINDOW_LANES] - at
                 add_from(
                     kind,
                     begin,

@@ -14,44 +14,7 @@ from sparkext.udfs.comparisons.scan import find_matches
 from sparkext.udfs.jit.compiled import inlined, inner
 from sparkext.udfs.kernels.cuts import mark_taken
 from sparkext.udfs.kernels.guard_buckets import holds
-from sparkext.udfs.tables.columns import (
-    CURSOR_SCALED,
-    CURSOR_WIDE,
-    FEED_LANES,
-    FEED_TREE,
-    HISTORY_BEGIN,
-    HISTORY_CELLS,
-    HISTORY_LANES,
-    HISTORY_WINDOW,
-    LEAVES,
-    LINK_HISTORY,
-    LINK_LANES,
-    LINK_SCAN,
-    LINK_TREE,
-    OPEN_LANE,
-    OPEN_LANE_END,
-    OPEN_ORIGIN,
-    PAST_BEGIN,
-    PAST_END,
-    PAST_FIRST,
-    PAST_SEEN,
-    SCAN_BEGIN,
-    SCAN_END,
-    SCAN_HISTORY,
-    SCAN_LINK,
-    SCAN_TERM,
-    SCAN_TERM_END,
-    TREE_INTERVALS,
-    TREE_KIND,
-    TREE_LANES,
-    TREE_TERM,
-    UPDATE_AT,
-    UPDATE_KIND,
-    UPDATE_LINKS,
-    UPDATE_LINKS_END,
-    UPDATE_WINDOW,
-    WINDOW_WITHIN,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NEVER_YET, NUMBER
 
 
@@ -59,40 +22,44 @@ from sparkext.udfs.tables.program import EXACT, EXTREME, NEVER_YET, NUMBER
 def forget_past(past):
     """Start with a new key, of which there are no events to look back to."""
     for history in range(len(past.rows)):
-        past.rows[history, PAST_BEGIN] = past.rows[history, PAST_SEEN] = past.rows[history, PAST_END]
+        past.rows[history, col.PAST_BEGIN] = past.rows[history, col.PAST_SEEN] = past.rows[history, col.PAST_END]
 
 
 @inner
 def look_back(program, state, guards, past, batch, row, u):
     """Add to an event's value what the events before hold that go with it."""
-    for link in range(program.updates[u, UPDATE_LINKS], program.updates[u, UPDATE_LINKS_END]):
-        tree = program.links[link, LINK_TREE]
-        if tree >= 0 and program.trees[tree, TREE_INTERVALS]:
+    for link in range(program.updates[u, col.UPDATE_LINKS], program.updates[u, col.UPDATE_LINKS_END]):
+        tree = program.links[link, col.LINK_TREE]
+        if tree >= 0 and program.trees[tree, col.TREE_INTERVALS]:
             add_intervals(program, state, past, row, u, tree)
         elif tree >= 0:
             _add_tree(program, state, past, row, u, tree)
-        elif program.links[link, LINK_SCAN] >= 0:
+        elif program.links[link, col.LINK_SCAN] >= 0:
             _add_matches(program, state, guards, past, batch, row, u, link)
 
 
 @inner
 def _add_tree(program, state, past, row, u, tree):
     """Add the events before of the first so many ranks of a Fenwick tree."""
-    kind, window, at = program.updates[u, UPDATE_KIND], program.updates[u, UPDATE_WINDOW], program.updates[u, UPDATE_AT]
+    kind, window, at = (
+        program.updates[u, col.UPDATE_KIND],
+        program.updates[u, col.UPDATE_WINDOW],
+        program.updates[u, col.UPDATE_AT],
+    )
     opened = state.open[window]
     high, low, number = state.event.high, state.event.low, state.event.number
     node_high, node_low, node_number = past.nodes.high, past.nodes.low, past.nodes.number
     node_window = past.node_window
-    term, lanes = program.trees[tree, TREE_TERM], program.trees[tree, TREE_LANES]
+    term, lanes = program.trees[tree, col.TREE_TERM], program.trees[tree, col.TREE_LANES]
     # The number of a window is where its lane is, from another begin on.
     tags = past.window_at[tree] - past.node_at[tree]
     base = past.node_at[tree] + (past.ranks[term, row, ASKED_NODE] - 1) * lanes
     last = past.ranks[term, row, ASKED_RANKS]
-    if program.windows[window, WINDOW_WITHIN] == 0 and kind != EXTREME:
+    if program.windows[window, col.WINDOW_WITHIN] == 0 and kind != EXTREME:
         _add_nodes(kind, at, base, last, state.cursor, high, low, number, node_high, node_low, node_number)
         return
-    for lane in range(opened[OPEN_LANE], opened[OPEN_LANE_END]):
-        index = opened[OPEN_ORIGIN] + lane
+    for lane in range(opened[col.OPEN_LANE], opened[col.OPEN_LANE_END]):
+        index = opened[col.OPEN_ORIGIN] + lane
         first, node = base + index % lanes, last
         if kind == EXACT:
             sum_high, sum_low = high[at + lane], low[at + lane]
@@ -102,7 +69,7 @@ def _add_tree(program, state, past, row, u, tree):
                     sum_high, sum_low = add_exact(sum_high, sum_low, node_high[there], node_low[there])
                 node &= node - 1
             high[at + lane], low[at + lane] = sum_high, sum_low
-            state.cursor[CURSOR_WIDE] |= sum_high != 0 or sum_low < 0 or sum_low >= NARROW
+            state.cursor[col.CURSOR_WIDE] |= sum_high != 0 or sum_low < 0 or sum_low >= NARROW
         elif kind == NUMBER:
             total, scale = number[at + lane], low[at + lane]
             while node > 0:
@@ -111,7 +78,7 @@ def _add_tree(program, state, past, row, u, tree):
                     total, scale = add_scaled(total, scale, node_number[there], node_low[there])
                 node &= node - 1
             number[at + lane], low[at + lane] = total, scale
-            state.cursor[CURSOR_SCALED] |= scale != 0 or not abs(total) < HUGE
+            state.cursor[col.CURSOR_SCALED] |= scale != 0 or not abs(total) < HUGE
         else:
             while node > 0:
                 there = first + node * lanes
@@ -127,7 +94,7 @@ def _add_nodes(kind, at, base, node, cursor, high, low, number, node_high, node_
     """Add nodes of the only window there is; those that nothing was added to hold nothing."""
     if kind == EXACT:
         sum_high, sum_low = high[at], low[at]
-        if cursor[CURSOR_WIDE]:
+        if cursor[col.CURSOR_WIDE]:
             while node > 0:
                 sum_high, sum_low = add_exact(sum_high, sum_low, node_high[base + node], node_low[base + node])
                 node &= node - 1
@@ -136,32 +103,39 @@ def _add_nodes(kind, at, base, node, cursor, high, low, number, node_high, node_
                 sum_low += node_low[base + node]
                 node &= node - 1
         high[at], low[at] = sum_high, sum_low
-        cursor[CURSOR_WIDE] |= sum_high != 0 or sum_low < 0 or sum_low >= NARROW
+        cursor[col.CURSOR_WIDE] |= sum_high != 0 or sum_low < 0 or sum_low >= NARROW
     else:
         total, scale = number[at], low[at]
         while node > 0:
             total, scale = add_scaled(total, scale, node_number[base + node], node_low[base + node])
             node &= node - 1
         number[at], low[at] = total, scale
-        cursor[CURSOR_SCALED] |= scale != 0 or not abs(total) < HUGE
+        cursor[col.CURSOR_SCALED] |= scale != 0 or not abs(total) < HUGE
 
 
 @inner
 def _add_matches(program, state, guards, past, batch, row, u, link):
     """Add the events before that the comparison of a link lets through, one by one."""
-    kind, window, at = program.updates[u, UPDATE_KIND], program.updates[u, UPDATE_WINDOW], program.updates[u, UPDATE_AT]
+    kind, window, at = (
+        program.updates[u, col.UPDATE_KIND],
+        program.updates[u, col.UPDATE_WINDOW],
+        program.updates[u, col.UPDATE_AT],
+    )
     opened, event = state.open[window], state.event
-    scan, history = program.links[link, LINK_SCAN], program.links[link, LINK_HISTORY]
+    scan, history = program.links[link, col.LINK_SCAN], program.links[link, col.LINK_HISTORY]
     found = match(program, state, guards, past, batch, row, scan)
-    width = program.histories[history, HISTORY_LANES] * program.histories[history, HISTORY_CELLS]
-    oldest, newest = opened[OPEN_ORIGIN] + opened[OPEN_LANE], opened[OPEN_ORIGIN] + opened[OPEN_LANE_END] - 1
+    width = program.histories[history, col.HISTORY_LANES] * program.histories[history, col.HISTORY_CELLS]
+    oldest, newest = (
+        opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE],
+        opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE_END] - 1,
+    )
     for n in range(found):
         entry = past.matches[scan, n]
         first = past.first[entry]
         begin, end = max(oldest, first), min(newest, first + past.windows[entry] - 1) + 1
-        row_at = past.value_at[history] + (entry - past.rows[history, PAST_FIRST]) * width
-        there = row_at + program.links[link, LINK_LANES] - first
-        to = at - opened[OPEN_ORIGIN]
+        row_at = past.value_at[history] + (entry - past.rows[history, col.PAST_FIRST]) * width
+        there = row_at + program.links[link, col.LINK_LANES] - first
+        to = at - opened[col.OPEN_ORIGIN]
         add_from(
             kind,
             to + begin,
@@ -189,15 +163,15 @@ def match(program, state, guards, past, batch, row, scan):
 @inner
 def _find(program, state, guards, past, batch, row, scan):
     """Find the events before that match the event at hand; returns how many there are."""
-    link, history = program.scans[scan, SCAN_LINK], program.scans[scan, SCAN_HISTORY]
-    opened = state.open[program.histories[history, HISTORY_WINDOW]]
-    begin, end = past.rows[history, PAST_BEGIN], past.rows[history, PAST_SEEN]
-    while begin < end and past.first[begin] + past.windows[begin] <= opened[OPEN_ORIGIN] + opened[OPEN_LANE]:
+    link, history = program.scans[scan, col.SCAN_LINK], program.scans[scan, col.SCAN_HISTORY]
+    opened = state.open[program.histories[history, col.HISTORY_WINDOW]]
+    begin, end = past.rows[history, col.PAST_BEGIN], past.rows[history, col.PAST_SEEN]
+    while begin < end and past.first[begin] + past.windows[begin] <= opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE]:
         begin += 1
-    past.rows[history, PAST_BEGIN] = begin
-    if program.scans[scan, SCAN_TERM] < program.scans[scan, SCAN_TERM_END]:
+    past.rows[history, col.PAST_BEGIN] = begin
+    if program.scans[scan, col.SCAN_TERM] < program.scans[scan, col.SCAN_TERM_END]:
         return _find_ranked(program, past, row, scan, begin, end)
-    code = program.code[program.scans[scan, SCAN_BEGIN] : program.scans[scan, SCAN_END]]
+    code = program.code[program.scans[scan, col.SCAN_BEGIN] : program.scans[scan, col.SCAN_END]]
     found = find_matches(code, batch, row, past.source, begin, end, past.matches[scan], past.registers)
     if guards is not None:
         kept = 0
@@ -215,9 +189,9 @@ def _find(program, state, guards, past, batch, row, scan):
 def _find_ranked(program, past, row, scan, begin, end):
     """Find the events of some entries whose ranks match, by one of the terms; these are disjoint."""
     found, matches, source = 0, past.matches[scan], past.source
-    for term in range(program.scans[scan, SCAN_TERM], program.scans[scan, SCAN_TERM_END]):
+    for term in range(program.scans[scan, col.SCAN_TERM], program.scans[scan, col.SCAN_TERM_END]):
         ranks = past.ranks[term]
-        if past.shapes[term, LEAVES]:
+        if past.shapes[term, col.LEAVES]:
             for n in range(ranks[row, ASKED], ranks[row, ASKED_OTHERS]):
                 first, last = past.intervals[n, 0], past.intervals[n, 1]
                 for at in range(begin, end):
@@ -239,11 +213,14 @@ def record(program, state, past, matched, found, row, time):
     updates, event = program.updates, state.event
     for m in range(found):
         for h in range(program.history_ends[matched[m]], program.history_ends[matched[m] + 1]):
-            lanes, cells = program.histories[h, HISTORY_LANES], program.histories[h, HISTORY_CELLS]
-            begin, opened = program.histories[h, HISTORY_BEGIN], state.open[program.histories[h, HISTORY_WINDOW]]
-            windows = opened[OPEN_LANE_END] - opened[OPEN_LANE]
-            entry = past.rows[h, PAST_END]
-            at = past.value_at[h] + (entry - past.rows[h, PAST_FIRST]) * cells * lanes
+            lanes, cells = program.histories[h, col.HISTORY_LANES], program.histories[h, col.HISTORY_CELLS]
+            begin, opened = (
+                program.histories[h, col.HISTORY_BEGIN],
+                state.open[program.histories[h, col.HISTORY_WINDOW]],
+            )
+            windows = opened[col.OPEN_LANE_END] - opened[col.OPEN_LANE]
+            entry = past.rows[h, col.PAST_END]
+            at = past.value_at[h] + (entry - past.rows[h, col.PAST_FIRST]) * cells * lanes
             some = False
             for c in range(cells):
                 u = program.history_cells[begin + c]
@@ -251,16 +228,16 @@ def record(program, state, past, matched, found, row, time):
                     blank_lanes(-1 - u, at + c * lanes, at + c * lanes + windows, past.values.high, past.values.low)
                     continue
                 for lane in range(windows):
-                    here, there = updates[u, UPDATE_AT] + opened[OPEN_LANE] + lane, at + c * lanes + lane
+                    here, there = updates[u, col.UPDATE_AT] + opened[col.OPEN_LANE] + lane, at + c * lanes + lane
                     past.values.high[there] = event.high[here]
                     past.values.low[there] = event.low[here]
-                    some |= updates[u, UPDATE_KIND] != EXTREME and is_some(
-                        updates[u, UPDATE_KIND], event.high[here], event.low[here], event.number[here]
+                    some |= updates[u, col.UPDATE_KIND] != EXTREME and is_some(
+                        updates[u, col.UPDATE_KIND], event.high[here], event.low[here], event.number[here]
                     )
             if some:
                 past.time[entry], past.source[entry] = time, row
-                past.first[entry], past.windows[entry] = opened[OPEN_ORIGIN] + opened[OPEN_LANE], windows
-                past.rows[h, PAST_END] = entry + 1
+                past.first[entry], past.windows[entry] = opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE], windows
+                past.rows[h, col.PAST_END] = entry + 1
                 past.unseen[0] = 1
 
 
@@ -273,12 +250,12 @@ def refill_trees(program, past):
     """
     for h in range(len(program.histories)):
         for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
-            for entry in range(past.rows[h, PAST_BEGIN], past.rows[h, PAST_SEEN]):
+            for entry in range(past.rows[h, col.PAST_BEGIN], past.rows[h, col.PAST_SEEN]):
                 _insert(program, past, h, feed, entry, True)
     for h in range(len(program.histories)):
         for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
             if _one_total(program, h, feed):
-                for entry in range(past.rows[h, PAST_BEGIN], past.rows[h, PAST_SEEN]):
+                for entry in range(past.rows[h, col.PAST_BEGIN], past.rows[h, col.PAST_SEEN]):
                     _add_up(program, past, feed, past.source[entry])
 
 
@@ -287,25 +264,25 @@ def insert_into_trees(program, past):
     """Make recorded events seen that are at the latest time."""
     for h in range(len(program.histories)):
         for feed in range(program.feed_ends[h], program.feed_ends[h + 1]):
-            for entry in range(past.rows[h, PAST_SEEN], past.rows[h, PAST_END]):
+            for entry in range(past.rows[h, col.PAST_SEEN], past.rows[h, col.PAST_END]):
                 _insert(program, past, h, feed, entry, False)
-        past.rows[h, PAST_SEEN] = past.rows[h, PAST_END]
+        past.rows[h, col.PAST_SEEN] = past.rows[h, col.PAST_END]
     past.unseen[0] = 0
 
 
 @inlined
 def _one_total(program, h, feed):
     """Whether a node of the Fenwick tree of a feed holds one total, that of the only window there is."""
-    tree = program.trees[program.feeds[feed, FEED_TREE]]
-    only = program.windows[program.histories[h, HISTORY_WINDOW], 0] == 0
-    return only and tree[TREE_KIND] != EXTREME and not tree[TREE_INTERVALS]
+    tree = program.trees[program.feeds[feed, col.FEED_TREE]]
+    only = program.windows[program.histories[h, col.HISTORY_WINDOW], 0] == 0
+    return only and tree[col.TREE_KIND] != EXTREME and not tree[col.TREE_INTERVALS]
 
 
 @inner
 def _add_up(program, past, feed, source):
     """Add each node of the tree that an event is in to the next above it, unless that has been done."""
-    tree = program.feeds[feed, FEED_TREE]
-    term, kind = program.trees[tree, TREE_TERM], program.trees[tree, TREE_KIND]
+    tree = program.feeds[feed, col.FEED_TREE]
+    term, kind = program.trees[tree, col.TREE_TERM], program.trees[tree, col.TREE_KIND]
     base, size = past.ranks[term, source, NODE], past.ranks[term, source, SIZE]
     if base < 0:
         return
@@ -331,13 +308,17 @@ def _insert(program, past, h, feed, entry, alone):
 
     ``alone``: only to the node of its rank, where nodes of a Fenwick tree hold one total.
     """
-    tree = program.feeds[feed, FEED_TREE]
-    term, lanes, kind = program.trees[tree, TREE_TERM], program.trees[tree, TREE_LANES], program.trees[tree, TREE_KIND]
+    tree = program.feeds[feed, col.FEED_TREE]
+    term, lanes, kind = (
+        program.trees[tree, col.TREE_TERM],
+        program.trees[tree, col.TREE_LANES],
+        program.trees[tree, col.TREE_KIND],
+    )
     high, low, number = past.nodes.high, past.nodes.low, past.nodes.number
     node_window, source = past.node_window, past.source[entry]
-    width = lanes * program.histories[h, HISTORY_CELLS]
-    values = past.value_at[h] + (entry - past.rows[h, PAST_FIRST]) * width + program.feeds[feed, FEED_LANES]
-    if program.trees[tree, TREE_INTERVALS]:
+    width = lanes * program.histories[h, col.HISTORY_CELLS]
+    values = past.value_at[h] + (entry - past.rows[h, col.PAST_FIRST]) * width + program.feeds[feed, col.FEED_LANES]
+    if program.trees[tree, col.TREE_INTERVALS]:
         put_in_intervals(program, past, tree, entry, values)
         return
     base, size = past.ranks[term, source, NODE], past.ranks[term, source, SIZE]

@@ -9,37 +9,7 @@ from sparkext.udfs.jit.compiled import as_index, inner
 from sparkext.udfs.kernels.guard_buckets import holds
 from sparkext.udfs.kernels.pane_products import begin_panes, turn_panes
 from sparkext.udfs.kernels.rows import new_row
-from sparkext.udfs.tables.columns import (
-    BANK_NUMBER,
-    BANK_SLOTS,
-    BANK_SLOTS_END,
-    BLANK_HIGH,
-    BLANK_LOW,
-    CURSOR_CHUNK,
-    CURSOR_TURN,
-    LINK_STORE,
-    OPEN_EARLIEST,
-    OPEN_FIRST,
-    OPEN_LANE,
-    OPEN_LANE_END,
-    OPEN_LAST,
-    OPEN_LATEST,
-    OPEN_ORIGIN,
-    SLOT_FLOAT,
-    SLOT_KIND,
-    SLOT_LINKS,
-    SLOT_LINKS_END,
-    SLOT_SOURCES,
-    SLOT_SOURCES_END,
-    SLOT_WORD,
-    STORE_AT,
-    WINDOW_AT,
-    WINDOW_CELLS,
-    WINDOW_CELLS_END,
-    WINDOW_LANES,
-    WINDOW_SLIDE,
-    WINDOW_WITHIN,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, NUMBER
 
 
@@ -47,8 +17,11 @@ from sparkext.udfs.tables.program import EXACT, NUMBER
 def restrict(program, state, chunk):
     """Let only those windows of the next key open that start in a chunk of time."""
     for w in range(len(program.bank_ends) - 1):
-        windows = state.cursor[CURSOR_CHUNK] // program.windows[w, WINDOW_SLIDE]
-        state.open[w, OPEN_EARLIEST], state.open[w, OPEN_LATEST] = chunk * windows, chunk * windows + windows - 1
+        windows = state.cursor[col.CURSOR_CHUNK] // program.windows[w, col.WINDOW_SLIDE]
+        state.open[w, col.OPEN_EARLIEST], state.open[w, col.OPEN_LATEST] = (
+            chunk * windows,
+            chunk * windows + windows - 1,
+        )
 
 
 @inner
@@ -57,9 +30,9 @@ def enter(program, state, guards, panes, output, time, combine, first):
     steady = np.iinfo(np.int64).max
     for w in range(len(program.bank_ends) - 1):
         within, slide, lanes = (
-            program.windows[w, WINDOW_WITHIN],
-            program.windows[w, WINDOW_SLIDE],
-            program.windows[w, WINDOW_LANES],
+            program.windows[w, col.WINDOW_WITHIN],
+            program.windows[w, col.WINDOW_SLIDE],
+            program.windows[w, col.WINDOW_LANES],
         )
         opened = state.open[w]
         newest = np.int64(0)
@@ -68,58 +41,58 @@ def enter(program, state, guards, panes, output, time, combine, first):
             newest = time // slide
             oldest = newest - (within - 1 - (time - newest * slide)) // slide
             steady = min(steady, (newest + 1) * slide)
-            oldest, newest = max(oldest, opened[OPEN_EARLIEST]), min(newest, opened[OPEN_LATEST])
+            oldest, newest = max(oldest, opened[col.OPEN_EARLIEST]), min(newest, opened[col.OPEN_LATEST])
             if newest < oldest:
                 newest = oldest - 1
             if oldest <= newest:
                 steady = min(steady, oldest * slide + within)
         if panes.of[w] >= 0:
             if first:
-                opened[OPEN_FIRST], opened[OPEN_LAST] = oldest, oldest - 1
-                opened[OPEN_LANE_END] = lanes
+                opened[col.OPEN_FIRST], opened[col.OPEN_LAST] = oldest, oldest - 1
+                opened[col.OPEN_LANE_END] = lanes
                 begin_panes(program, state, panes, w)
             else:
                 turn_panes(program, state, panes, output, w, oldest, newest, combine)
-            opened[OPEN_LAST] = max(opened[OPEN_LAST], newest)
+            opened[col.OPEN_LAST] = max(opened[col.OPEN_LAST], newest)
             continue
         if first:
-            opened[OPEN_ORIGIN] = oldest
-            opened[OPEN_FIRST] = oldest
-            opened[OPEN_LAST] = oldest - 1
-        elif opened[OPEN_FIRST] < oldest:
+            opened[col.OPEN_ORIGIN] = oldest
+            opened[col.OPEN_FIRST] = oldest
+            opened[col.OPEN_LAST] = oldest - 1
+        elif opened[col.OPEN_FIRST] < oldest:
             _close(program, state, guards, output, w, oldest, combine)
-        if opened[OPEN_LAST] < oldest:
-            opened[OPEN_ORIGIN] = oldest  # nothing is open; the distance from there may be more than an int64 holds
-        elif newest - opened[OPEN_ORIGIN] >= lanes:
+        if opened[col.OPEN_LAST] < oldest:
+            opened[col.OPEN_ORIGIN] = oldest  # nothing is open; the distance from there may be more than an int64 holds
+        elif newest - opened[col.OPEN_ORIGIN] >= lanes:
             _shift(program.windows[w], program.blanks, opened, state.totals.high, state.totals.low, oldest)
-        opened[OPEN_LAST] = max(opened[OPEN_LAST], newest)
-        opened[OPEN_LANE] = oldest - opened[OPEN_ORIGIN]
-        opened[OPEN_LANE_END] = newest - opened[OPEN_ORIGIN] + 1
-    state.cursor[CURSOR_TURN] = steady
+        opened[col.OPEN_LAST] = max(opened[col.OPEN_LAST], newest)
+        opened[col.OPEN_LANE] = oldest - opened[col.OPEN_ORIGIN]
+        opened[col.OPEN_LANE_END] = newest - opened[col.OPEN_ORIGIN] + 1
+    state.cursor[col.CURSOR_TURN] = steady
 
 
 @inner
 def _shift(window, blanks, opened, high, low, oldest):
     """Move the open windows so that ``oldest`` is in lane 0."""
-    lanes, by = as_index(window[WINDOW_LANES]), as_index(oldest - opened[OPEN_ORIGIN])
-    used = as_index(max(np.int64(0), opened[OPEN_LAST] - oldest + 1))
-    at = as_index(window[WINDOW_AT])
-    for cell in range(as_index(window[WINDOW_CELLS]), as_index(window[WINDOW_CELLS_END])):
+    lanes, by = as_index(window[col.WINDOW_LANES]), as_index(oldest - opened[col.OPEN_ORIGIN])
+    used = as_index(max(np.int64(0), opened[col.OPEN_LAST] - oldest + 1))
+    at = as_index(window[col.WINDOW_AT])
+    for cell in range(as_index(window[col.WINDOW_CELLS]), as_index(window[col.WINDOW_CELLS_END])):
         for lane in range(at, at + used):
             high[lane] = high[lane + by]
             low[lane] = low[lane + by]
         for lane in range(at + used, at + lanes):
-            high[lane] = blanks[cell, BLANK_HIGH]
-            low[lane] = blanks[cell, BLANK_LOW]
+            high[lane] = blanks[cell, col.BLANK_HIGH]
+            low[lane] = blanks[cell, col.BLANK_LOW]
         at += lanes
-    opened[OPEN_ORIGIN] = oldest
+    opened[col.OPEN_ORIGIN] = oldest
 
 
 @inner
 def close_all(program, state, guards, panes, output, combine):
     """Write out and clear all open windows."""
     for window in range(len(program.bank_ends) - 1):
-        last = state.open[window, OPEN_LAST]
+        last = state.open[window, col.OPEN_LAST]
         if panes.of[window] >= 0:
             turn_panes(program, state, panes, output, window, last + 1, last, combine)
         else:
@@ -133,37 +106,39 @@ def _close(program, state, guards, output, w, until, combine):
     slots, slot_sources = program.slots, program.slot_sources
     high, low, number = state.totals.high, state.totals.low, state.totals.number
     words, floats, opened = output.words, output.floats, state.open[w]
-    lanes = windows[w, WINDOW_LANES]
-    for index in range(opened[OPEN_FIRST], min(opened[OPEN_LAST], until - 1) + 1):
-        lane = as_index(index - opened[OPEN_ORIGIN])
+    lanes = windows[w, col.WINDOW_LANES]
+    for index in range(opened[col.OPEN_FIRST], min(opened[col.OPEN_LAST], until - 1) + 1):
+        lane = as_index(index - opened[col.OPEN_ORIGIN])
         for bank in range(program.bank_ends[w], program.bank_ends[w + 1]):
-            begin, end = as_index(banks[bank, BANK_SLOTS]), as_index(banks[bank, BANK_SLOTS_END])
+            begin, end = as_index(banks[bank, col.BANK_SLOTS]), as_index(banks[bank, col.BANK_SLOTS_END])
             if not _has_trend(program, state.totals, guards, begin, end, lane, lanes):
                 continue
-            row = new_row(program.blank_row, state.cursor, output, banks[bank, BANK_NUMBER], index, combine)
+            row = new_row(program.blank_row, state.cursor, output, banks[bank, col.BANK_NUMBER], index, combine)
             for slot in range(begin, end):
                 kind, word, number_at = (
-                    slots[slot, SLOT_KIND],
-                    as_index(slots[slot, SLOT_WORD]),
-                    as_index(slots[slot, SLOT_FLOAT]),
+                    slots[slot, col.SLOT_KIND],
+                    as_index(slots[slot, col.SLOT_WORD]),
+                    as_index(slots[slot, col.SLOT_FLOAT]),
                 )
-                for source in range(as_index(slots[slot, SLOT_SOURCES]), as_index(slots[slot, SLOT_SOURCES_END])):
+                for source in range(
+                    as_index(slots[slot, col.SLOT_SOURCES]), as_index(slots[slot, col.SLOT_SOURCES_END])
+                ):
                     at = as_index(slot_sources[source]) + lane
                     write(kind, at, high, low, number, words, floats, row, word, number_at)
                 if guards is not None:
-                    for link in range(slots[slot, SLOT_LINKS], slots[slot, SLOT_LINKS_END]):
-                        store = program.links[link, LINK_STORE]
+                    for link in range(slots[slot, col.SLOT_LINKS], slots[slot, col.SLOT_LINKS_END]):
+                        store = program.links[link, col.LINK_STORE]
                         for bucket in range(guards.buckets[store]):
                             if not holds(program, guards, link, guards.bucket_times[store, bucket]):
                                 continue
-                            at = as_index(program.stores[store, STORE_AT] + bucket * lanes) + lane
+                            at = as_index(program.stores[store, col.STORE_AT] + bucket * lanes) + lane
                             write(kind, at, high, low, number, words, floats, row, word, number_at)
-        at = as_index(windows[w, WINDOW_AT]) + lane
-        for cell in range(as_index(windows[w, WINDOW_CELLS]), as_index(windows[w, WINDOW_CELLS_END])):
-            high[at] = blanks[cell, BLANK_HIGH]
-            low[at] = blanks[cell, BLANK_LOW]
+        at = as_index(windows[w, col.WINDOW_AT]) + lane
+        for cell in range(as_index(windows[w, col.WINDOW_CELLS]), as_index(windows[w, col.WINDOW_CELLS_END])):
+            high[at] = blanks[cell, col.BLANK_HIGH]
+            low[at] = blanks[cell, col.BLANK_LOW]
             at += as_index(lanes)
-    opened[OPEN_FIRST] = max(opened[OPEN_FIRST], until)
+    opened[col.OPEN_FIRST] = max(opened[col.OPEN_FIRST], until)
 
 
 @inner
@@ -172,16 +147,16 @@ def _has_trend(program, totals, guards, begin, end, lane, lanes):
     slots = program.slots
     found = False
     for slot in range(begin, end):
-        kind = slots[slot, SLOT_KIND]
-        for source in range(as_index(slots[slot, SLOT_SOURCES]), as_index(slots[slot, SLOT_SOURCES_END])):
+        kind = slots[slot, col.SLOT_KIND]
+        for source in range(as_index(slots[slot, col.SLOT_SOURCES]), as_index(slots[slot, col.SLOT_SOURCES_END])):
             at = as_index(program.slot_sources[source]) + lane
             found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
             found |= kind == NUMBER and totals.number[at] != 0.0
         if guards is not None:
-            for link in range(slots[slot, SLOT_LINKS], slots[slot, SLOT_LINKS_END]):
-                store = program.links[link, LINK_STORE]
+            for link in range(slots[slot, col.SLOT_LINKS], slots[slot, col.SLOT_LINKS_END]):
+                store = program.links[link, col.LINK_STORE]
                 for bucket in range(guards.buckets[store]):
-                    at = as_index(program.stores[store, STORE_AT] + bucket * lanes) + lane
+                    at = as_index(program.stores[store, col.STORE_AT] + bucket * lanes) + lane
                     if holds(program, guards, link, guards.bucket_times[store, bucket]):
                         found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
                         found |= kind == NUMBER and totals.number[at] != 0.0

@@ -14,54 +14,7 @@ from sparkext.udfs.arithmetic.numbers import LIMIT_HIGH, add_exact, add_scaled, 
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add_product, is_some, write
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.rows import new_row
-from sparkext.udfs.tables.columns import (
-    BANK_NUMBER,
-    BANK_SLOTS,
-    BANK_SLOTS_END,
-    BLANK_HIGH,
-    BLANK_LOW,
-    CURSOR_SCALED,
-    CURSOR_WIDE,
-    FACTOR_CELL,
-    FACTOR_COUNT,
-    FACTOR_OF_TOTAL,
-    FACTOR_ROW,
-    FACTOR_TOTAL,
-    FRONT_BEGIN,
-    FRONT_END,
-    OPEN_FIRST,
-    OPEN_LAST,
-    PANED_AT,
-    PANED_KIND,
-    PANED_PRODUCTS,
-    PANED_PRODUCTS_END,
-    PANED_UNIT,
-    PANES_CELLS,
-    PANES_CELLS_END,
-    PANES_FRONT,
-    PANES_MATRICES,
-    PANES_NEWEST,
-    PANES_OTHERS,
-    PANES_PRODUCT,
-    PANES_ROOM,
-    PANES_ROWS,
-    PANES_SCRATCH,
-    PANES_SINCE,
-    PANES_TOUCHED,
-    PANES_UNITS,
-    PANES_UNITS_END,
-    SLOT_FLOAT,
-    SLOT_KIND,
-    SLOT_SOURCES,
-    SLOT_SOURCES_END,
-    SLOT_WORD,
-    UNIT_AT,
-    UNIT_KIND,
-    WINDOW_AT,
-    WINDOW_CELLS,
-    WINDOW_CELLS_END,
-    WINDOW_LANES,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 
@@ -78,25 +31,25 @@ def turn_panes(program, state, panes, output, w, until, newest, combine):
     """Write out the windows of ``w`` below ``until``, and end the pane under way if one up to ``newest`` opens."""
     p = panes.of[w]
     opened, now = state.open[w], panes.now[p]
-    room, entries = panes.windows[p, PANES_ROOM], panes.windows[p, PANES_NEWEST]
-    index, last = opened[OPEN_FIRST], min(opened[OPEN_LAST], until - 1)
+    room, entries = panes.windows[p, col.PANES_ROOM], panes.windows[p, col.PANES_NEWEST]
+    index, last = opened[col.OPEN_FIRST], min(opened[col.OPEN_LAST], until - 1)
     while True:
-        while now[FRONT_BEGIN] < now[FRONT_END] and panes.newest[entries + now[FRONT_BEGIN]] < index:
-            now[FRONT_BEGIN] += 1
-        if index <= last and now[FRONT_BEGIN] < now[FRONT_END]:
-            end = min(last, panes.newest[entries + now[FRONT_BEGIN]]) + 1
+        while now[col.FRONT_BEGIN] < now[col.FRONT_END] and panes.newest[entries + now[col.FRONT_BEGIN]] < index:
+            now[col.FRONT_BEGIN] += 1
+        if index <= last and now[col.FRONT_BEGIN] < now[col.FRONT_END]:
+            end = min(last, panes.newest[entries + now[col.FRONT_BEGIN]]) + 1
             _write_windows(program, state, panes, output, w, index, end, combine)
             index = end
             continue
         # Either a window closes that is not in the front, or another opens: the pane under way ends.
-        if index > last and newest <= opened[OPEN_LAST]:
+        if index > last and newest <= opened[col.OPEN_LAST]:
             break
         end_pane(program, state, panes, w)
-        if index > last or now[PANES_SINCE] == 0 or panes.newest[entries + room + now[PANES_SINCE] - 1] < index:
+        if index > last or now[col.PANES_SINCE] == 0 or panes.newest[entries + room + now[col.PANES_SINCE] - 1] < index:
             break
         evaluate_front(panes, state.cursor, p)
         clear_lanes(program, state, panes, w, 0)
-    opened[OPEN_FIRST] = max(opened[OPEN_FIRST], until)
+    opened[col.OPEN_FIRST] = max(opened[col.OPEN_FIRST], until)
 
 
 @inlined
@@ -104,18 +57,18 @@ def clear_lanes(program, state, panes, w, half):
     """Let the lanes from ``half`` on, of all cells of a window, be the unit matrix again."""
     window, p = program.windows[w], panes.of[w]
     high, low, number = state.totals.high, state.totals.low, state.totals.number
-    rows, at = panes.windows[p, PANES_ROWS], window[WINDOW_AT] + half
-    for cell in range(window[WINDOW_CELLS], window[WINDOW_CELLS_END]):
+    rows, at = panes.windows[p, col.PANES_ROWS], window[col.WINDOW_AT] + half
+    for cell in range(window[col.WINDOW_CELLS], window[col.WINDOW_CELLS_END]):
         for there in range(at, at + rows):
-            high[there], low[there] = program.blanks[cell, BLANK_HIGH], program.blanks[cell, BLANK_LOW]
-        at += window[WINDOW_LANES]
-    begin, end = panes.windows[p, PANES_UNITS], panes.windows[p, PANES_UNITS_END]
+            high[there], low[there] = program.blanks[cell, col.BLANK_HIGH], program.blanks[cell, col.BLANK_LOW]
+        at += window[col.WINDOW_LANES]
+    begin, end = panes.windows[p, col.PANES_UNITS], panes.windows[p, col.PANES_UNITS_END]
     middle = (begin + end) // 2
     for unit in range(middle if half else begin, end if half else middle):
-        if panes.units[unit, UNIT_KIND] == EXACT:
-            low[panes.units[unit, UNIT_AT]] = 1
+        if panes.units[unit, col.UNIT_KIND] == EXACT:
+            low[panes.units[unit, col.UNIT_AT]] = 1
         else:
-            number[panes.units[unit, UNIT_AT]] = 1.0
+            number[panes.units[unit, col.UNIT_AT]] = 1.0
 
 
 @inner
@@ -123,8 +76,15 @@ def end_pane(program, state, panes, w):
     """Keep the matrix of the pane under way, if there were events in it, and let the next one begin."""
     p = panes.of[w]
     layout, now = panes.windows[p], panes.now[p]
-    rows, first, size = layout[PANES_ROWS], layout[PANES_CELLS], layout[PANES_CELLS_END] - layout[PANES_CELLS]
-    to, flags = layout[PANES_MATRICES] + now[PANES_SINCE] * size * rows, layout[PANES_TOUCHED] + now[PANES_SINCE] * size
+    rows, first, size = (
+        layout[col.PANES_ROWS],
+        layout[col.PANES_CELLS],
+        layout[col.PANES_CELLS_END] - layout[col.PANES_CELLS],
+    )
+    to, flags = (
+        layout[col.PANES_MATRICES] + now[col.PANES_SINCE] * size * rows,
+        layout[col.PANES_TOUCHED] + now[col.PANES_SINCE] * size,
+    )
     some = False
     for e in range(first, first + size):
         is_touched = keep_column(state.totals, panes, e, rows, to)
@@ -133,9 +93,11 @@ def end_pane(program, state, panes, w):
         flags += 1
         to += rows
     if some:
-        panes.newest[layout[PANES_NEWEST] + layout[PANES_ROOM] + now[PANES_SINCE]] = state.open[w, OPEN_LAST]
-        now[PANES_SINCE] += 1
-        if layout[PANES_OTHERS]:
+        panes.newest[layout[col.PANES_NEWEST] + layout[col.PANES_ROOM] + now[col.PANES_SINCE]] = state.open[
+            w, col.OPEN_LAST
+        ]
+        now[col.PANES_SINCE] += 1
+        if layout[col.PANES_OTHERS]:
             clear_lanes(program, state, panes, w, rows)
 
 
@@ -145,9 +107,9 @@ def keep_column(totals, panes, e, rows, to):
     high, low, number = totals.high, totals.low, totals.number
     to_high, to_low, to_number = panes.memory.high, panes.memory.low, panes.memory.number
     kind, unit, by = (
-        panes.evaluations[e, PANED_KIND],
-        panes.evaluations[e, PANED_UNIT],
-        panes.evaluations[e, PANED_AT] + rows - to,
+        panes.evaluations[e, col.PANED_KIND],
+        panes.evaluations[e, col.PANED_UNIT],
+        panes.evaluations[e, col.PANED_AT] + rows - to,
     )
     blank_high, blank_low = (NO_HIGH, NO_LOW) if kind == EXTREME else (np.int64(0), np.int64(0))
     left = np.int64(0)
@@ -179,12 +141,12 @@ def evaluate_front(panes, cursor, p):
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number
     evaluations, layout, now = panes.evaluations, panes.windows[p], panes.now[p]
     rows, room, first, size = (
-        layout[PANES_ROWS],
-        layout[PANES_ROOM],
-        layout[PANES_CELLS],
-        layout[PANES_CELLS_END] - layout[PANES_CELLS],
+        layout[col.PANES_ROWS],
+        layout[col.PANES_ROOM],
+        layout[col.PANES_CELLS],
+        layout[col.PANES_CELLS_END] - layout[col.PANES_CELLS],
     )
-    front, product, entries = layout[PANES_FRONT], layout[PANES_PRODUCT], layout[PANES_NEWEST]
+    front, product, entries = layout[col.PANES_FRONT], layout[col.PANES_PRODUCT], layout[col.PANES_NEWEST]
     for i in range(size):
         kind, unit, at = evaluations[first + i, 0], evaluations[first + i, 4], product + i * rows
         for there in range(at, at + rows):
@@ -194,13 +156,13 @@ def evaluate_front(panes, cursor, p):
             low[at + unit] = 1
         elif unit >= 0:
             number[at + unit] = 1.0
-    for pane in range(now[PANES_SINCE] - 1, -1, -1):
+    for pane in range(now[col.PANES_SINCE] - 1, -1, -1):
         for i in range(size):
             _multiply(panes, cursor, p, pane, i)
             high[front + pane * size + i] = high[product + i * rows]
             low[front + pane * size + i] = low[product + i * rows]
         panes.newest[entries + pane] = panes.newest[entries + room + pane]
-    now[FRONT_BEGIN], now[FRONT_END], now[PANES_SINCE] = 0, now[PANES_SINCE], 0
+    now[col.FRONT_BEGIN], now[col.FRONT_END], now[col.PANES_SINCE] = 0, now[col.PANES_SINCE], 0
 
 
 @inner
@@ -208,22 +170,26 @@ def _multiply(panes, cursor, p, pane, i):
     """Put the matrix of a pane before the product, as far as the column of one evaluation is concerned."""
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number
     products, layout = panes.products, panes.windows[p]
-    rows, size, e = layout[PANES_ROWS], layout[PANES_CELLS_END] - layout[PANES_CELLS], layout[PANES_CELLS] + i
-    kind, begin, end = (
-        panes.evaluations[e, PANED_KIND],
-        panes.evaluations[e, PANED_PRODUCTS],
-        panes.evaluations[e, PANED_PRODUCTS_END],
+    rows, size, e = (
+        layout[col.PANES_ROWS],
+        layout[col.PANES_CELLS_END] - layout[col.PANES_CELLS],
+        layout[col.PANES_CELLS] + i,
     )
-    matrix, flags = layout[PANES_MATRICES] + pane * size * rows, layout[PANES_TOUCHED] + pane * size
-    product, sums = layout[PANES_PRODUCT], layout[PANES_SCRATCH]
+    kind, begin, end = (
+        panes.evaluations[e, col.PANED_KIND],
+        panes.evaluations[e, col.PANED_PRODUCTS],
+        panes.evaluations[e, col.PANED_PRODUCTS_END],
+    )
+    matrix, flags = layout[col.PANES_MATRICES] + pane * size * rows, layout[col.PANES_TOUCHED] + pane * size
+    product, sums = layout[col.PANES_PRODUCT], layout[col.PANES_SCRATCH]
     some = False
     while True:
         largest = 0.0
         for t in range(begin, end):
-            of = products[t, FACTOR_TOTAL]
+            of = products[t, col.FACTOR_TOTAL]
             if of < 0 or panes.touched[flags + of] == 0:
                 continue
-            by, base = product + products[t, FACTOR_CELL] * rows + products[t, FACTOR_ROW], matrix + of * rows
+            by, base = product + products[t, col.FACTOR_CELL] * rows + products[t, col.FACTOR_ROW], matrix + of * rows
             if kind != EXTREME and (high[by] | low[by]) == 0:
                 continue
             if not some:
@@ -231,45 +197,45 @@ def _multiply(panes, cursor, p, pane, i):
                 for there in range(sums, sums + rows):
                     high[there] = NO_HIGH if kind == EXTREME else 0
                     low[there] = NO_LOW if kind == EXTREME else 0
-            if kind == EXACT and not cursor[CURSOR_WIDE]:
+            if kind == EXACT and not cursor[col.CURSOR_WIDE]:
                 # The sum of all products as doubles tells whether one word holds each.
                 most = 0.0
                 for row in range(rows):
                     low[sums + row] += low[by] * low[base + row]
                     most += np.float64(low[base + row])
                 largest += most * np.float64(low[by])
-            elif kind == NUMBER and not cursor[CURSOR_SCALED]:
+            elif kind == NUMBER and not cursor[col.CURSOR_SCALED]:
                 for row in range(rows):
                     number[sums + row] += number[by] * number[base + row]
             elif kind != EXTREME:
                 by_high, by_low, by_number = high[by], low[by], number[by]
                 add_product(kind, 0, rows, sums, base, high, low, number, by_high, by_low, by_number, high, low, number)
-            elif products[t, FACTOR_OF_TOTAL]:
+            elif products[t, col.FACTOR_OF_TOTAL]:
                 for row in range(rows):
                     if is_before(high[by], low[by], high[sums + row], low[sums + row]) and is_some(
-                        products[t, FACTOR_COUNT], high[base + row], low[base + row], number[base + row]
+                        products[t, col.FACTOR_COUNT], high[base + row], low[base + row], number[base + row]
                     ):
                         high[sums + row], low[sums + row] = high[by], low[by]
-            elif is_some(products[t, FACTOR_COUNT], high[by], low[by], number[by]):
+            elif is_some(products[t, col.FACTOR_COUNT], high[by], low[by], number[by]):
                 for row in range(rows):
                     if is_before(high[base + row], low[base + row], high[sums + row], low[sums + row]):
                         high[sums + row], low[sums + row] = high[base + row], low[base + row]
-        if kind != EXACT or cursor[CURSOR_WIDE] or largest < NARROW:
+        if kind != EXACT or cursor[col.CURSOR_WIDE] or largest < NARROW:
             break
-        cursor[CURSOR_WIDE] = 1  # once more, in two words
+        cursor[col.CURSOR_WIDE] = 1  # once more, in two words
         some = False
     for row in range(rows if some else 0):
         there, of = product + i * rows + row, sums + row
-        if kind == EXACT and not cursor[CURSOR_WIDE]:
+        if kind == EXACT and not cursor[col.CURSOR_WIDE]:
             low[there] += low[of]
-            cursor[CURSOR_WIDE] |= low[there] >= NARROW
+            cursor[col.CURSOR_WIDE] |= low[there] >= NARROW
         elif kind == EXACT:
             high[there], low[there] = add_exact(high[there], low[there], high[of], low[of])
-        elif kind == NUMBER and not cursor[CURSOR_SCALED] and abs(number[there] + number[of]) < HUGE:
+        elif kind == NUMBER and not cursor[col.CURSOR_SCALED] and abs(number[there] + number[of]) < HUGE:
             number[there] += number[of]
         elif kind == NUMBER:
             number[there], low[there] = add_scaled(number[there], low[there], number[of], low[of])
-            cursor[CURSOR_SCALED] |= low[there] != 0 or not abs(number[there]) < HUGE
+            cursor[col.CURSOR_SCALED] |= low[there] != 0 or not abs(number[there]) < HUGE
         elif is_before(high[of], low[of], high[there], low[there]):
             high[there], low[there] = high[of], low[of]
 
@@ -279,23 +245,23 @@ def _write_windows(program, state, panes, output, w, index, end, combine):
     """Write out the windows from ``index`` to ``end``, which are all of the first entry of the front."""
     slots, banks, p = program.slots, program.banks, panes.of[w]
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number
-    sums = panes.windows[p, PANES_SCRATCH] + panes.windows[p, PANES_ROWS]
+    sums = panes.windows[p, col.PANES_SCRATCH] + panes.windows[p, col.PANES_ROWS]
     for bank in range(program.bank_ends[w], program.bank_ends[w + 1]):
-        some, first = False, banks[bank, BANK_SLOTS]
-        for slot in range(first, banks[bank, BANK_SLOTS_END]):
-            kind, at = slots[slot, SLOT_KIND], sums + slot - first
+        some, first = False, banks[bank, col.BANK_SLOTS]
+        for slot in range(first, banks[bank, col.BANK_SLOTS_END]):
+            kind, at = slots[slot, col.SLOT_KIND], sums + slot - first
             high[at] = NO_HIGH if kind == EXTREME else 0
             low[at] = NO_LOW if kind == EXTREME else 0
-            for source in range(slots[slot, SLOT_SOURCES], slots[slot, SLOT_SOURCES_END]):
+            for source in range(slots[slot, col.SLOT_SOURCES], slots[slot, col.SLOT_SOURCES_END]):
                 _add_total(state.totals, panes, p, panes.slot_evaluations[source], kind, at)
             some |= kind != EXTREME and is_some(kind, high[at], low[at], number[at])
         for closed in range(index, end if some else index):
-            row = new_row(program.blank_row, state.cursor, output, banks[bank, BANK_NUMBER], closed, combine)
-            for slot in range(first, banks[bank, BANK_SLOTS_END]):
+            row = new_row(program.blank_row, state.cursor, output, banks[bank, col.BANK_NUMBER], closed, combine)
+            for slot in range(first, banks[bank, col.BANK_SLOTS_END]):
                 kind, word, number_at = (
-                    slots[slot, SLOT_KIND],
-                    as_index(slots[slot, SLOT_WORD]),
-                    as_index(slots[slot, SLOT_FLOAT]),
+                    slots[slot, col.SLOT_KIND],
+                    as_index(slots[slot, col.SLOT_WORD]),
+                    as_index(slots[slot, col.SLOT_FLOAT]),
                 )
                 write(kind, sums + slot - first, high, low, number, output.words, output.floats, row, word, number_at)
 
@@ -305,14 +271,14 @@ def _add_total(totals, panes, p, i, kind, at):
     """Add what a cell holds in the windows of the first entry of the front to the total at ``at``."""
     high, low, number = panes.memory.high, panes.memory.low, panes.memory.number
     evaluations, products, layout = panes.evaluations, panes.products, panes.windows[p]
-    first, size = layout[PANES_CELLS], layout[PANES_CELLS_END] - layout[PANES_CELLS]
-    front = layout[PANES_FRONT] + panes.now[p, FRONT_BEGIN] * size
+    first, size = layout[col.PANES_CELLS], layout[col.PANES_CELLS_END] - layout[col.PANES_CELLS]
+    front = layout[col.PANES_FRONT] + panes.now[p, col.FRONT_BEGIN] * size
     for t in range(evaluations[first + i, 2], evaluations[first + i, 3]):
         by, of = (
-            evaluations[first + products[t, FACTOR_CELL], 1] + products[t, FACTOR_ROW],
-            front + products[t, FACTOR_TOTAL],
+            evaluations[first + products[t, col.FACTOR_CELL], 1] + products[t, col.FACTOR_ROW],
+            front + products[t, col.FACTOR_TOTAL],
         )
-        constant = products[t, FACTOR_TOTAL] < 0
+        constant = products[t, col.FACTOR_TOTAL] < 0
         by_high, by_low, by_number = totals.high[by], totals.low[by], totals.number[by]
         if kind == EXACT:
             if not constant:
@@ -323,12 +289,12 @@ def _add_total(totals, panes, p, i, kind, at):
                 by_number, by_low = scaled(by_number * number[of], by_low + low[of])
             if constant or number[of] != 0.0:
                 number[at], low[at] = add_scaled(number[at], low[at], by_number, by_low)
-        elif constant or products[t, FACTOR_OF_TOTAL]:
+        elif constant or products[t, col.FACTOR_OF_TOTAL]:
             if is_before(by_high, by_low, high[at], low[at]) and (
-                constant or is_some(products[t, FACTOR_COUNT], high[of], low[of], number[of])
+                constant or is_some(products[t, col.FACTOR_COUNT], high[of], low[of], number[of])
             ):
                 high[at], low[at] = by_high, by_low
-        elif is_some(products[t, FACTOR_COUNT], by_high, by_low, by_number) and is_before(
+        elif is_some(products[t, col.FACTOR_COUNT], by_high, by_low, by_number) and is_before(
             high[of], low[of], high[at], low[at]
         ):
             high[at], low[at] = high[of], low[of]

@@ -12,32 +12,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import is_before
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_product, is_some
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
-from sparkext.udfs.tables.columns import (
-    BLANK_HIGH,
-    BLANK_LOW,
-    CURSOR_SCALED,
-    CURSOR_WIDE,
-    EVALUATED_AT,
-    EVALUATED_KIND,
-    EVALUATED_PRODUCTS,
-    EVALUATED_PRODUCTS_END,
-    EVALUATED_REGION,
-    EVALUATED_VIEW,
-    EVALUATED_WINDOW,
-    OPEN_LANE,
-    OPEN_LANE_END,
-    PRODUCT_BASE,
-    PRODUCT_COUNT,
-    PRODUCT_FORM,
-    PRODUCT_OF_TOTAL,
-    REGION_CHANGES,
-    REGION_DIRTY,
-    REGION_LATER,
-    REGION_MOVED,
-    REGION_WAITING,
-    UNIT_AT,
-    UNIT_KIND,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 # Numba would compile for each of them by itself if they were Python's.
@@ -60,9 +35,9 @@ def make_ready(program, state, regions, matched, found):
     for m in range(found):
         for n in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
             region = regions.moves[n]
-            if now[region, REGION_DIRTY]:
+            if now[region, col.REGION_DIRTY]:
                 _rebase(program, state, regions, region)
-            now[region, REGION_MOVED] = 1
+            now[region, col.REGION_MOVED] = 1
             regions.unsettled[0] = 1
     for m in range(found):
         begin, end = regions.view_ends[matched[m]], regions.view_ends[matched[m] + 1]
@@ -75,21 +50,21 @@ def feed(regions, matched, found, alone):
     now = regions.now
     for m in range(found):
         for n in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
-            alone &= now[regions.feeds[n], REGION_MOVED] == 0
+            alone &= now[regions.feeds[n], col.REGION_MOVED] == 0
     if alone and regions.unsettled[0]:
         for m in range(found):
             for n in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
-                now[regions.moves[n], REGION_MOVED] = 0
-                now[regions.moves[n], REGION_CHANGES] += 1
+                now[regions.moves[n], col.REGION_MOVED] = 0
+                now[regions.moves[n], col.REGION_CHANGES] += 1
         regions.unsettled[0] = 0
     for m in range(found):
         for n in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
             region = regions.feeds[n]
             if alone:
-                now[region, REGION_DIRTY] = 1
-                now[region, REGION_CHANGES] += 1
+                now[region, col.REGION_DIRTY] = 1
+                now[region, col.REGION_CHANGES] += 1
             else:
-                now[region, REGION_WAITING] = 1
+                now[region, col.REGION_WAITING] = 1
                 regions.unsettled[0] = 1
     return alone
 
@@ -99,16 +74,16 @@ def settle_forms(program, state, regions):
     """Evaluate what is pending in forms whose base is about to change; called before that is moved into totals."""
     now = regions.now
     for region in range(len(now)):
-        if now[region, REGION_WAITING] and now[region, REGION_MOVED]:
+        if now[region, col.REGION_WAITING] and now[region, col.REGION_MOVED]:
             _evaluate_pending(program, state, regions, region)
-        now[region, REGION_CHANGES] += now[region, REGION_WAITING] | now[region, REGION_MOVED]
-        now[region, REGION_DIRTY] |= now[region, REGION_WAITING]
-        now[region, REGION_WAITING] = 0
-        now[region, REGION_MOVED] = 0
+        now[region, col.REGION_CHANGES] += now[region, col.REGION_WAITING] | now[region, col.REGION_MOVED]
+        now[region, col.REGION_DIRTY] |= now[region, col.REGION_WAITING]
+        now[region, col.REGION_WAITING] = 0
+        now[region, col.REGION_MOVED] = 0
     for region in range(len(now)):
-        if now[region, REGION_LATER]:
+        if now[region, col.REGION_LATER]:
             _add_pending(state, regions, region)
-            now[region, REGION_LATER] = 0
+            now[region, col.REGION_LATER] = 0
     regions.unsettled[0] = 0
 
 
@@ -116,7 +91,7 @@ def settle_forms(program, state, regions):
 def rebase_all(program, state, regions):
     """Rebase all regions, between two times."""
     for region in range(len(regions.now)):
-        if regions.now[region, REGION_DIRTY]:
+        if regions.now[region, col.REGION_DIRTY]:
             _rebase(program, state, regions, region)
 
 
@@ -131,10 +106,10 @@ def reset_forms(program, totals, regions, region):
     """Let the forms of a region start over."""
     _clear(program, region, totals)
     for unit in range(regions.unit_ends[region], regions.unit_ends[region + 1]):
-        if regions.units[unit, UNIT_KIND] == EXACT:
-            totals.low[regions.units[unit, UNIT_AT]] = 1
+        if regions.units[unit, col.UNIT_KIND] == EXACT:
+            totals.low[regions.units[unit, col.UNIT_AT]] = 1
         else:
-            totals.number[regions.units[unit, UNIT_AT]] = 1.0
+            totals.number[regions.units[unit, col.UNIT_AT]] = 1.0
 
 
 @inner
@@ -144,19 +119,19 @@ def _clear(program, region, totals):
     at, columns = as_index(window[5]), as_index(window[2])
     for cell in range(as_index(window[3]), as_index(window[4])):
         for lane in range(at, at + columns):
-            totals.high[lane] = program.blanks[cell, BLANK_HIGH]
-            totals.low[lane] = program.blanks[cell, BLANK_LOW]
+            totals.high[lane] = program.blanks[cell, col.BLANK_HIGH]
+            totals.low[lane] = program.blanks[cell, col.BLANK_LOW]
         at += columns
 
 
 @inner
 def _rebase(program, state, regions, region):
     """Evaluate all totals of a region, and let its forms start over."""
-    if regions.now[region, REGION_WAITING]:
+    if regions.now[region, col.REGION_WAITING]:
         _evaluate_pending(program, state, regions, region)
     _evaluate(state, regions, regions.all, regions.ends[region], regions.ends[region + 1], _TOTALS)
     reset_forms(program, state.totals, regions, region)
-    regions.now[region, REGION_DIRTY] = 0
+    regions.now[region, col.REGION_DIRTY] = 0
 
 
 @inner
@@ -164,8 +139,8 @@ def _evaluate_pending(program, state, regions, region):
     """Turn what is pending in the forms of a region into pending totals."""
     _evaluate(state, regions, regions.all, regions.ends[region], regions.ends[region + 1], _PENDING)
     _clear(program, region, state.pending)
-    regions.now[region, REGION_WAITING] = 0
-    regions.now[region, REGION_LATER] = 1
+    regions.now[region, col.REGION_WAITING] = 0
+    regions.now[region, col.REGION_LATER] = 1
 
 
 @inner
@@ -175,11 +150,11 @@ def _add_pending(state, regions, region):
     later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
     for e in range(regions.ends[region], regions.ends[region + 1]):
         kind, window, at = (
-            regions.evaluations[e, EVALUATED_KIND],
-            regions.evaluations[e, EVALUATED_WINDOW],
-            regions.evaluations[e, EVALUATED_AT],
+            regions.evaluations[e, col.EVALUATED_KIND],
+            regions.evaluations[e, col.EVALUATED_WINDOW],
+            regions.evaluations[e, col.EVALUATED_AT],
         )
-        begin, end = at + state.open[window, OPEN_LANE], at + state.open[window, OPEN_LANE_END]
+        begin, end = at + state.open[window, col.OPEN_LANE], at + state.open[window, col.OPEN_LANE_END]
         add(kind, begin, end, state.cursor, high, low, number, later_high, later_low, later_number)
         for there in range(begin, end):
             later_high[there] = NO_HIGH if kind == EXTREME else 0
@@ -208,19 +183,19 @@ def _evaluate(state, regions, numbers, first, last, mode):
     for n in range(as_index(first), as_index(last)):
         e = as_index(numbers[n])
         kind, window, at = (
-            evaluations[e, EVALUATED_KIND],
-            as_index(evaluations[e, EVALUATED_WINDOW]),
-            as_index(evaluations[e, EVALUATED_AT]),
+            evaluations[e, col.EVALUATED_KIND],
+            as_index(evaluations[e, col.EVALUATED_WINDOW]),
+            as_index(evaluations[e, col.EVALUATED_AT]),
         )
         if mode == _VIEWS:
-            changes = regions.now[evaluations[e, EVALUATED_REGION], REGION_CHANGES]
+            changes = regions.now[evaluations[e, col.EVALUATED_REGION], col.REGION_CHANGES]
             if regions.seen[e] == changes:
                 continue
             regions.seen[e] = changes
-        lane_begin, lane_end = as_index(opened[window, OPEN_LANE]), as_index(opened[window, OPEN_LANE_END])
+        lane_begin, lane_end = as_index(opened[window, col.OPEN_LANE]), as_index(opened[window, col.OPEN_LANE_END])
         begin, end = at + lane_begin, at + lane_end
-        if mode == _VIEWS and not regions.now[evaluations[e, EVALUATED_REGION], REGION_DIRTY]:
-            by = as_index(evaluations[e, EVALUATED_VIEW]) - at
+        if mode == _VIEWS and not regions.now[evaluations[e, col.EVALUATED_REGION], col.REGION_DIRTY]:
+            by = as_index(evaluations[e, col.EVALUATED_VIEW]) - at
             for there in range(begin, end):
                 high[there + by], low[there + by] = high[there], low[there]
             continue
@@ -229,14 +204,14 @@ def _evaluate(state, regions, numbers, first, last, mode):
                 event_high[there] = NO_HIGH if kind == EXTREME else 0
                 event_low[there] = NO_LOW if kind == EXTREME else 0
             for p in range(
-                as_index(evaluations[e, EVALUATED_PRODUCTS]), as_index(evaluations[e, EVALUATED_PRODUCTS_END])
+                as_index(evaluations[e, col.EVALUATED_PRODUCTS]), as_index(evaluations[e, col.EVALUATED_PRODUCTS_END])
             ):
                 form, base, constant = (
-                    as_index(products[p, PRODUCT_FORM]),
-                    as_index(products[p, PRODUCT_BASE]),
-                    products[p, PRODUCT_BASE] < 0,
+                    as_index(products[p, col.PRODUCT_FORM]),
+                    as_index(products[p, col.PRODUCT_BASE]),
+                    products[p, col.PRODUCT_BASE] < 0,
                 )
-                if kind == EXACT and not cursor[CURSOR_WIDE]:
+                if kind == EXACT and not cursor[col.CURSOR_WIDE]:
                     # The sums as doubles, which wait where the high words will be, tell whether one word holds them.
                     count = of_low[form]
                     if constant:
@@ -247,7 +222,7 @@ def _evaluate(state, regions, numbers, first, last, mode):
                         for lane in range(lane_begin, lane_end):
                             event_number[at + lane] += np.float64(count) * np.float64(low[base + lane])
                             event_low[at + lane] += count * low[base + lane]
-                elif kind == NUMBER and not cursor[CURSOR_SCALED]:
+                elif kind == NUMBER and not cursor[col.CURSOR_SCALED]:
                     factor = of_number[form]
                     if constant:
                         for there in range(begin, end):
@@ -261,7 +236,7 @@ def _evaluate(state, regions, numbers, first, last, mode):
                         lane_begin,
                         lane_end,
                         at,
-                        products[p, PRODUCT_BASE],
+                        products[p, col.PRODUCT_BASE],
                         event_high,
                         event_low,
                         event_number,
@@ -272,39 +247,41 @@ def _evaluate(state, regions, numbers, first, last, mode):
                         low,
                         number,
                     )
-                elif products[p, PRODUCT_OF_TOTAL]:
+                elif products[p, col.PRODUCT_OF_TOTAL]:
                     for lane in range(lane_begin, lane_end):
                         to, of = at + lane, base + lane
                         if is_before(of_high[form], of_low[form], event_high[to], event_low[to]) and (
-                            constant or is_some(products[p, PRODUCT_COUNT], high[of], low[of], number[of])
+                            constant or is_some(products[p, col.PRODUCT_COUNT], high[of], low[of], number[of])
                         ):
                             event_high[to], event_low[to] = of_high[form], of_low[form]
-                elif is_some(products[p, PRODUCT_COUNT], of_high[form], of_low[form], of_number[form]):
+                elif is_some(products[p, col.PRODUCT_COUNT], of_high[form], of_low[form], of_number[form]):
                     for lane in range(lane_begin, lane_end):
                         to, of = at + lane, base + lane
                         if is_before(high[of], low[of], event_high[to], event_low[to]):
                             event_high[to], event_low[to] = high[of], low[of]
-            wide = cursor[CURSOR_WIDE] if kind == EXACT else cursor[CURSOR_SCALED]
+            wide = cursor[col.CURSOR_WIDE] if kind == EXACT else cursor[col.CURSOR_SCALED]
             if kind == EXTREME or wide:
                 break
             largest = 0.0
             for there in range(begin, end):
                 largest = max(largest, abs(event_number[there]))
             if kind == NUMBER:
-                cursor[CURSOR_SCALED] |= largest >= HUGE
+                cursor[col.CURSOR_SCALED] |= largest >= HUGE
                 break
             event_high[begin:end] = 0
             if largest < NARROW:
                 break
-            cursor[CURSOR_WIDE] = 1
+            cursor[col.CURSOR_WIDE] = 1
         if mode == _PENDING:
             add(kind, begin, end, cursor, later_high, later_low, later_number, event_high, event_low, event_number)
         elif mode == _VIEWS:
-            by = as_index(evaluations[e, EVALUATED_VIEW]) - at
+            by = as_index(evaluations[e, col.EVALUATED_VIEW]) - at
             for there in range(begin, end):
                 high[there + by], low[there + by] = event_high[there], event_low[there]
     # A total may be in the base of others: all are evaluated before any changes.
     for n in range(as_index(first), as_index(last if mode == _TOTALS else first)):
         at, window = evaluations[numbers[n], 2], evaluations[numbers[n], 1]
-        for there in range(as_index(at + opened[window, OPEN_LANE]), as_index(at + opened[window, OPEN_LANE_END])):
+        for there in range(
+            as_index(at + opened[window, col.OPEN_LANE]), as_index(at + opened[window, col.OPEN_LANE_END])
+        ):
             high[there], low[there] = event_high[there], event_low[there]

@@ -19,36 +19,7 @@ from sparkext.udfs.kernels.pane_products import (
     evaluate_front,
     keep_column,
 )
-from sparkext.udfs.tables.columns import (
-    CURSOR_DIRTY,
-    CURSOR_SCALED,
-    FRONT_BEGIN,
-    FRONT_END,
-    GAIN_BEGIN,
-    GAIN_END,
-    GAIN_SPAN,
-    GAIN_TARGETS,
-    GAIN_TARGETS_END,
-    OF_GAIN,
-    OPEN_LANE,
-    OPEN_LANE_END,
-    OPEN_LAST,
-    PANES_CELLS,
-    PANES_CELLS_END,
-    PANES_FRONT,
-    PANES_MATRICES,
-    PANES_NEWEST,
-    PANES_ROOM,
-    PANES_ROWS,
-    PANES_SINCE,
-    PANES_TOUCHED,
-    PRODUCT_BASE,
-    PRODUCT_COUNT,
-    PRODUCT_FORM,
-    PRODUCT_OF_TOTAL,
-    REACHED_CELL,
-    REACHED_WINDOW,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 _EARLIEST = np.int64(np.iinfo(np.int64).min)
@@ -59,7 +30,7 @@ def need_room(spans):
     """Whether there is no room for another pane of some span."""
     full = False
     for p in range(len(spans.table)):
-        full |= spans.panes.now[p, PANES_SINCE] + 1 >= spans.panes.windows[p, PANES_ROOM]
+        full |= spans.panes.now[p, col.PANES_SINCE] + 1 >= spans.panes.windows[p, col.PANES_ROOM]
     return full
 
 
@@ -72,17 +43,17 @@ def move_spans(program, state, spans, time, first):
         opened, now = state.open[w], panes.now[p]
         if first:
             begin_panes(program, state, panes, w)
-            spans.changed[panes.windows[p, PANES_CELLS] : panes.windows[p, PANES_CELLS_END]] = 0
+            spans.changed[panes.windows[p, col.PANES_CELLS] : panes.windows[p, col.PANES_CELLS_END]] = 0
         else:
-            _end_pane(state, spans, p, opened[OPEN_LAST])
+            _end_pane(state, spans, p, opened[col.OPEN_LAST])
             oldest = time - (length - 1) if time >= _EARLIEST + (length - 1) else _EARLIEST
-            entries = panes.windows[p, PANES_NEWEST]
-            while now[FRONT_BEGIN] < now[FRONT_END] and panes.newest[entries + now[FRONT_BEGIN]] < oldest:
-                now[FRONT_BEGIN] += 1
-            is_used_up = now[FRONT_BEGIN] == now[FRONT_END] and now[PANES_SINCE] > 0
-            if is_used_up and panes.newest[entries + panes.windows[p, PANES_ROOM]] < oldest:
+            entries = panes.windows[p, col.PANES_NEWEST]
+            while now[col.FRONT_BEGIN] < now[col.FRONT_END] and panes.newest[entries + now[col.FRONT_BEGIN]] < oldest:
+                now[col.FRONT_BEGIN] += 1
+            is_used_up = now[col.FRONT_BEGIN] == now[col.FRONT_END] and now[col.PANES_SINCE] > 0
+            if is_used_up and panes.newest[entries + panes.windows[p, col.PANES_ROOM]] < oldest:
                 _make_front(program, state, panes, w, oldest)
-        opened[OPEN_LAST] = time
+        opened[col.OPEN_LAST] = time
 
 
 @inner
@@ -90,8 +61,15 @@ def _end_pane(state, spans, p, time):
     """Keep what the events of a time have done, as far as they have changed anything of a span."""
     panes, changed = spans.panes, spans.changed
     layout, now = panes.windows[p], panes.now[p]
-    rows, first, size = layout[PANES_ROWS], layout[PANES_CELLS], layout[PANES_CELLS_END] - layout[PANES_CELLS]
-    to, flags = layout[PANES_MATRICES] + now[PANES_SINCE] * size * rows, layout[PANES_TOUCHED] + now[PANES_SINCE] * size
+    rows, first, size = (
+        layout[col.PANES_ROWS],
+        layout[col.PANES_CELLS],
+        layout[col.PANES_CELLS_END] - layout[col.PANES_CELLS],
+    )
+    to, flags = (
+        layout[col.PANES_MATRICES] + now[col.PANES_SINCE] * size * rows,
+        layout[col.PANES_TOUCHED] + now[col.PANES_SINCE] * size,
+    )
     some = False
     for i in range(size):
         is_touched = False
@@ -101,8 +79,8 @@ def _end_pane(state, spans, p, time):
         panes.touched[flags + i] = is_touched
         some |= is_touched
     if some:
-        panes.newest[layout[PANES_NEWEST] + layout[PANES_ROOM] + now[PANES_SINCE]] = time
-        now[PANES_SINCE] += 1
+        panes.newest[layout[col.PANES_NEWEST] + layout[col.PANES_ROOM] + now[col.PANES_SINCE]] = time
+        now[col.PANES_SINCE] += 1
 
 
 @inner
@@ -111,8 +89,8 @@ def _make_front(program, state, panes, w, oldest):
     now, entries = panes.now[panes.of[w]], panes.windows[panes.of[w], 10]
     evaluate_front(panes, state.cursor, panes.of[w])
     clear_lanes(program, state, panes, w, 0)
-    while now[FRONT_BEGIN] < now[FRONT_END] and panes.newest[entries + now[FRONT_BEGIN]] < oldest:
-        now[FRONT_BEGIN] += 1
+    while now[col.FRONT_BEGIN] < now[col.FRONT_END] and panes.newest[entries + now[col.FRONT_BEGIN]] < oldest:
+        now[col.FRONT_BEGIN] += 1
 
 
 @inlined
@@ -130,9 +108,9 @@ def gain(state, spans, g, kind, high, low, number):
     """
     more_high, more_low, more_number = _gained(spans, state.cursor, g, kind, high, low, number)
     to_high, to_low, to_number = state.totals.high, state.totals.low, state.totals.number
-    for target in range(spans.gains[g, GAIN_TARGETS], spans.gains[g, GAIN_TARGETS_END]):
-        at, opened = spans.targets[target, REACHED_CELL], state.open[spans.targets[target, REACHED_WINDOW]]
-        for lane in range(as_index(at + opened[OPEN_LANE]), as_index(at + opened[OPEN_LANE_END])):
+    for target in range(spans.gains[g, col.GAIN_TARGETS], spans.gains[g, col.GAIN_TARGETS_END]):
+        at, opened = spans.targets[target, col.REACHED_CELL], state.open[spans.targets[target, col.REACHED_WINDOW]]
+        for lane in range(as_index(at + opened[col.OPEN_LANE]), as_index(at + opened[col.OPEN_LANE_END])):
             add_one(kind, lane, to_high, to_low, to_number, more_high, more_low, more_number)
 
 
@@ -140,24 +118,27 @@ def gain(state, spans, g, kind, high, low, number):
 def _gained(spans, cursor, g, kind, high, low, number):
     """The gain: coefficients of what events have added, times totals of the front. Both words, or number and scale."""
     gains, products, memory = spans.gains, spans.products, spans.panes.memory
-    p = gains[g, GAIN_SPAN]
+    p = gains[g, col.GAIN_SPAN]
     layout, now = spans.panes.windows[p], spans.panes.now[p]
-    front = layout[PANES_FRONT] + now[FRONT_BEGIN] * (layout[PANES_CELLS_END] - layout[PANES_CELLS])
-    is_known = now[FRONT_BEGIN] < now[FRONT_END]
+    front = layout[col.PANES_FRONT] + now[col.FRONT_BEGIN] * (layout[col.PANES_CELLS_END] - layout[col.PANES_CELLS])
+    is_known = now[col.FRONT_BEGIN] < now[col.FRONT_END]
     sum_high, sum_low, sum_number = np.int64(0), np.int64(0), 0.0
     if kind == EXTREME:
         sum_high, sum_low = NO_HIGH, NO_LOW
-    for t in range(gains[g, GAIN_BEGIN], gains[g, GAIN_END]):
-        constant = products[t, PRODUCT_BASE] < 0
+    for t in range(gains[g, col.GAIN_BEGIN], gains[g, col.GAIN_END]):
+        constant = products[t, col.PRODUCT_BASE] < 0
         if not (constant or is_known):
             continue
-        by, of = as_index(products[t, PRODUCT_FORM]), as_index(front + max(np.int64(0), products[t, PRODUCT_BASE]))
+        by, of = (
+            as_index(products[t, col.PRODUCT_FORM]),
+            as_index(front + max(np.int64(0), products[t, col.PRODUCT_BASE])),
+        )
         if kind == EXACT:
             more_high, more_low = high[by], low[by]
             if not constant:
                 more_high, more_low = multiply_exact(more_high, more_low, memory.high[of], memory.low[of])
             sum_high, sum_low = add_exact(sum_high, sum_low, more_high, more_low)
-        elif kind == NUMBER and not cursor[CURSOR_SCALED]:
+        elif kind == NUMBER and not cursor[col.CURSOR_SCALED]:
             sum_number += number[by] if constant else number[by] * memory.number[of]
         elif kind == NUMBER:
             more, scale = number[by], low[by]
@@ -165,12 +146,12 @@ def _gained(spans, cursor, g, kind, high, low, number):
                 more, scale = scaled(more * memory.number[of], scale + memory.low[of])
             if constant or memory.number[of] != 0.0:  # nothing times what is not finite is nothing
                 sum_number, sum_low = add_scaled(sum_number, sum_low, more, scale)
-        elif constant or products[t, PRODUCT_OF_TOTAL]:
+        elif constant or products[t, col.PRODUCT_OF_TOTAL]:
             if is_before(high[by], low[by], sum_high, sum_low) and (
-                constant or is_some(products[t, PRODUCT_COUNT], memory.high[of], memory.low[of], memory.number[of])
+                constant or is_some(products[t, col.PRODUCT_COUNT], memory.high[of], memory.low[of], memory.number[of])
             ):
                 sum_high, sum_low = high[by], low[by]
-        elif is_some(products[t, PRODUCT_COUNT], high[by], low[by], number[by]) and is_before(
+        elif is_some(products[t, col.PRODUCT_COUNT], high[by], low[by], number[by]) and is_before(
             memory.high[of], memory.low[of], sum_high, sum_low
         ):
             sum_high, sum_low = memory.high[of], memory.low[of]
@@ -183,8 +164,8 @@ def _gained(spans, cursor, g, kind, high, low, number):
 def settle_gains(program, state, spans):
     """Add the gains of all events at the latest time, before what is pending is moved into the totals."""
     pending = state.pending
-    for d in range(state.cursor[CURSOR_DIRTY]):
-        g = spans.of[state.dirty[d], OF_GAIN]
+    for d in range(state.cursor[col.CURSOR_DIRTY]):
+        g = spans.of[state.dirty[d], col.OF_GAIN]
         if g >= 0:
             kind = program.updates[state.dirty[d], 0]
             gain(state, spans, g, kind, pending.high, pending.low, pending.number)

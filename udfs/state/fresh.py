@@ -5,19 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
-from sparkext.udfs.tables.columns import (
-    BLANK_HIGH,
-    BLANK_LOW,
-    CUT_ENDS,
-    IS_FILLED,
-    OPEN_EARLIEST,
-    OPEN_LANE_END,
-    STORE_BUCKETS,
-    TARGET_HISTORY,
-    WINDOW_CELLS,
-    WINDOW_CELLS_END,
-    WINDOW_LANES,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.field_indexes import field_indexes
 from sparkext.udfs.tables.program import (
     EXACT,
@@ -52,8 +40,8 @@ def new_state(program: Program, chunk: int | None = None) -> State:
     """The state before the first event; ``chunk`` is the length of chunks of time."""
     cells, regions = len(program.updates), len(program.bank_ends) - 1
     opened = np.zeros((len(program.windows), 7), np.int64)
-    opened[regions:, OPEN_LANE_END] = program.windows[regions:, WINDOW_LANES]
-    opened[:, OPEN_EARLIEST:] = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    opened[regions:, col.OPEN_LANE_END] = program.windows[regions:, col.WINDOW_LANES]
+    opened[:, col.OPEN_EARLIEST :] = np.iinfo(np.int64).min, np.iinfo(np.int64).max
     return State(
         totals=_totals(program),
         event=_totals(program),
@@ -68,14 +56,14 @@ def new_state(program: Program, chunk: int | None = None) -> State:
 
 def new_guards(program: Program) -> Guards:
     """Guards before the first event."""
-    targets = program.cuts[: program.guard_ends[0, CUT_ENDS]]
+    targets = program.cuts[: program.guard_ends[0, col.CUT_ENDS]]
     cuts = np.zeros((len(targets), 3), np.int64)
-    cuts[:, IS_FILLED] = targets[:, TARGET_HISTORY] >= 0
+    cuts[:, col.IS_FILLED] = targets[:, col.TARGET_HISTORY] >= 0
     return Guards(
         latest=np.full(len(program.guard_states), NEVER_YET, np.int64),
         latest_pending=np.full(len(program.guard_states), NEVER_YET, np.int64),
         broken=np.full(program.guards[0], NEVER_YET, np.int64),
-        bucket_times=np.zeros((2 * len(program.stores), program.stores[:, STORE_BUCKETS].max(initial=0)), np.int64),
+        bucket_times=np.zeros((2 * len(program.stores), program.stores[:, col.STORE_BUCKETS].max(initial=0)), np.int64),
         buckets=np.zeros(len(program.stores), np.int64),
         pending=np.zeros(2, np.int64),
         cuts=cuts,
@@ -138,6 +126,9 @@ def new_output(plan: KernelPlan, rows: int) -> Output:
 
 def _totals(program: Program) -> Totals:
     lanes = np.repeat(
-        program.windows[:, WINDOW_LANES], program.windows[:, WINDOW_CELLS_END] - program.windows[:, WINDOW_CELLS]
+        program.windows[:, col.WINDOW_LANES],
+        program.windows[:, col.WINDOW_CELLS_END] - program.windows[:, col.WINDOW_CELLS],
     )
-    return totals_of(np.repeat(program.blanks[:, BLANK_HIGH], lanes), np.repeat(program.blanks[:, BLANK_LOW], lanes))
+    return totals_of(
+        np.repeat(program.blanks[:, col.BLANK_HIGH], lanes), np.repeat(program.blanks[:, col.BLANK_LOW], lanes)
+    )

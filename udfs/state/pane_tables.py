@@ -11,21 +11,7 @@ from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.kernel_plan.kernel_plan import Panes as PlannedPanes
 from sparkext.udfs.state.assemble import cell_offsets, counted
 from sparkext.udfs.state.fresh import totals_of
-from sparkext.udfs.tables.columns import (
-    BANK_SLOTS,
-    BANK_SLOTS_END,
-    FRONT_END,
-    PANES_CELLS,
-    PANES_CELLS_END,
-    PANES_MATRICES,
-    PANES_NEWEST,
-    PANES_ROOM,
-    PANES_ROWS,
-    PANES_TOUCHED,
-    WINDOW_CELLS,
-    WINDOW_CELLS_END,
-    WINDOW_LIVE,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import Flags, Ints, Program, Totals
 
 
@@ -86,7 +72,7 @@ def new_panes(plan: KernelPlan, program: Program, stretches: int = 1) -> Panes:
         program: The same as arrays.
         stretches: Most stretches of a key of which the matrices are multiplied.
     """
-    rooms = [max(int(program.windows[panes.window, WINDOW_LIVE]), stretches) + 2 for panes in plan.panes]
+    rooms = [max(int(program.windows[panes.window, col.WINDOW_LIVE]), stretches) + 2 for panes in plan.panes]
     return panes_of(plan, program, plan.panes, rooms)
 
 
@@ -127,12 +113,14 @@ def panes_of(plan: KernelPlan, program: Program, planned: Sequence[PlannedPanes]
         size = len(held)
         begin, end = program.bank_ends[panes.window : panes.window + 2] if panes.window < len(plan.windows) else (0, 0)
         slots = sum(
-            int(program.banks[bank, BANK_SLOTS_END] - program.banks[bank, BANK_SLOTS]) for bank in range(begin, end)
+            int(program.banks[bank, col.BANK_SLOTS_END] - program.banks[bank, col.BANK_SLOTS])
+            for bank in range(begin, end)
         )
         sizes = (room * size, room * size * panes.rows, size * panes.rows, panes.rows + slots)
         begins = np.cumsum([memory, *sizes])
         others = (
-            int(program.windows[panes.window, WINDOW_CELLS_END] - program.windows[panes.window, WINDOW_CELLS]) > size
+            int(program.windows[panes.window, col.WINDOW_CELLS_END] - program.windows[panes.window, col.WINDOW_CELLS])
+            > size
         )
         ends = (first, len(evaluations), first_unit, len(units))
         windows.append([panes.rows, room, *ends, *begins[:4].tolist(), newest, touched, int(others)])
@@ -153,7 +141,7 @@ def panes_of(plan: KernelPlan, program: Program, planned: Sequence[PlannedPanes]
 
 def stretch_matrix(panes: Panes) -> Matrix | None:
     """Of a stretched plan, the matrix of the stretch that was written last; None when nothing was done in it."""
-    if panes.now[0, FRONT_END] == 0:
+    if panes.now[0, col.FRONT_END] == 0:
         return None
     (words, flags), memory = _room(panes, 0), panes.memory
     return Matrix(memory.high[words].copy(), memory.low[words].copy(), panes.touched[flags].copy())
@@ -161,7 +149,7 @@ def stretch_matrix(panes: Panes) -> Matrix | None:
 
 def put_stretches(panes: Panes, matrices: Sequence[Matrix]) -> None:
     """Let so many stretches of an unbounded window have gone by, of which it is to be written yet."""
-    newest = panes.windows[0, PANES_NEWEST] + panes.windows[0, PANES_ROOM]
+    newest = panes.windows[0, col.PANES_NEWEST] + panes.windows[0, col.PANES_ROOM]
     for pane, matrix in enumerate(matrices):
         words, flags = _room(panes, pane)
         panes.memory.high[words], panes.memory.low[words], panes.touched[flags] = matrix
@@ -172,6 +160,6 @@ def put_stretches(panes: Panes, matrices: Sequence[Matrix]) -> None:
 def _room(panes: Panes, pane: int) -> tuple[slice, slice]:
     """Where the words and flags of a matrix of the only window are."""
     layout = panes.windows[0].tolist()
-    rows, size = layout[PANES_ROWS], layout[PANES_CELLS_END] - layout[PANES_CELLS]
-    words, flags = layout[PANES_MATRICES] + pane * size * rows, layout[PANES_TOUCHED] + pane * size
+    rows, size = layout[col.PANES_ROWS], layout[col.PANES_CELLS_END] - layout[col.PANES_CELLS]
+    words, flags = layout[col.PANES_MATRICES] + pane * size * rows, layout[col.PANES_TOUCHED] + pane * size
     return slice(words, words + size * rows), slice(flags, flags + size)

@@ -17,26 +17,8 @@ from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, Access, K
 from sparkext.udfs.comparisons.histories import terms_of
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_END, RankedEvents, Ranker
 from sparkext.udfs.state.fresh import no_past, registers_for, totals_of
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.batch import Batch, no_batch
-from sparkext.udfs.tables.columns import (
-    CURSOR_KEY,
-    HISTORY_CELLS,
-    HISTORY_LANES,
-    OPEN_LANE,
-    OPEN_ORIGIN,
-    PAST_BEGIN,
-    PAST_END,
-    PAST_FIRST,
-    PAST_SEEN,
-    SCAN_HISTORY,
-    SCAN_TERM,
-    SCAN_TERM_END,
-    TREE_INTERVALS,
-    TREE_KIND,
-    TREE_LANES,
-    TREE_TERM,
-    TREE_WINDOW,
-)
 from sparkext.udfs.tables.program import (
     EXTREME,
     NEVER_YET,
@@ -85,7 +67,7 @@ class PastRoom:
 
     def carried(self) -> int:
         """How many events the next batch may reach back to."""
-        return int((self.past.rows[:, PAST_END] - self.past.rows[:, PAST_BEGIN]).max(initial=0))
+        return int((self.past.rows[:, col.PAST_END] - self.past.rows[:, col.PAST_BEGIN]).max(initial=0))
 
     def at_once(self) -> int:
         """Most rows that there is room for at once.
@@ -104,9 +86,9 @@ class PastRoom:
     def _bytes_per_row(self) -> int:
         """About as many bytes as the past of an event takes."""
         histories, trees = self._program.histories, self._program.trees
-        values = int((histories[:, HISTORY_LANES] * histories[:, HISTORY_CELLS]).sum())
+        values = int((histories[:, col.HISTORY_LANES] * histories[:, col.HISTORY_CELLS]).sum())
         accesses = [ranker.access for ranker in self._rankers]
-        nodes = sum(_NODES[accesses[int(tree[TREE_TERM])]] * int(tree[TREE_LANES]) for tree in trees)
+        nodes = sum(_NODES[accesses[int(tree[col.TREE_TERM])]] * int(tree[col.TREE_LANES]) for tree in trees)
         return 64 + 16 * values + 24 * nodes + 64 * len(accesses)
 
     def extend(self, batch: Batch, state: State) -> Batch:
@@ -145,11 +127,11 @@ class PastRoom:
         """Per history, the entries of events that are in a window still open."""
         past, live = self.past, []
         for history, (window, *_) in enumerate(self._program.histories):
-            begin, end = past.rows[history, PAST_BEGIN : PAST_END + 1]
-            if batch.new_key[0] or not state.cursor[CURSOR_KEY]:
+            begin, end = past.rows[history, col.PAST_BEGIN : col.PAST_END + 1]
+            if batch.new_key[0] or not state.cursor[col.CURSOR_KEY]:
                 begin = end
             entries = np.arange(begin, end)
-            oldest = state.open[window, OPEN_ORIGIN] + state.open[window, OPEN_LANE]
+            oldest = state.open[window, col.OPEN_ORIGIN] + state.open[window, col.OPEN_LANE]
             live.append(entries[past.first[entries] + past.windows[entries] > oldest])
         return live
 
@@ -181,9 +163,9 @@ class PastRoom:
         events = [int(np.count_nonzero(_is_of(batch, event))) for event in self._classes]
         sizes = np.array([count + len(entries) for count, entries in zip(events, live, strict=True)], np.int64)
         begins = np.concatenate(([0], np.cumsum(sizes)))
-        values = sizes * histories[:, HISTORY_LANES] * histories[:, HISTORY_CELLS]
+        values = sizes * histories[:, col.HISTORY_LANES] * histories[:, col.HISTORY_CELLS]
         value_at = np.concatenate(([0], np.cumsum(values)))
-        seen = [int((p < e).sum()) for p, e in zip(live, self.past.rows[:, PAST_SEEN], strict=True)]
+        seen = [int((p < e).sum()) for p, e in zip(live, self.past.rows[:, col.PAST_SEEN], strict=True)]
         rows = np.array(
             [
                 [begin, size, begin, begin + len(entries), begin + visible]
@@ -192,14 +174,14 @@ class PastRoom:
             np.int64,
         ).reshape(-1, 5)
         ranked = self._ranked(batch)
-        nodes = np.array([ranked[term].nodes for term in program.trees[:, TREE_TERM]], np.int64)
-        lanes = nodes * program.trees[:, TREE_LANES]
+        nodes = np.array([ranked[term].nodes for term in program.trees[:, col.TREE_TERM]], np.int64)
+        lanes = nodes * program.trees[:, col.TREE_LANES]
         node_at = np.concatenate(([0], np.cumsum(lanes)))
-        intervals = program.trees[:, TREE_INTERVALS] != 0
-        without = intervals & (program.windows[program.trees[:, TREE_WINDOW], 0] == 0)
+        intervals = program.trees[:, col.TREE_INTERVALS] != 0
+        without = intervals & (program.windows[program.trees[:, col.TREE_WINDOW], 0] == 0)
         window_at = np.concatenate(([0], np.cumsum(np.where(without, 0, lanes))))
         high, low = np.zeros((2, int(node_at[-1])), np.int64)
-        for tree in np.flatnonzero(intervals & (program.trees[:, TREE_KIND] == EXTREME)):
+        for tree in np.flatnonzero(intervals & (program.trees[:, col.TREE_KIND] == EXTREME)):
             there = slice(int(node_at[tree]), int(node_at[tree + 1]))
             high[there], low[there] = NO_KEY
         length = int(begins[-1])
@@ -255,15 +237,17 @@ class PastRoom:
         """Classes of the events that are in trees of a term, or whose ranks are compared."""
         program = self._program
         history = _ordinals(program.feed_ends, len(program.feeds))
-        ranked = (scan[SCAN_HISTORY] for scan in program.scans if scan[SCAN_TERM] <= term < scan[SCAN_TERM_END])
+        ranked = (
+            scan[col.SCAN_HISTORY] for scan in program.scans if scan[col.SCAN_TERM] <= term < scan[col.SCAN_TERM_END]
+        )
         return {int(self._classes[h]) for h in ranked} | {
             int(self._classes[h])
             for h, (tree, _, _) in zip(history, program.feeds, strict=True)
-            if program.trees[tree, TREE_TERM] == term
+            if program.trees[tree, col.TREE_TERM] == term
         }
 
     def _copy(self, history: int, entries: Ints, sources: Ints, old: Past, new: Past) -> None:
-        begin = int(new.rows[history, PAST_FIRST])
+        begin = int(new.rows[history, col.PAST_FIRST])
         there = slice(begin, begin + len(entries))
         new.time[there], new.first[there], new.windows[there] = (
             old.time[entries],
@@ -271,17 +255,19 @@ class PastRoom:
             old.windows[entries],
         )
         new.source[there], new.taken[there] = sources, old.taken[entries]
-        width = int(self._program.histories[history, HISTORY_LANES] * self._program.histories[history, HISTORY_CELLS])
+        width = int(
+            self._program.histories[history, col.HISTORY_LANES] * self._program.histories[history, col.HISTORY_CELLS]
+        )
         value_begin = int(new.value_at[history])
         if len(entries) and entries[-1] - entries[0] + 1 == len(entries):
             first, size = (
-                int(old.value_at[history] + (entries[0] - old.rows[history, PAST_FIRST]) * width),
+                int(old.value_at[history] + (entries[0] - old.rows[history, col.PAST_FIRST]) * width),
                 width * len(entries),
             )
             for word in (0, 1):
                 new.values[word][value_begin : value_begin + size] = old.values[word][first : first + size]
             return
-        first = old.value_at[history] + (entries - old.rows[history, PAST_FIRST]) * width
+        first = old.value_at[history] + (entries - old.rows[history, col.PAST_FIRST]) * width
         lanes = (first[:, None] + np.arange(width)).ravel()
         for word in (0, 1):
             new.values[word][value_begin : value_begin + len(lanes)] = old.values[word][lanes]

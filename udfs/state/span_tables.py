@@ -10,20 +10,7 @@ import numpy as np
 from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, KernelPlan, Span
 from sparkext.udfs.state.assemble import cell_offsets, counted
 from sparkext.udfs.state.pane_tables import Panes, panes_of
-from sparkext.udfs.tables.columns import (
-    OF_EVALUATION,
-    OF_GAIN,
-    PANES_CELLS,
-    PANES_CELLS_END,
-    PANES_FRONT,
-    PANES_MATRICES,
-    PANES_NEWEST,
-    PANES_ROOM,
-    PANES_ROWS,
-    PANES_SINCE,
-    PANES_TOUCHED,
-    UPDATE_AT,
-)
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import Flags, Ints, Program
 
 FEW = 62
@@ -60,23 +47,23 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
     """Spans before the first event."""
     offsets = cell_offsets(plan)
     panes = _panes(plan, program, [FEW] * len(plan.spans))
-    row_of = {int(offset): row for row, offset in enumerate(program.updates[:, UPDATE_AT])}
+    row_of = {int(offset): row for row, offset in enumerate(program.updates[:, col.UPDATE_AT])}
     of = np.full((len(program.updates), 2), -1, np.int64)
     gains: list[list[int]] = []
     products: list[list[int]] = []
     targets: list[list[int]] = []
     for number, span in enumerate(plan.spans):
-        first, last = panes.windows[number, [PANES_CELLS, PANES_CELLS_END]].tolist()
+        first, last = panes.windows[number, [col.PANES_CELLS, col.PANES_CELLS_END]].tolist()
         index_of = {int(offset): index for index, offset in enumerate(panes.evaluations[first:last, 1])}
         for offset, index in index_of.items():
             if offset in row_of:
-                of[row_of[offset], OF_EVALUATION] = first + index
+                of[row_of[offset], col.OF_EVALUATION] = first + index
         wanted: dict[int, list[int]] = {}
         for gain in span.gains:
             for source in gain.sources:
                 wanted.setdefault(source, []).append(gain.cell)
         for cell, ends in wanted.items():
-            of[row_of[offsets[cell]], OF_GAIN] = len(gains)
+            of[row_of[offsets[cell]], col.OF_GAIN] = len(gains)
             mine = list(_products(plan, span, cell, offsets, index_of))
             gains.append([number, len(products), len(products) + len(mine), len(targets), len(targets) + len(ends)])
             products += mine
@@ -113,15 +100,18 @@ def with_room(spans: Spans, plan: KernelPlan, program: Program) -> Spans:
     old = spans.panes
     panes = _panes(plan, program, [2 * n if is_used else n for n, is_used in zip(*_rooms(old), strict=True)])
     for before, now in zip(old.windows.tolist(), panes.windows.tolist(), strict=True):
-        room, size = before[PANES_ROOM], before[PANES_CELLS_END] - before[PANES_CELLS]
-        for column, length in ((PANES_FRONT, room * size), (PANES_MATRICES, room * size * before[PANES_ROWS])):
+        room, size = before[col.PANES_ROOM], before[col.PANES_CELLS_END] - before[col.PANES_CELLS]
+        for column, length in (
+            (col.PANES_FRONT, room * size),
+            (col.PANES_MATRICES, room * size * before[col.PANES_ROWS]),
+        ):
             there, here = (slice(row[column], row[column] + length) for row in (before, now))
             panes.memory.high[here], panes.memory.low[here] = old.memory.high[there], old.memory.low[there]
-        of, to = before[PANES_NEWEST], now[PANES_NEWEST]
+        of, to = before[col.PANES_NEWEST], now[col.PANES_NEWEST]
         panes.newest[to : to + room] = old.newest[of : of + room]
-        of, to = of + room, to + now[PANES_ROOM]
+        of, to = of + room, to + now[col.PANES_ROOM]
         panes.newest[to : to + room] = old.newest[of : of + room]
-        of, to, length = before[PANES_TOUCHED], now[PANES_TOUCHED], room * size
+        of, to, length = before[col.PANES_TOUCHED], now[col.PANES_TOUCHED], room * size
         panes.touched[to : to + length] = old.touched[of : of + length]
     panes.now[:] = old.now
     return spans._replace(panes=panes)
@@ -133,5 +123,5 @@ def _panes(plan: KernelPlan, program: Program, rooms: Sequence[int]) -> Panes:
 
 def _rooms(panes: Panes) -> tuple[list[int], list[bool]]:
     """For how many panes of each span there is room, and whether it is used up."""
-    room = panes.windows[:, PANES_ROOM]
-    return room.tolist(), (panes.now[:, PANES_SINCE] + 1 >= room).tolist()
+    room = panes.windows[:, col.PANES_ROOM]
+    return room.tolist(), (panes.now[:, col.PANES_SINCE] + 1 >= room).tolist()

@@ -16,22 +16,8 @@ from sparkext.udfs.state.pane_tables import Matrix, new_panes, put_stretches, st
 from sparkext.udfs.state.past import PastRoom
 from sparkext.udfs.state.region_tables import new_regions
 from sparkext.udfs.state.span_tables import is_full, new_spans, with_room
+from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.batch import Batch, no_batch
-from sparkext.udfs.tables.columns import (
-    CURSOR_GROUP,
-    CURSOR_KEY,
-    CURSOR_ROWS,
-    CURSOR_SCALED,
-    CURSOR_TIME,
-    CURSOR_WIDE,
-    IS_FILLED,
-    OPEN_EARLIEST,
-    OPEN_FIRST,
-    OPEN_LANE,
-    OPEN_LAST,
-    REGION_BURSTS,
-    REGION_EVENTS,
-)
 from sparkext.udfs.tables.program import Ints, Output
 from sparkext.udfs.workers.variants import COMPILED, FORMS, FULL, PLAIN, Arguments, Kernel, KernelForm, variant_of
 
@@ -86,7 +72,7 @@ class Machine:
         self._differences = None if lean else new_differences(plan)
         self._panes = new_panes(plan, self._program, stretches)
         if plan.is_stretched:
-            self._state.open[0, OPEN_LANE] = plan.panes[0].rows  # only the matrix of the stretch is asked for
+            self._state.open[0, col.OPEN_LANE] = plan.panes[0].rows  # only the matrix of the stretch is asked for
         self._form = form or KernelForm()
         self._no_output, self._no_batch = new_output(plan, 1), no_batch(plan)
         self._variant = variant_of(self._arguments(self._no_output, self._no_batch))
@@ -94,22 +80,22 @@ class Machine:
     @property
     def rows(self) -> int:
         """Rows written since the last flush."""
-        return int(self._state.cursor[CURSOR_ROWS])
+        return int(self._state.cursor[col.CURSOR_ROWS])
 
     @property
     def group(self) -> int:
         """Number of the group under way, among those begun since the last flush."""
-        return int(self._state.cursor[CURSOR_GROUP])
+        return int(self._state.cursor[col.CURSOR_GROUP])
 
     @property
     def time(self) -> int:
         """Time of the latest event."""
-        return int(self._state.cursor[CURSOR_TIME])
+        return int(self._state.cursor[col.CURSOR_TIME])
 
     @property
     def has_begun(self) -> bool:
         """Whether a key is under way."""
-        return bool(self._state.cursor[CURSOR_KEY])
+        return bool(self._state.cursor[col.CURSOR_KEY])
 
     @property
     def bursts(self) -> Ints:
@@ -117,16 +103,18 @@ class Machine:
 
         Shape (regions, 3).
         """
-        now = np.zeros((0, REGION_EVENTS + 1), np.int64) if self._regions is None else self._regions.now
-        return now[:, REGION_BURSTS : REGION_EVENTS + 1]
+        now = np.zeros((0, col.REGION_EVENTS + 1), np.int64) if self._regions is None else self._regions.now
+        return now[:, col.REGION_BURSTS : col.REGION_EVENTS + 1]
 
     def flushed(self) -> None:
         """Take note that what was written has been handed on."""
-        self._state.cursor[CURSOR_ROWS] = self._state.cursor[CURSOR_GROUP] = 0
+        self._state.cursor[col.CURSOR_ROWS] = self._state.cursor[col.CURSOR_GROUP] = 0
 
     def follow(self, other: Machine) -> None:
         """Write where another has stopped to, which has no key under way."""
-        self._state.cursor[CURSOR_ROWS : CURSOR_GROUP + 1] = other._state.cursor[CURSOR_ROWS : CURSOR_GROUP + 1]
+        self._state.cursor[col.CURSOR_ROWS : col.CURSOR_GROUP + 1] = other._state.cursor[
+            col.CURSOR_ROWS : col.CURSOR_GROUP + 1
+        ]
 
     def pause(self) -> None:
         """Bring all totals up to the latest time, so that another machine can take over before an event of a later."""
@@ -149,12 +137,12 @@ class Machine:
         if self._regions is not None:
             self._regions.seen[:] = -1
         if self._guards is not None:
-            self._guards.cuts[:, IS_FILLED] = 1
+            self._guards.cuts[:, col.IS_FILLED] = 1
 
     def restrict(self, windows: Sequence[tuple[int, int]]) -> None:
         """Let only some windows open of each kind: from a first number to a last."""
         for kind, (first, last) in enumerate(windows):
-            self._state.open[kind, OPEN_EARLIEST:] = first, last
+            self._state.open[kind, col.OPEN_EARLIEST :] = first, last
 
     def extend(self, batch: Batch) -> Batch:
         """A batch with what conditions on the event before may have to look at."""
@@ -207,9 +195,9 @@ class Machine:
             scratch: An output for the rows that the stretch would be by itself.
         """
         cursor = self._state.cursor
-        rows, cursor[CURSOR_ROWS] = self.rows, 0
+        rows, cursor[col.CURSOR_ROWS] = self.rows, 0
         self.end_key(scratch)
-        cursor[CURSOR_ROWS] = rows
+        cursor[col.CURSOR_ROWS] = rows
         scratch.table.fill(-1)
         return stretch_matrix(self._panes)
 
@@ -222,8 +210,8 @@ class Machine:
             output: What it is written to.
         """
         state = self._state
-        state.cursor[[CURSOR_KEY, CURSOR_GROUP, CURSOR_WIDE, CURSOR_SCALED]] = 1, group, 1, 1
-        state.open[0, OPEN_FIRST : OPEN_LAST + 1] = 0
+        state.cursor[[col.CURSOR_KEY, col.CURSOR_GROUP, col.CURSOR_WIDE, col.CURSOR_SCALED]] = 1, group, 1, 1
+        state.open[0, col.OPEN_FIRST : col.OPEN_LAST + 1] = 0
         set_units(state.totals, self._panes.units)
         put_stretches(self._panes, matrices)
         self.end_key(output)
