@@ -554,3 +554,9 @@ def test_many_clauses_in_one_statement(events: SparkSession) -> None:
     united = " UNION ALL ".join(f"SELECT {i} AS i, k, n FROM e {clause('A' + ' B' * i)}" for i in range(12))
     assert values(events.sql(united))[:4] == [(0, "x", 2), (0, "y", 1), (1, "x", 3), (1, "y", 1)]
     assert KEYED in united
+
+
+def test_braces_of_a_pattern_beside_those_of_a_frame(spark: SparkSession) -> None:
+    stream(spark, {"x": "a1 a2 b3"})
+    text = trends("A{2} B").replace("{", "{{").replace("}", "}}").replace("FROM e", "FROM {df}")
+    assert values(spark.sql(text, df=spark.table("e"))) == [("x", 1)]
