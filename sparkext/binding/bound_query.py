@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType
 
 from sparkext.binding.event_time import TimeKind
 from sparkext.binding.meaning import Meaning
-from sparkext.binding.session_state import SessionState
+from sparkext.binding.session_state import Environment, SessionState
+from sparkext.jvm.analysis_context import is_built_in
 from sparkext.planner.patterns.pattern import Pattern
 from sparkext.planner.patterns.query import Aggregate, Completion, EventClass, Query, Selection, Step, Window
 from sparkext.sql.event_expressions import EventExpression
+
+_CALL = re.compile(r"(\.\s*)?([^\W\d]\w*|`[^`]+`)\s*\(")
+"""A name with a parenthesis after it, and the dot before it."""
+
+_OPERATORS = frozenset(("AND", "OR", "NOT", "IN", "IS", "LIKE", "WHEN", "THEN", "ELSE", "CASE", "BETWEEN", "INTERVAL"))
+"""Words that may stand before a parenthesis and call nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,7 @@ class Measure:
     expression: EventExpression
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BoundQuery:
     """A trend query with its names resolved and its types checked.
 
@@ -130,6 +139,12 @@ class BoundQuery:
         )
         object.__setattr__(self, "computation", computation)
 
+    @cached_property
+    def environment(self) -> Environment:
+        """Where its texts mean what they do: in every schema, unless they call functions that are not Spark's own."""
+        of_any = all(map(_means_the_same_everywhere, self.texts))
+        return replace(self.state.environment, namespace=()) if of_any else self.state.environment
+
     @property
     def has_variables(self) -> bool:
         """Whether variables of the session decide what it computes."""
@@ -145,6 +160,12 @@ class BoundQuery:
     def sorted_partitions(self) -> tuple[Key, ...]:
         """`partitions` in the order that a pool keeps them in."""
         return tuple(sorted(self.partitions, key=_canonical))
+
+
+def _means_the_same_everywhere(text: str) -> bool:
+    """Whether an expression calls functions of Spark's own alone, which need no schema."""
+    calls = ((one[1], one[2]) for one in _CALL.finditer(text))
+    return all(not dot and (name.upper() in _OPERATORS or is_built_in(name.strip("`"))) for dot, name in calls)
 
 
 def event_texts(

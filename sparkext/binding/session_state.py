@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.analysis_context import ANSI, current_namespace, functions_hash
+from sparkext.jvm.analysis_context import ANSI, current_namespace, default_of, functions_hash
 
 _CASE_SENSITIVE = "spark.sql.caseSensitive"
 
@@ -114,7 +114,14 @@ def _environment(spark: SparkSession, confs: Mapping[str, str], namespace: tuple
 
 def confs_that_are_read(spark: SparkSession, confs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Those of ``confs``, by name, sorted, that decide what a statement means or which rows it gives."""
-    return tuple(sorted((name, value) for name, value in confs.items() if _is_read(spark, name)))
+    read = (name for name, value in confs.items() if _is_read(spark, name) and not _is_unset(name, value))
+    return tuple(sorted((name, confs[name]) for name in read))
+
+
+def _is_unset(name: str, value: str) -> bool:
+    """Whether a conf has been given the value that it has without that."""
+    default = default_of(name)
+    return default is not None and default.lower() == value.lower()
 
 
 def _is_read(spark: SparkSession, name: str) -> bool:

@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.gateway import java_class, java_gateway, java_method
+from sparkext.jvm.gateway import JvmError, java_class, java_gateway, java_method
 
 TIME_ZONE = "spark.sql.session.timeZone"
 ANSI = "spark.sql.ansi.enabled"
@@ -87,6 +88,22 @@ def has_double_quoted_names() -> bool:
 def _ansi_by_default(_: Any) -> str:
     """What a JVM takes `ANSI` for where it is not set: what it was started with."""
     return str(java_class("org.apache.spark.sql.internal.SQLConf")().ansiEnabled())
+
+
+@lru_cache(maxsize=1024)
+def default_of(name: str) -> str | None:
+    """The value that a conf has where it is not set; None if there is none."""
+    try:
+        return str(java_class("org.apache.spark.sql.internal.SQLConf")().getConfString(name))
+    except (CapturedException, JvmError):
+        return None
+
+
+@lru_cache(maxsize=1024)
+def is_built_in(name: str) -> bool:
+    """Whether a name is that of a function of Spark's own, which it is in every schema."""
+    known = java_class("org.apache.spark.sql.catalyst.analysis.FunctionRegistry").expressions()
+    return bool(known.contains(name.lower()))
 
 
 def session_confs(spark: SparkSession) -> dict[str, str]:

@@ -132,6 +132,23 @@ class AnalysedRelations:
         self._same: dict[tuple[int, int], tuple[bool, DataFrame, DataFrame]] = {}
         self._meanings: dict[tuple[int, tuple[str, ...]], tuple[Meaning, DataFrame]] = {}
         self._known = known
+        self._context = context
+        self._elsewhere: dict[tuple[str, ...], AnalysedRelations] = {}
+
+    def of(self, query: BoundQuery, use: ClauseUse) -> AnalysedRelations | None:
+        """Looks at what a query reads: these, or those of another schema, as a permanent view may be of.
+
+        None if the query is to be looked at under other settings, or if its texts depend on the schema.
+        """
+        own = query.state.environment
+        if own == self.state.environment:
+            return self
+        if use.view is None or query.environment != replace(self.state.environment, namespace=()):
+            return None
+        if own.namespace not in self._elsewhere:
+            known = LastingAnalyses(replace(self.state, environment=own))
+            self._elsewhere[own.namespace] = AnalysedRelations(self._spark, known, self._context, self.confs)
+        return self._elsewhere[own.namespace]
 
     @cached_property
     def confs(self) -> dict[str, str]:

@@ -91,7 +91,7 @@ class Pool:
         self._optimizer = optimizer
         self._source = first.source
         self._meant = first.meaning.source
-        self._environment = first.state.environment
+        self._environment = first.environment
         self.planning = threading.RLock()
         self._keys = _key_texts(first)
         self._first = first
@@ -109,7 +109,7 @@ class Pool:
 
     def takes(self, query: BoundQuery) -> bool:
         """Whether ``query`` has the source, keys and time of this pool, and what they mean is the same."""
-        if self._environment != query.state.environment:
+        if self._environment != query.environment:
             return False
         if self._meant is query.meaning.source and self._keys == _key_texts(query):
             return True

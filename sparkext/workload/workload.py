@@ -492,9 +492,9 @@ class Workload:
     def _follow_all(self, relations: AnalysedRelations, queries: Iterable[TrendQuery]) -> None:
         """Follow the sources of queries that are not read now; what is wrong is reported when they are."""
         for query in list(queries):
-            if query.bound.state.environment == relations.state.environment:
+            if (its := relations.of(query.bound, query.use)) is not None:
                 try:
-                    self._follow(relations, query)
+                    self._follow(its, query)
                 except PlanningError:
                     query.is_right = False
 

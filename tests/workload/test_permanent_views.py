@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -385,3 +386,38 @@ def test_to_drop_or_replace_it_runs_nothing(events: SparkSession, other: SparkSe
     other.sql("USE made")
     other.sql(statement.format(trends("A")))
     assert list(tracker.getJobIdsForGroup(None)) == before
+
+
+def test_views_of_several_schemas_and_settings_are_one_pool(events: SparkSession, other: SparkSession) -> None:
+    """Whichever schema was the current one, and whether a setting has been given the value that it has anyhow."""
+    patterns = ("A B", "A+ B", "A B+", "A+ B+")
+    for number, pattern in enumerate(patterns):
+        if number == 1:
+            events.sql("USE elsewhere")
+        if number == 2:
+            events.sql("SET spark.sql.caseSensitive = false")
+        if number == 3:
+            events.sql(f"CREATE TABLE e USING parquet AS {ROWS} WHERE t > 2")
+        events.sql(f"CREATE VIEW made.v{number} AS {trends(pattern, source='made.e')}")
+        events.sql(f"CREATE VIEW w{number} AS {trends(pattern, source='e')}") if number == 3 else None
+    events.conf.unset("spark.sql.caseSensitive")
+    found = [values(other.table(f"made.v{number}")) for number in range(4)]
+    assert found == [[("x", n)] for n in (3, 4, 4, 5)]
+    assert values(other.table("elsewhere.w3")) == [("x", 1)]
+    text = other.sql("EXPLAIN SHARING").collect()[0].plan
+    assert re.findall(r"^Pool \d: (\d quer\w+)", text, re.MULTILINE) == ["4 queries", "1 query"]
+    assert "broken" not in text
+    events.sql("INSERT INTO made.e VALUES ('x', 5, 'B')")
+    assert values(other.table("made.v3")) == [("x", 13)]
+    assert [values(other.table(f"made.v{number}")) for number in range(3)] == [[("x", 5)], [("x", 7)], [("x", 10)]]
+
+
+def test_views_whose_functions_depend_on_the_schema_are_not(events: SparkSession, other: SparkSession) -> None:
+    """They are computed where they mean what they do."""
+    events.sql("CREATE FUNCTION made.later(x INT) RETURNS INT RETURN x + 1")
+    events.sql(f"CREATE VIEW made.v0 AS {trends('A B', more='DEFINE B AS made.later(B.t) > 3')}")
+    events.sql("USE elsewhere")
+    events.sql(f"CREATE VIEW made.v1 AS {trends('A B', source='made.e', more='DEFINE B AS made.later(B.t) > 3')}")
+    for name in ("v0", "v1"):
+        assert values(other.table(f"made.{name}")) == [("x", 2)]
+    assert "Pool 2: 1 query" in other.sql("EXPLAIN SHARING").collect()[0].plan
