@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from pyspark.sql import DataFrame
@@ -12,7 +12,7 @@ from pyspark.sql.types import DataType
 
 from sparkext.binding.event_time import TimeKind
 from sparkext.binding.meaning import Meaning
-from sparkext.binding.session_state import Environment, SessionState
+from sparkext.binding.session_state import SessionState
 from sparkext.jvm.analysis_context import is_built_in
 from sparkext.planner.patterns.pattern import Pattern
 from sparkext.planner.patterns.query import Aggregate, Completion, EventClass, Query, Selection, Step, Window
@@ -20,6 +20,9 @@ from sparkext.sql.event_expressions import EventExpression
 
 _CALL = re.compile(r"(\.\s*)?([^\W\d]\w*|`[^`]+`)\s*\(")
 """A name with a parenthesis after it, and the dot before it."""
+
+_READS = re.compile(r"\b(select|table|from|values)\b", re.IGNORECASE)
+"""Words of a subquery, some of which stand elsewhere, too."""
 
 _OPERATORS = frozenset(("AND", "OR", "NOT", "IN", "IS", "LIKE", "WHEN", "THEN", "ELSE", "CASE", "BETWEEN", "INTERVAL"))
 """Words that may stand before a parenthesis and call nothing."""
@@ -140,10 +143,9 @@ class BoundQuery:
         object.__setattr__(self, "computation", computation)
 
     @cached_property
-    def environment(self) -> Environment:
-        """Where its texts mean what they do: in every schema, unless they call functions that are not Spark's own."""
-        of_any = all(map(_means_the_same_everywhere, self.texts))
-        return replace(self.state.environment, namespace=()) if of_any else self.state.environment
+    def needs_schema(self) -> bool:
+        """Whether its texts may mean something else in another schema, as they call what is not Spark's own."""
+        return not all(map(_means_the_same_everywhere, self.texts))
 
     @property
     def has_variables(self) -> bool:
@@ -163,7 +165,9 @@ class BoundQuery:
 
 
 def _means_the_same_everywhere(text: str) -> bool:
-    """Whether an expression calls functions of Spark's own alone, which need no schema."""
+    """Whether an expression reads no table, and calls functions of Spark's own alone, which need no schema."""
+    if _READS.search(text):
+        return False
     calls = ((one[1], one[2]) for one in _CALL.finditer(text))
     return all(not dot and (name.upper() in _OPERATORS or is_built_in(name.strip("`"))) for dot, name in calls)
 

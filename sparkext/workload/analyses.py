@@ -143,7 +143,8 @@ class AnalysedRelations:
         own = query.state.environment
         if own == self.state.environment:
             return self
-        if use.view is None or query.environment != replace(self.state.environment, namespace=()):
+        is_like = own == replace(self.state.environment, namespace=own.namespace)
+        if use.view is None or query.needs_schema or not is_like:
             return None
         if own.namespace not in self._elsewhere:
             known = LastingAnalyses(replace(self.state, environment=own))

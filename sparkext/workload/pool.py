@@ -91,14 +91,16 @@ class Pool:
         self._optimizer = optimizer
         self._source = first.source
         self._meant = first.meaning.source
-        self._environment = first.environment
+        self._environment = replace(first.state.environment, namespace=())
+        self._namespaces = {first.state.environment.namespace}
+        self._is_of_schema = first.needs_schema
         self.planning = threading.RLock()
+        self._listing = threading.Lock()
         self._keys = _key_texts(first)
         self._first = first
         self._shape = _shape(first)
         self._compared: WeakKeyDictionary[DataFrame, bool] = WeakKeyDictionary()
         self.runs: list[Run] = []
-        self._listing = threading.Lock()
         self._version = SourceVersion()
         self._sampled: list[ObservedStatistics] = []
         self._counted: list[ObservedStatistics] = []
@@ -108,9 +110,24 @@ class Pool:
         self._has_warned = False
 
     def takes(self, query: BoundQuery) -> bool:
-        """Whether ``query`` has the source, keys and time of this pool, and what they mean is the same."""
-        if self._environment != query.environment:
+        """Whether ``query`` has the source, keys and time of this pool, and what they mean is the same.
+
+        Queries of several schemas go together if what they call is the same in all of them. One that is taken belongs
+        to the pool from then on.
+        """
+        own = query.state.environment
+        if self._environment != replace(own, namespace=()):
             return False
+        if not self._has_keys_of(query):
+            return False
+        with self._listing:
+            namespaces, is_of_schema = self._namespaces | {own.namespace}, self._is_of_schema or query.needs_schema
+            if len(namespaces) > 1 and is_of_schema:
+                return False
+            self._namespaces, self._is_of_schema = namespaces, is_of_schema
+            return True
+
+    def _has_keys_of(self, query: BoundQuery) -> bool:
         if self._meant is query.meaning.source and self._keys == _key_texts(query):
             return True
         if self._shape != _shape(query) or not names_alike(self._source, query.source):
