@@ -11,13 +11,16 @@ from collections.abc import Iterable, Sequence
 
 from sparkext.binding.bound_query import BoundQuery
 
-_OF_OTHERS = (
-    *("[TREND_COUNT_OVERFLOW]", "[TREND_INTERVAL_OVERFLOW]", "cancelled"),
-    *("Python worker exited unexpectedly", "Python worker failed to connect back", "EOFException"),
-    *("ExecutorLostFailure", "Executor heartbeat timed out", "FetchFailed", "MetadataFetchFailed"),
-    *("OutOfMemory", "[UNABLE_TO_ACQUIRE_MEMORY]", "No space left on device", "Disk quota exceeded"),
+_OF_OTHERS = ("[TREND_COUNT_OVERFLOW]", "[TREND_INTERVAL_OVERFLOW]", "cancelled")
+"""Words of errors that no query's expressions are the reason of."""
+
+_OF_THE_MACHINE = re.compile(
+    r"Python worker (?:exited|failed|did not|crashed)|PYTHON_WORKER|WORKER_EXITED|ExecutorLost|executor (?:was )?lost"
+    r"|Executor heartbeat timed out|FetchFailed|FETCH_FAILED|OutOfMemory|UNABLE_TO_ACQUIRE_MEMORY|\bMemoryError\b"
+    r"|No space left on device|Disk quota exceeded|java\.io\.EOFException|Connection reset|Broken pipe",
+    re.IGNORECASE,
 )
-"""Words of errors that no query's expressions are the reason of: of results, of the machine, of who has cancelled."""
+"""Words of errors of a machine, a process or the network: it may go well the next time, and with any query."""
 
 _SHOWN = re.compile(r"^== SQL[^\n]*==\n(.*?)\n[ ^]*\^", re.MULTILINE | re.DOTALL)
 
@@ -34,6 +37,7 @@ def divided(queries: Sequence[BoundQuery], reasons: Iterable[str]) -> list[list[
         the text; if no error shows any text, as those of functions in Python, the other half of the queries.
     """
     reasons = [reason for reason in reasons if not any(name in reason for name in _OF_OTHERS)]
+    reasons = [reason for reason in reasons if not _OF_THE_MACHINE.search(reason.split("\n== SQL", 1)[0])]
     if not reasons:
         return [list(queries)]
     shown = [_lines(text) for reason in reasons for text in _SHOWN.findall(reason)]

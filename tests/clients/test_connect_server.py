@@ -153,6 +153,35 @@ def test_clients_do_not_see_each_other_and_leave_nothing(server: Server) -> None
     eventually(lambda: server.log.read_text().count("a session was closed") > before, 30)
 
 
+def test_stand_ins_of_other_clients_are_refused(server: Server) -> None:
+    """Also where a client builds the plan itself, and no text is parsed."""
+    found = server.says("""
+from pyspark.sql.connect.functions import lit
+spark.sql(EVENTS)
+spark.sql("CREATE TEMP VIEW mine AS " + trends("A B"))
+assert counts(spark.table("mine")) == [3]
+other = SparkSession.builder.remote(sys.argv[1]).create()
+other.sql("SELECT n FROM VALUES (1, 'A'), (2, 'B') AS e(t, kind) MATCH_TREND "
+          "(ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A B))").collect()
+for number in range(1, 12):
+    named = f"SELECT * FROM IDENTIFIER('sparkext' || '_trend')({number})"
+    for way in (
+        lambda: other.sql(f"SELECT * FROM sparkext_trend({number})"),
+        lambda: other.sql(named),
+        lambda: other.tvf._fn("sparkext_trend", lit(number)),
+    ):
+        try:
+            print(counts(way()))
+        except Exception as error:
+            print(error.getCondition())
+other.stop()
+spark.stop()
+""")
+    assert len(found) == 33
+    assert set(found) <= {"TREND_STAND_IN", "TREND_NOT_PLANNED", "[1]"}  # its own rows, not those of the first client
+    assert set(found[::3]) == {"TREND_STAND_IN"}
+
+
 def test_a_port_in_use_and_options_that_are_unknown(server: Server, tmp_path: Path) -> None:
     port = ["--conf", f"spark.connect.grpc.binding.port={server.port}", "--conf", "spark.port.maxRetries=0"]
     for options, said in ((port, f"cannot listen on port {server.port}: "), (["--hiveconf", "a=b"], "unknown option")):

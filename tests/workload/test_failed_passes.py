@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import cast
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -154,18 +158,59 @@ def test_a_measure_that_fails_fails_what_reads_it(views: SparkSession) -> None:
         fails(views, "wrong", "DIVIDE_BY_ZERO")
 
 
-@pytest.mark.parametrize(
-    "reason",
-    [
-        "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed): java.io.EOFException",
-        "ExecutorLostFailure (executor 3 exited caused by one of the running tasks)",
-        "FetchFailed(BlockManagerId(1, host, 7337, None), shuffleId=0)",
-        "java.lang.OutOfMemoryError: Java heap space",
-        "java.io.IOException: No space left on device",
-    ],
+LOST = (
+    "Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times, most recent failure: Lost task 0.0 in stage "
+    "3.0 (TID 5) (host executor driver): "
 )
-def test_what_happens_to_a_machine_is_no_reason_to_divide(reason: str) -> None:
-    queries = cast("list[BoundQuery]", [object(), object(), object()])
-    assert divided(queries, [reason]) == [queries]
-    failed = "org.apache.spark.api.python.PythonException: Traceback (most recent call last)"
-    assert divided(queries, [reason, failed]) == [queries[:2], queries[2:]]
+MACHINE = (
+    "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed). Consider setting …",
+    "ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Command exited with code 137",
+    "FetchFailed(BlockManagerId(1, host, 40001, None), shuffleId=0, mapIndex=0, mapId=0, reduceId=1, message=…)",
+    "java.lang.OutOfMemoryError: Java heap space",
+    "org.apache.spark.memory.SparkOutOfMemoryError: [UNABLE_TO_ACQUIRE_MEMORY] Unable to acquire 65536 bytes",
+    "java.io.IOException: No space left on device",
+    "java.io.EOFException: reached end of stream",
+    "org.apache.spark.api.python.PythonException: Traceback …\nMemoryError",
+)
+
+
+class Named:
+    """A query, as far as it is looked at here."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = texts
+
+
+@pytest.mark.parametrize("reason", MACHINE)
+def test_what_a_machine_fails_of_divides_nothing(reason: str) -> None:
+    """It says nothing of any query; what fails as well does."""
+    queries = cast("list[BoundQuery]", [Named("a > 0"), Named("CAST(b AS INT)"), Named("c")])
+    assert divided(queries, [LOST + reason]) == [queries]
+    shown = "[CAST_INVALID_INPUT] …\n== SQL (line 2, position 1) ==\nCAST(b AS INT)\n^^^^^^^^^^^^^^\n"
+    assert divided(queries, [LOST + reason, shown]) == [[queries[0], queries[2]], [queries[1]]]
+    assert divided(queries, ["ValueError: 'OutOfMemory' is meant\n== SQL ==\nOutOfMemoryError\n^^^\n"]) == [queries]
+    assert len(divided(queries, ["PythonException: ValueError: invalid literal"])) == 2
+
+
+def test_a_killed_worker_leaves_one_pass(views: SparkSession, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    """Spark's error, and then the rows of all queries from one pass."""
+    order = tmp_path / "die"
+    order.touch()
+
+    def survives(_: object) -> bool:
+        if order.exists():
+            order.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return True
+
+    views.udf.register("number", survives, "boolean")
+    views.conf.set("spark.sparkext.statistics", "none")  # a sample would be the first to meet it
+    views.sql(f"CREATE TEMP VIEW killed AS {trends('A B', more='DEFINE B AS number(text)')}")
+    with pytest.raises(Py4JJavaError, match="Python worker exited unexpectedly"):
+        views.table("one").collect()
+    views.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    assert failures(views.sparkContext, "4 queries", 0)
+    assert failed_before_all_is_well(views) == 0
+    assert values(views.table("killed")) == [("x", 3)]
+    assert "will be computed apart" not in caplog.text
+    assert "Pool 1: 4 queries, 1 pass" in views.sql("EXPLAIN SHARING").collect()[0].plan
