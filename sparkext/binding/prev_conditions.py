@@ -194,7 +194,8 @@ class _Translator:
         Raises:
             PlanningError: ``TREND_PREV_UNSUPPORTED`` when Spark's text for it does not mean the same.
         """
-        found = readable_sql(self._frame, tree)
+        written = self._written(tree)
+        found = readable_sql(self._frame, tree, None if written is None else self._whole.text[slice(*written)])
         if found is None:
             raise self._unsupported(tree)
         text, variables = found
@@ -363,13 +364,17 @@ class _Translator:
         is_interval = name.startswith("interval") and "month" not in name and "year" not in name
         return name.startswith("decimal") or is_interval or name in _KINDS.keys() - {"string", "binary"}
 
+    def _written(self, tree: Tree) -> tuple[int, int] | None:
+        """Where a tree stands in the text of the condition; None if Spark does not say."""
+        span = span_of(tree)  # of the text in parentheses
+        return None if span is None else (span[0] - 1, span[1] - 1)
+
     def _unsupported(self, tree: Tree) -> PlanningError:
         start, end = self._whole.start, self._whole.end
-        span = span_of(tree)
-        if span is not None and kind_of(tree) != "AttributeReference":
-            # Offsets are those of the text in parentheses.
-            start, end = start + span[0] - 1, start + span[1] - 1
-            shown = self._whole.text[start - self._whole.start : end - self._whole.start]
+        written = self._written(tree)
+        if written is not None and kind_of(tree) != "AttributeReference":
+            shown = self._whole.text[slice(*written)]
+            start, end = start + written[0], start + written[1]
         else:
             shown = sql_of(tree)
         shown = " ".join(_with_calls(shown, self._expression).split())

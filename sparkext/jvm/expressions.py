@@ -44,12 +44,13 @@ def sql_of(tree: Tree) -> str:
     return str(tree.sql())
 
 
-def readable_sql(frame: DataFrame, tree: Tree) -> tuple[str, list[str]] | None:
+def readable_sql(frame: DataFrame, tree: Tree, written: str | None = None) -> tuple[str, list[str]] | None:
     """SQL that Spark reads as what a tree is, with values in place of variables; None if there is none.
 
     Args:
         frame: Of whose columns the tree is.
         tree: The tree.
+        written: What Spark may have read it from, for functions whose own text it cannot read, such as ``x -> x > 1``.
 
     Returns:
         The SQL, and names of the variables of the session in the tree; those of a script end with it.
@@ -57,13 +58,19 @@ def readable_sql(frame: DataFrame, tree: Tree) -> tuple[str, list[str]] | None:
     variables = _variables(tree)
     values = {text: value for text, (_, value) in variables.items()}
     text = _replaced(sql_of(tree), values)
+    again = _analysed(frame, text)
+    if again is not None and (again.semanticEquals(tree) or _plain_sql(again) == _replaced(_plain_sql(tree), values)):
+        return text, [name for name, _ in variables.values() if name is not None]
+    again = None if written is None or variables else _analysed(frame, written)
+    return None if written is None or again is None or not again.semanticEquals(tree) else (written, [])
+
+
+def _analysed(frame: DataFrame, text: str) -> Tree | None:
+    """Spark's tree of a text; None if it cannot make sense of it."""
     try:
-        again = analysed_expression(frame, text)
+        return analysed_expression(frame, text)
     except CapturedException:
         return None
-    if not again.semanticEquals(tree) and _plain_sql(again) != _replaced(_plain_sql(tree), values):
-        return None
-    return text, [name for name, _ in variables.values() if name is not None]
 
 
 def _variables(tree: Tree) -> dict[str, tuple[str | None, str]]:

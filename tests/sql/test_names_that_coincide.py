@@ -53,6 +53,24 @@ def test_parameters_of_lambda_functions(spark: SparkSession, condition: str) -> 
     assert values(found) == [(1, 1)]
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "exists(items, x -> x > 10) AND v > A.v",
+        "exists(items, a -> a > 10) AND v > PREV(v)",
+        "aggregate(items, 0, (a, b) -> a + b) > 10 AND v > A.v",
+        "exists(items, a -> exists(items, b -> a = b + 8)) AND v > A.v",
+        "transform(items, a -> a + B.v)[0] > A.v + 10",
+        "transform(items, a -> a + v)[0] > PREV(transform(items, b -> b + v)[0]) + 9",
+    ],
+)
+def test_parameters_beside_an_earlier_event(spark: SparkSession, condition: str) -> None:
+    """Spark writes such functions as it cannot read them."""
+    relation(spark, "ev", "t, e, v, items", ["1, 'A', 5, array(2)", "2, 'B', 6, array(11, 3)", "3, 'B', 7, array(3)"])
+    found = spark.sql(query("COUNT(*) AS n, MAX(B.t) AS at", more=f"DEFINE B AS {condition}"))
+    assert values(found) == [(1, 2)]
+
+
 def test_a_parameter_in_an_aggregate(spark: SparkSession) -> None:
     relation(spark, "ev", "t, e, v", ["1, 'A', array(1, 2)", "2, 'B', array(3, 4)"])
     found = spark.sql(query("SUM(aggregate(B.v, 0, (b, a) -> b + a)) AS s"))
