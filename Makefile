@@ -40,7 +40,7 @@ constraints: ## Write constraints.txt anew: the newest packages that pyproject.t
 	@mv constraints.new constraints.txt
 	@rm -rf $(VENV)-newest
 
-bench: $(VENV)/.dev ## Benchmarks in their quick form; `make bench ARGS="--full --page"` for docs/performance.md
+bench: $(VENV)/.dev ## Benchmarks in their quick form; `make bench ARGS="--full --page"` writes the figures of the pages
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks $(ARGS)
 
 browser:

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.bench import SIZES, Bench, Benchmark
-from benchmarks.page import FIGURES, Recorded, merged, read_documents, write_documents, write_page
+from benchmarks.page import FIGURES, Recorded, merged, read_documents, write_documents, write_notes
 from benchmarks.report import COLUMNS, aligned
 from benchmarks.suite import BENCHMARKS, measure
+from benchmarks.user_page import write_user_page
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_documents(asked.json, runs)
             if asked.page:
                 write_documents(FIGURES, merged(read_documents(FIGURES), runs, list(known)))
-                write_page(read_documents(FIGURES))
+                kept = read_documents(FIGURES)
+                write_notes(kept)
+                write_user_page(kept)
     finally:
         bench.close()
     met = [row.met for run in runs for row in run.result.rows if row.met is not None]
@@ -59,7 +62,9 @@ def parser(known: Mapping[str, Benchmark]) -> argparse.ArgumentParser:
     size.add_argument("--size", choices=SIZES, help="quick unless it is given")
     options.set_defaults(size="quick")
     options.add_argument("--json", type=Path, default=Path("data") / "bench.json", help="where figures are written")
-    options.add_argument("--page", action="store_true", help="write tables and plots of docs/performance.md anew")
+    options.add_argument(
+        "--page", action="store_true", help="write the figures of benchmarks/NOTES.md and docs/performance.md anew"
+    )
     options.add_argument("--directory", type=Path, default=Path("data"), help="where events are kept")
     return options
 

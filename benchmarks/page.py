@@ -1,13 +1,14 @@
-"""The tables of ``docs/performance.md`` and its plots, written from the figures of the last runs.
+"""Pages with the figures of the last runs: the tables and plots of ``NOTES.md``, and those of ``docs/performance.md``.
 
-Each benchmark has a block between two marks; what stands outside of the blocks is left alone.
+Figures stand in blocks between two marks; what stands outside of the blocks is left alone. The notes have a block for
+each benchmark, the page for users has those of `benchmarks.user_page`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from typing import Any
 from benchmarks.record import ROOT
 from benchmarks.report import COLUMNS, Result, markdown, result_of
 
-PAGE = ROOT / "docs" / "performance.md"
-FIGURES = ROOT / "docs" / "performance.json"
+NOTES = ROOT / "benchmarks" / "NOTES.md"
+RESULTS = "results"
+"""Name of the folder beside the notes that has the figures as JSON, and the plots."""
+FIGURES = NOTES.parent / RESULTS / "results.json"
 TARGETS = "targets"
 """Name of the block with all targets."""
 
@@ -86,39 +89,45 @@ def merged(old: Sequence[Recorded], new: Sequence[Recorded], order: Sequence[str
     return [runs[name] for name in order if name in runs]
 
 
-def write_page(runs: Sequence[Recorded], page: Path = PAGE) -> None:
-    """Write the blocks of a page anew, and the plots beside it."""
+def write_notes(runs: Sequence[Recorded], notes: Path = NOTES) -> None:
+    """Write the blocks of the notes anew, and the plots in the folder beside them."""
+    plots = notes.parent / RESULTS
+    plots.mkdir(exist_ok=True)
     for run in runs:
         for name, plot in run.result.plots.items():
-            (page.parent / f"{name}.svg").write_text(plot.svg())
-    page.write_text(with_blocks(page.read_text(), runs))
+            (plots / f"{name}.svg").write_text(plot.svg())
+    notes.write_text(with_blocks(notes.read_text(), blocks_of_notes(runs)))
 
 
-def with_blocks(text: str, runs: Sequence[Recorded]) -> str:
-    """A page with the blocks of the runs written anew; those of others stay."""
-    fresh = {run.name: block(run) for run in runs} | {TARGETS: targets(runs)}
+def blocks_of_notes(runs: Sequence[Recorded]) -> dict[str, str]:
+    """What stands in the blocks of the notes, by their names."""
+    return {run.name: block(run) for run in runs} | {TARGETS: targets(runs)}
 
-    def replaced(found: re.Match[str]) -> str:
-        inside = fresh.get(found[1], found[2])
-        return f"<!-- figures: {found[1]} -->\n{inside}<!-- end -->"
+
+def with_blocks(text: str, fresh: Mapping[str, str]) -> str:
+    """A page with new contents in the blocks of these names; others stay."""
+
+    def replaced(mark: re.Match[str]) -> str:
+        inside = fresh.get(mark[1], mark[2])
+        return f"<!-- figures: {mark[1]} -->\n{inside}<!-- end -->"
 
     return _BLOCK.sub(replaced, text)
 
 
 def blocks(text: str) -> list[str]:
     """Names of the blocks of a page."""
-    return [found[1] for found in _BLOCK.finditer(text)]
+    return [mark[1] for mark in _BLOCK.finditer(text)]
 
 
 def block(run: Recorded) -> str:
-    """What stands in the page about a benchmark."""
+    """What stands in the notes about a benchmark."""
     result = run.result
     parts = [f'`make bench ARGS="{run.name} --full"`. {_sentence(result.sizes)} {_sentence(result.method)}']
     if result.rows:
         parts.append(markdown([COLUMNS, *(row.cells() for row in result.rows)]))
     for table in result.tables:
         parts += [f"{table.title}:", markdown(table.cells())]
-    parts += [f"![{plot.title}]({name}.svg)" for name, plot in result.plots.items()]
+    parts += [f"![{plot.title}]({RESULTS}/{name}.svg)" for name, plot in result.plots.items()]
     return "\n\n".join([*parts, f"*{run.where()}.*"]) + "\n"
 
 

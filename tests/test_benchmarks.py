@@ -17,21 +17,24 @@ from benchmarks.kernel import MINUTE, Stream, check_plans, compiled, problem, qu
 from benchmarks.kernel_plans import SharingIsFree
 from benchmarks.page import (
     FIGURES,
-    PAGE,
+    NOTES,
+    RESULTS,
     TARGETS,
     Recorded,
     blocks,
+    blocks_of_notes,
     merged,
     read_documents,
     with_blocks,
     write_documents,
-    write_page,
+    write_notes,
 )
 from benchmarks.peers.trends import KEYS
 from benchmarks.plots import Bars, Lines
 from benchmarks.report import TIMES, Result, Row, Table, Target, aligned, markdown
 from benchmarks.same import ResultsDifferError, check_same
 from benchmarks.suite import BENCHMARKS, measure
+from benchmarks.user_page import BY_OTHERS, COSTS, INSTEAD, PAGE, Line, blocks_for_users
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Window
 from sparkext.planner.sharing.template import template_of
@@ -56,24 +59,36 @@ def test_each_benchmark(spark: SparkSession, tmp_path: Path, name: str) -> None:
     assert json.dumps(known.document()) == json.dumps(run.document())
     page = tmp_path / "page.md"
     page.write_text(f"Before.\n<!-- figures: {name} -->\n<!-- end -->\nAfter.\n")
-    write_page([known], page)
+    write_notes([known], page)
     text = page.read_text()
     assert all(row.what.replace("|", r"\|") in text for row in run.result.rows)
     assert (text.startswith("Before.\n"), text.endswith("After.\n")) == (True, True)
     for picture in run.result.plots:
-        ElementTree.parse(tmp_path / f"{picture}.svg")
+        ElementTree.parse(tmp_path / RESULTS / f"{picture}.svg")
 
 
-def test_page_shows_what_was_measured() -> None:
+def test_notes_show_what_was_measured() -> None:
     """A block for each benchmark, with the figures that are kept, and the plots of them."""
-    text, runs = PAGE.read_text(), read_documents(FIGURES)
+    text, runs = NOTES.read_text(), read_documents(FIGURES)
     assert blocks(text) == [TARGETS, *NAMES]
     measured = [run.name for run in runs]
     assert measured == [name for name in NAMES if name in measured]
-    assert with_blocks(text, runs) == text
+    assert with_blocks(text, blocks_of_notes(runs)) == text
     for run in runs:
         for name, plot in run.result.plots.items():
-            assert (PAGE.parent / f"{name}.svg").read_text() == plot.svg(), name
+            assert (NOTES.parent / RESULTS / f"{name}.svg").read_text() == plot.svg(), name
+
+
+def test_page_for_users_shows_what_was_measured() -> None:
+    """Its two tables are those of the figures that are kept; a row that no benchmark has is an error."""
+    text, runs = PAGE.read_text(), read_documents(FIGURES)
+    fresh = blocks_for_users(runs)
+    assert blocks(text) == [INSTEAD, COSTS]
+    assert with_blocks(text, fresh) == text
+    compared = [run.result.rows for run in runs if run.name in {line.benchmark for line in BY_OTHERS}]
+    assert all(row.what in fresh[INSTEAD] for rows in compared for row in rows if row.against == "sparkext")
+    with pytest.raises(LookupError, match="small has no row"):
+        Line("?", "small", "a row of nobody").rows(runs)
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

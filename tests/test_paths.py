@@ -1,4 +1,4 @@
-"""Paths that the pages name exist."""
+"""Paths that the pages name exist, and links lead somewhere."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+NOTES = ROOT / "benchmarks" / "NOTES.md"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", NOTES, *sorted((ROOT / "docs").glob("*.md"))]
 TOP = ("benchmarks", "docs", "examples", "planner", "sparkext", "tests", "udfs")
 ENDING = r"(?:py|md|json|toml|txt|sh|ipynb|css|js|sql)"
 WITH_A_FOLDER = re.compile(rf"`((?:{'|'.join(TOP)})/[\w./-]*?(?:/|\.{ENDING}))`")
 ALONE = re.compile(r"`(\w+\.py)`")
 FOLDER = re.compile(r"`(\w+)/`")
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -24,3 +27,18 @@ def test_paths_exist(page: Path) -> None:
     assert [path for path in WITH_A_FOLDER.findall(text) if not (ROOT / path).exists()] == []
     assert [name for name in ALONE.findall(text) if name not in names] == []
     assert [name for name in FOLDER.findall(text) if name not in folders] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    """To files that there are, and to headings of theirs."""
+    for path, heading in LINK.findall(page.read_text()):
+        target = page.parent / path if path else page
+        assert target.exists(), path
+        assert not heading or heading in anchors(target), f"{path}#{heading}"
+
+
+def anchors(page: Path) -> set[str]:
+    """What links to the headings of a page are called by."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text)}

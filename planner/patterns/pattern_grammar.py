@@ -113,8 +113,8 @@ class _Reader:
         return self._row[at] if at < len(self._row) else None
 
     def take(self, symbol: str) -> bool:
-        found = self.peek()
-        if found is None or found.kind is not LexemeKind.OTHER or found.text != symbol:
+        lexeme = self.peek()
+        if lexeme is None or lexeme.kind is not LexemeKind.OTHER or lexeme.text != symbol:
             return False
         self._at += 1
         return True
@@ -123,12 +123,12 @@ class _Reader:
         if not self.take(symbol):
             raise self.unexpected(self.peek(), f"'{symbol}' is missing")
 
-    def unexpected(self, found: Lexeme | None, problem: str | None = None) -> PlanningError:
-        if found is None:
+    def unexpected(self, lexeme: Lexeme | None, problem: str | None = None) -> PlanningError:
+        if lexeme is None:
             problem = problem or "the pattern ends too early"
             return PlanningError("TREND_PATTERN_SYNTAX", self._end, self._end, problem=problem)
-        problem = f"{problem or 'a variable or an operator was expected'}, found '{found.text}'"
-        return PlanningError("TREND_PATTERN_SYNTAX", found.start, found.end, problem=problem)
+        problem = f"{problem or 'a variable or an operator was expected'}, found '{lexeme.text}'"
+        return PlanningError("TREND_PATTERN_SYNTAX", lexeme.start, lexeme.end, problem=problem)
 
     def pattern(self) -> Pattern:
         """The whole of it."""
@@ -160,8 +160,8 @@ class _Reader:
         """Any one of ``parts``, each read from a lexeme number of ``begins`` on."""
         flat: list[Pattern] = []
         for part, begin in zip(parts, begins, strict=True):
-            found = self.positive(part, begin, "it is an alternative by itself")
-            flat.extend(found.parts if isinstance(found, Alternation) else (found,))
+            alternative = self.positive(part, begin, "it is an alternative by itself")
+            flat.extend(alternative.parts if isinstance(alternative, Alternation) else (alternative,))
         return Alternation(tuple(flat))
 
     def shuffle(self, depth: int) -> Node:
@@ -199,18 +199,18 @@ class _Reader:
     def factor(self, depth: int) -> Node:
         begin = self._at
         operand = self.primary(depth)
-        found = self.peek()
+        lexeme = self.peek()
         bounds = self.quantifier()
         if bounds is None:
             return operand
         second = self.peek()
         if second is not None and second.kind is LexemeKind.OTHER and second.text in (*_QUANTIFIERS, "{"):
-            assert found is not None
+            assert lexeme is not None
             raise PlanningError(
                 "TREND_PATTERN_SYNTAX",
                 second.start,
                 second.end,
-                problem=f"'{second.text}' follows the quantifier '{found.text}'; all trends count, so there "
+                problem=f"'{second.text}' follows the quantifier '{lexeme.text}'; all trends count, so there "
                 "are no greedy or reluctant quantifiers, and a repeated repetition needs parentheses",
             )
         operand = self.positive(operand, begin, "it is repeated")
@@ -218,16 +218,16 @@ class _Reader:
 
     def quantifier(self) -> tuple[int, int | None] | None:
         """Bounds of the quantifier that comes next; None when none does."""
-        found = self.peek()
-        if found is None or found.kind is not LexemeKind.OTHER:
+        lexeme = self.peek()
+        if lexeme is None or lexeme.kind is not LexemeKind.OTHER:
             return None
-        if found.text in _QUANTIFIERS:
+        if lexeme.text in _QUANTIFIERS:
             self._at += 1
-            return _QUANTIFIERS[found.text]
+            return _QUANTIFIERS[lexeme.text]
         if not self.take("{"):
             return None
         if self._is_exclusion():
-            raise self.foreign(found, _EXCLUSION)
+            raise self.foreign(lexeme, _EXCLUSION)
         least = self.number()
         comma = self.take(",")
         most = self.number() if comma else least
@@ -244,7 +244,7 @@ class _Reader:
         elif max(least or 0, most or 0) > MAX_BOUND:
             problem = f"a bound is above {MAX_BOUND}"
         if problem is not None:
-            raise PlanningError("TREND_QUANTIFIER_BOUNDS", found.start, closing.end, problem=problem)
+            raise PlanningError("TREND_QUANTIFIER_BOUNDS", lexeme.start, closing.end, problem=problem)
         return least or 0, most
 
     def _is_exclusion(self) -> bool:
@@ -254,12 +254,12 @@ class _Reader:
             return False
         return inner is None or not inner.text[0].isdigit()
 
-    def _wrong_bounds(self, found: Lexeme | None) -> PlanningError:
+    def _wrong_bounds(self, lexeme: Lexeme | None) -> PlanningError:
         """Something stands in place of the brace that closes a quantifier."""
-        if found is None:
+        if lexeme is None:
             return self.unexpected(None, "the brace of a quantifier is never closed")
         problem = f"its bounds are whole numbers from 0 to {MAX_BOUND}, found '{self._bound_text()}'"
-        return PlanningError("TREND_QUANTIFIER_BOUNDS", found.start, found.end, problem=problem)
+        return PlanningError("TREND_QUANTIFIER_BOUNDS", lexeme.start, lexeme.end, problem=problem)
 
     def _bound_text(self) -> str:
         """What stands in place of a bound: a sign or point with what follows it, or one lexeme."""
@@ -268,50 +268,50 @@ class _Reader:
         is_part = first.text in "-+." and second is not None and second.start == first.end and second.text != "}"
         return first.text + (second.text if is_part and second is not None else "")
 
-    def foreign(self, found: Lexeme, problem: str) -> PlanningError:
+    def foreign(self, lexeme: Lexeme, problem: str) -> PlanningError:
         """Something of MATCH_RECOGNIZE that patterns of trends have not."""
-        return PlanningError("TREND_PATTERN_SYNTAX", found.start, found.end, problem=problem)
+        return PlanningError("TREND_PATTERN_SYNTAX", lexeme.start, lexeme.end, problem=problem)
 
     def number(self) -> int | None:
         """The number that comes next; None when something else does."""
-        found = self.peek()
-        if found is None or not (found.text.isascii() and found.text.isdigit()):
+        lexeme = self.peek()
+        if lexeme is None or not (lexeme.text.isascii() and lexeme.text.isdigit()):
             return None
         self._at += 1
-        return min(int(found.text[-9:]) + (10**9 if found.text[:-9].strip("0") else 0), 10**9)
+        return min(int(lexeme.text[-9:]) + (10**9 if lexeme.text[:-9].strip("0") else 0), 10**9)
 
     def primary(self, depth: int) -> Node:
-        found = self.peek()
-        if found is None:
+        lexeme = self.peek()
+        if lexeme is None:
             raise self.unexpected(None)
         if depth > MAX_DEPTH:
-            raise PlanningError("TREND_PATTERN_TOO_DEEP", found.start, found.end, limit=str(MAX_DEPTH))
+            raise PlanningError("TREND_PATTERN_TOO_DEEP", lexeme.start, lexeme.end, limit=str(MAX_DEPTH))
         if self.take("("):
             inner = self.alternation(depth + 1)
             self.expect(")")
             return inner
-        if found.kind is LexemeKind.OTHER:
+        if lexeme.kind is LexemeKind.OTHER:
             following = self.peek(1)
-            if found.text == "{" and following is not None and following.text == "-":
-                raise self.foreign(found, _EXCLUSION)
-            if found.text in _ANCHORS:
-                raise self.foreign(found, _ANCHORS[found.text])
-            raise self.unexpected(found)
-        if found.kind is LexemeKind.WORD:
-            return self._word(found, depth)
-        return self._variable(found)
+            if lexeme.text == "{" and following is not None and following.text == "-":
+                raise self.foreign(lexeme, _EXCLUSION)
+            if lexeme.text in _ANCHORS:
+                raise self.foreign(lexeme, _ANCHORS[lexeme.text])
+            raise self.unexpected(lexeme)
+        if lexeme.kind is LexemeKind.WORD:
+            return self._word(lexeme, depth)
+        return self._variable(lexeme)
 
-    def _word(self, found: Lexeme, depth: int) -> Node:
+    def _word(self, lexeme: Lexeme, depth: int) -> Node:
         following = self.peek(1)
         called = following is not None and following.kind is LexemeKind.OTHER and following.text == "("
-        word = found.text.upper()
+        word = lexeme.text.upper()
         if word == "NOT":
             raise self.misplaced(self._at, "it follows another NOT")
         if called and word in _FUNCTIONS:
             return self._function(word, depth)
-        if found.text[0].isdigit():
-            raise self.unexpected(found)
-        return self._variable(found)
+        if lexeme.text[0].isdigit():
+            raise self.unexpected(lexeme)
+        return self._variable(lexeme)
 
     def _function(self, word: str, depth: int) -> Node:
         self._at += 2
@@ -342,22 +342,22 @@ class _Reader:
             reached = whole
         return reached
 
-    def _variable(self, found: Lexeme) -> Variable:
+    def _variable(self, lexeme: Lexeme) -> Variable:
         self._at += 1
-        first = self._spelling.setdefault(found.text.upper(), found.text)
-        if first != found.text:
+        first = self._spelling.setdefault(lexeme.text.upper(), lexeme.text)
+        if first != lexeme.text:
             raise PlanningError(
                 "TREND_PATTERN_SYNTAX",
-                found.start,
-                found.end,
-                problem=f"the variable '{first}' is also spelled '{found.text}'; names of variables ignore case, "
+                lexeme.start,
+                lexeme.end,
+                problem=f"the variable '{first}' is also spelled '{lexeme.text}'; names of variables ignore case, "
                 "so write it one way",
             )
-        return Variable(found.text)
+        return Variable(lexeme.text)
 
     @staticmethod
-    def _starts_element(found: Lexeme | None) -> bool:
-        return found is not None and (found.kind is not LexemeKind.OTHER or found.text == "(")
+    def _starts_element(lexeme: Lexeme | None) -> bool:
+        return lexeme is not None and (lexeme.kind is not LexemeKind.OTHER or lexeme.text == "(")
 
 
 def _sequence(parts: list[Node]) -> Node:
@@ -367,5 +367,5 @@ def _sequence(parts: list[Node]) -> Node:
     return flat[0] if len(flat) == 1 else Sequence(tuple(flat))
 
 
-def _is_not(found: Lexeme | None) -> bool:
-    return found is not None and found.kind is LexemeKind.WORD and found.text.upper() == "NOT"
+def _is_not(lexeme: Lexeme | None) -> bool:
+    return lexeme is not None and lexeme.kind is LexemeKind.WORD and lexeme.text.upper() == "NOT"

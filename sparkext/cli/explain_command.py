@@ -49,19 +49,21 @@ def run(arguments: argparse.Namespace) -> int:
     file: Path = arguments.file
     confs = dict(setting.partition("=")[::2] for setting in arguments.conf)
     try:
-        found = statements(file.read_text(encoding="utf-8"))
+        listed = statements(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         return _failed(f"{file} cannot be read: {error}")
     except TokenError as error:
         return _failed(f"{file} cannot be divided into statements: {error}")
     with TemporaryDirectory(prefix="sparkext-explain-") as warehouse:
         spark = _session({"spark.sql.warehouse.dir": warehouse} | confs)
-        return _explain(spark, found, file, arguments.html, compare=arguments.compare)
+        return _explain(spark, listed, file, arguments.html, compare=arguments.compare)
 
 
-def _explain(spark: SparkSession, found: Sequence[Statement], file: Path, target: Path | None, *, compare: bool) -> int:
+def _explain(
+    spark: SparkSession, listed: Sequence[Statement], file: Path, target: Path | None, *, compare: bool
+) -> int:
     try:
-        for statement in found:
+        for statement in listed:
             try:
                 define(spark, statement)
             except PySparkException as error:
@@ -71,7 +73,7 @@ def _explain(spark: SparkSession, found: Sequence[Statement], file: Path, target
         return _failed(str(error).strip())
     finally:
         spark.stop()
-    return _show(picture, file, target, _left_out(found))
+    return _show(picture, file, target, _left_out(listed))
 
 
 def define(spark: SparkSession, statement: Statement) -> None:
@@ -86,8 +88,8 @@ def define(spark: SparkSession, statement: Statement) -> None:
         spark.sql(statement.sql)
 
 
-def _left_out(found: Sequence[Statement]) -> int:
-    return sum(s.is_shown or (s.is_query and not s.has_trends) for s in found)
+def _left_out(listed: Sequence[Statement]) -> int:
+    return sum(s.is_shown or (s.is_query and not s.has_trends) for s in listed)
 
 
 def _session(confs: dict[str, str]) -> SparkSession:

@@ -1,4 +1,4 @@
-"""Rows dealt out to chosen partitions, where Spark would throw dice."""
+"""Rows sent to the partitions that a caller chooses, where Spark would choose by the hash of a key."""
 
 from __future__ import annotations
 

@@ -37,10 +37,10 @@ def near_miss(sql: str) -> PlanningError | None:
 
 def _unclosed(sql: str) -> PlanningError | None:
     """The quote or comment that hides what follows it, in a statement with a clause."""
-    found = find_unclosed(sql) if _KEYWORD in sql.upper() else None
-    if found is None:
+    unclosed = find_unclosed(sql) if _KEYWORD in sql.upper() else None
+    if unclosed is None:
         return None
-    return PlanningError("TREND_UNCLOSED", found.start, found.end, what=found.what, closing=found.closing)
+    return PlanningError("TREND_UNCLOSED", unclosed.start, unclosed.end, what=unclosed.what, closing=unclosed.closing)
 
 
 def _clause(tokens: Sequence[Token]) -> PlanningError | None:

@@ -18,15 +18,15 @@ def check_set(sql: str) -> None:
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``, placed at the name or the value.
     """
-    found = _SET.fullmatch(sql)
-    if found is None:
+    setting = _SET.fullmatch(sql)
+    if setting is None:
         return
-    name, value = found["name"], found["value"]
+    name, value = setting["name"], setting["value"]
     if len(value) > 1 and value[0] == value[-1] == "`":
         value = value[1:-1]
     try:
         check_value(name, value)
     except PlanningError as error:
         part = "name" if "no setting" in error.parameters["problem"] else "value"
-        error.start, error.end = found.span(part)
+        error.start, error.end = setting.span(part)
         raise

@@ -81,7 +81,7 @@ class TrendParser(ParserInterface):
             if self.watch is not None:
                 self.watch(sql)
             check_set(sql)
-            found = RewrittenStatement(Edits(sql), sql, context)
+            rewritten = RewrittenStatement(Edits(sql), sql, context)
             if SHOWS_TEXT.match(sql) and (shown := self._shown(sql)) is not None:
                 return shown
             given = with_values(sql)
@@ -91,22 +91,22 @@ class TrendParser(ParserInterface):
                 answer = rewrite_statement(self.workload, given, context)
                 if isinstance(answer, Answer):
                     return local_rows(self.workload.spark, answer.names, answer.rows)
-                found = answer
-            return self._checked(found, parse)
+                rewritten = answer
+            return self._checked(rewritten, parse)
 
-    def _checked(self, found: RewrittenStatement, parse: Callable[[str, Any], Any]) -> Any:
+    def _checked(self, rewritten: RewrittenStatement, parse: Callable[[str, Any], Any]) -> Any:
         """The plan of a statement; what Spark finds wrong with it is said of the user's own text."""
-        filled, text = found.filled, found.text
+        filled, text = rewritten.filled, rewritten.text
         try:
-            plan = parse(text, found.context)
+            plan = parse(text, rewritten.context)
         except CapturedException as error:
             if isinstance(error, ParseException) and (meant := near_miss(filled.text)) is not None:
                 raise meant from None
             if text == filled.text:
                 raise
             raise statement_error(error, filled, text) from None
-        if found.replaced is not None:
-            plan = with_view_text(plan, found.text_to_be_stored)
+        if rewritten.replaced is not None:
+            plan = with_view_text(plan, rewritten.text_to_be_stored)
         if self._workload is None or has_only_a_call(text) or not self._workload.reads_trends(text):
             return plan
         try:
@@ -142,12 +142,12 @@ class TrendParser(ParserInterface):
         """Whether a statement of the user's is to be looked at more closely than by one regular expression."""
         if self._workload is not None:
             self._workload.begin_statement()
-        found = CONCERNS_US.search(sql)
-        if found is None:
+        match = CONCERNS_US.search(sql)
+        if match is None:
             return False
-        if found["changes"] is not None and "rename" in sql.lower():
+        if match["changes"] is not None and "rename" in sql.lower():
             views_may_be_renamed()
-        if found["changes"] is not None and self._workload is not None:
+        if match["changes"] is not None and self._workload is not None:
             self._workload.views_may_change()
         return True
 

@@ -169,7 +169,7 @@ def _ends(sql: str, function: Token, inner: Sequence[Token], names: Names) -> tu
     while inner[0].is_symbol("(") and matching(inner, 0) == len(inner) - 1:
         inner = inner[1:-1]
         calls = [at - 1 for at in calls]
-    found: list[EndCall] = []
+    end_calls: list[EndCall] = []
     rest: list[Token] = []
     at = 0
     while at < len(inner):
@@ -181,20 +181,20 @@ def _ends(sql: str, function: Token, inner: Sequence[Token], names: Names) -> tu
         if closing is None:
             problem = "the parenthesis is never closed"
             raise PlanningError("TREND_CLAUSE_SYNTAX", inner[at].start, inner[at].end, problem=problem)
-        found.append(one_end(sql, inner[at], inner[at + 2 : closing], inner[closing].end, names))
+        end_calls.append(one_end(sql, inner[at], inner[at + 2 : closing], inner[closing].end, names))
         at = closing + 1
-    if len(found) == 1 and not rest:
-        return tuple(found)
-    first = next(iter(found))
-    if len(found) == 1:
+    if len(end_calls) == 1 and not rest:
+        return tuple(end_calls)
+    first = next(iter(end_calls))
+    if len(end_calls) == 1:
         inside = sql[first.attribute.start : first.attribute.end].strip()
         hint = f"Compute inside of it, as in {function.word}({first.side.value}({inside} * 2))."
         raise wrong(f"there is more than {first.side.value}( ) in it", hint)
-    between = [token for token in rest if first.end <= token.start < found[1].start]
-    if len(found) > 2 or len(rest) != 1 or between != rest or not rest[0].is_symbol("-"):
+    between = [token for token in rest if first.end <= token.start < end_calls[1].start]
+    if len(end_calls) > 2 or len(rest) != 1 or between != rest or not rest[0].is_symbol("-"):
         hint = f"Compute with measures, as in {function.word}(LAST(x)) + {function.word}(FIRST(x))."
         raise wrong("of two ends, only the difference can be aggregated, without anything else", hint)
-    return tuple(found)
+    return tuple(end_calls)
 
 
 def one_end(sql: str, function: Token, inner: Sequence[Token], end: int, names: Names) -> EndCall:

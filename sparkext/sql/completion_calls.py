@@ -99,8 +99,8 @@ def _shown(sql: str, function: Token, inner: Sequence[Token], end: int, names: N
     if nested is not None:
         raise wrong(f"{nested.word} stands inside it", nested)
     if word in SIDES:
-        found = one_end(sql, function, inner, end, names)
-        return ShownCall(word, found.side, found.variable, found.attribute, function.start, end)
+        shown = one_end(sql, function, inner, end, names)
+        return ShownCall(word, shown.side, shown.variable, shown.attribute, function.start, end)
     if not inner:
         raise wrong("it has no argument")
     if is_star(inner) or len(split_at_commas(inner)) != 1:
@@ -148,10 +148,10 @@ def _distinct(sql: str, tokens: Sequence[Token], at: int, names: Names, partitio
 
 def _spellings(sql: str, item: Item, names: Names) -> set[str]:
     """How an expression of PARTITION BY may be spelled where it is counted."""
-    found = {_text(item.expression.tokens), event_expression(sql, item.expression, names).canonical.lower()}
+    spellings = {_text(item.expression.tokens), event_expression(sql, item.expression, names).canonical.lower()}
     if item.name is not None:
-        found.add((item.name.name or "").lower())
-    return found
+        spellings.add((item.name.name or "").lower())
+    return spellings
 
 
 def _text(tokens: Sequence[Token]) -> str:

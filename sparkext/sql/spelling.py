@@ -13,5 +13,5 @@ def is_like(word: str, known: Sequence[str]) -> bool:
 
 def closest(word: str, known: Sequence[str]) -> str | None:
     """The one of ``known``, in upper case, that a word was probably meant to be; None if it is like none of them."""
-    found = get_close_matches(word.upper(), known, n=1, cutoff=0.75)
-    return found[0] if found else None
+    similar = get_close_matches(word.upper(), known, n=1, cutoff=0.75)
+    return similar[0] if similar else None

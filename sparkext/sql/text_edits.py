@@ -38,25 +38,25 @@ class Edits:
 
     def then(self, later: Edits) -> Edits:
         """These replacements and, in their result, ``later`` ones, as replacements in ``text``."""
-        made: list[tuple[int, int, int, int]] = []  # in the result, and in the text
+        applied: list[tuple[int, int, int, int]] = []  # in the result, and in the text
         shift = 0
         for first, last, replacement in self._spans:
-            made.append((first + shift, first + shift + len(replacement), first, last))
+            applied.append((first + shift, first + shift + len(replacement), first, last))
             shift += len(replacement) - (last - first)
         edits = Edits(self.text, list(self._spans))
         for start, end, _ in later._spans:
-            touched = [one for one in made if one[0] < end and start < one[1]]
+            touched = [edit for edit in applied if edit[0] < end and start < edit[1]]
             if touched:
                 start, end = min(start, touched[0][0]), max(end, touched[-1][1])
-            edits.replace(*self._exact(start, end, made), later.result(start, end))
+            edits.replace(*self._exact(start, end, applied), later.result(start, end))
         return edits
 
     @staticmethod
-    def _exact(start: int, end: int, made: list[tuple[int, int, int, int]]) -> tuple[int, int]:
+    def _exact(start: int, end: int, applied: list[tuple[int, int, int, int]]) -> tuple[int, int]:
         """Where in the text that is which stands at ``start``..``end`` of the result, between replacements."""
-        before = [one for one in made if one[1] <= start]
+        before = [edit for edit in applied if edit[1] <= start]
         first = start if not before else start - before[-1][1] + before[-1][3]
-        until = [one for one in made if one[1] <= end]
+        until = [edit for edit in applied if edit[1] <= end]
         return first, end if not until else end - until[-1][1] + until[-1][3]
 
     def result(self, start: int = 0, end: int | None = None) -> str:

@@ -123,18 +123,18 @@ def tokenize(sql: str) -> list[Token]:
     """
     tokens: list[Token] = []
     in_hint = False
-    for found in _found(sql):
-        if found.token_type is TokenType.HINT:
+    for read in _found(sql):
+        if read.token_type is TokenType.HINT:
             in_hint = True
-        elif found.token_type is TokenType.BLOCK_END:
+        elif read.token_type is TokenType.BLOCK_END:
             if not in_hint:
-                tokens.append(Token(TokenKind.SYMBOL, "*/", found.start, found.start + 2))
+                tokens.append(Token(TokenKind.SYMBOL, "*/", read.start, read.start + 2))
             in_hint = False
         elif not in_hint:
-            start = found.start
+            start = read.start
             if _continues_point(sql, start, tokens):
                 start = tokens.pop().start
-            tokens += _as_spark(sql, found.token_type, start, found.end + 1)
+            tokens += _as_spark(sql, read.token_type, start, read.end + 1)
     if in_hint:
         raise TokenError("a hint is never closed")
     return tokens
@@ -147,10 +147,10 @@ def _found(sql: str) -> list[Found]:
     """
     spelled = _MISREAD.sub(lambda misread: _SPELLINGS[misread[0]], sql)
     tokenizer = _tokenizer(frozenset(_TAG.findall(sql)))
-    found = tokenizer(Spark).tokenize(f"{spelled}\n;")
-    if not found or found[-1].start <= len(sql):
+    tokens = tokenizer(Spark).tokenize(f"{spelled}\n;")
+    if not tokens or tokens[-1].start <= len(sql):
         raise TokenError("a comment is never closed")
-    return found[:-1]
+    return tokens[:-1]
 
 
 def _continues_point(sql: str, start: int, tokens: Sequence[Token]) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from sparkext.explain.pictures.document import read
 from sparkext.explain.pictures.page import fragment, page
 from tests.support.browser import OVERPRINTED, SHOWN, Browser, browser
-from tests.support.picture_documents import golden, hostile, many
+from tests.support.picture_documents import golden, hostile, many, pools
 
 TITLE = "Sharing plan"
 
@@ -45,7 +45,9 @@ BRIGHT = (
 LIT = "return [...document.querySelectorAll('.query.lit b')].map(e => e.textContent)"
 
 
-@pytest.mark.parametrize(("name", "document"), [(n, golden(n)) for n in ("prefixes", "pools")] + [("many", many(100))])
+@pytest.mark.parametrize(
+    ("name", "document"), [("prefixes", golden("prefixes")), ("pools", pools()), ("many", many(100))]
+)
 def test_shows_all_queries(opened: Callable[[str], Browser], name: str, document: str) -> None:
     shown = opened(document).run(SHOWN, ".query b")
     assert shown == [query.name for one in read(document) for query in one.queries], name

@@ -20,7 +20,7 @@ import sparkext
 from sparkext.cli import explain_command
 from sparkext.cli.sql_file import statements
 from sparkext.explain.pictures.document import read
-from tests.support.sql_cases import deliveries, stream, trends, values
+from tests.support.sql_cases import deliveries, relation, stream, trends, values
 
 ROOT = Path(__file__).parents[2]
 
@@ -157,9 +157,16 @@ def test_command_without_a_file(tmp_path: Path) -> None:
 
 
 def test_definitions(spark: SparkSession) -> None:
-    """What only reads or shows is not run."""
-    for statement in statements("SELECT * FROM missing; SHOW TABLES IN missing"):
+    """What defines is run, and a query with trends becomes a view; what only reads or shows is not run."""
+    relation(spark, "e", "k, t, ty, v", ["'x', 1, 'A', 1D", "'x', 2, 'B', 2D"])
+    lines = (
+        f"CREATE TEMP VIEW up AS {trends('A+ B')};\nSELECT * FROM missing;\nSHOW TABLES IN missing;\n{trends('A B')}"
+    )
+    for statement in statements(lines):
         explain_command.define(spark, statement)
+    assert sorted(row.tableName for row in spark.sql("SHOW TABLES").collect()) == ["e", "line_4", "up"]
+    shown = [(row.name, row.pattern, row.state) for row in spark.sql("SHOW TREND QUERIES").collect()]
+    assert sorted(shown) == [("line_4", "A B", "planned"), ("up", "A+ B", "planned")]
 
 
 def command(*arguments: str | Path, where: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -26,8 +26,8 @@ from tests.support.prev_conditions import MEANINGS
 from tests.support.tiers import every, first
 from tests.support.workloads import random_pattern, typed_class, workload
 
-BOUND = 120.0
-"""Seconds of processor time, against work without end; it takes some two, and `benchmarks/` says how many."""
+BOUND = 10.0
+"""Seconds of processor time, of which the slowest of these takes two; `docs/limits.md` claims four for more."""
 
 SECONDS = 0.4
 """Of the budget: less than the default, so that the test takes less."""

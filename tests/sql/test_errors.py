@@ -847,15 +847,14 @@ def test_settings_are_looked_at_when_they_are_set(spark: SparkSession, statement
 
 
 def test_settings_that_there_are_can_be_set_and_shown(spark: SparkSession) -> None:
-    for statement in (
-        "SET spark.sparkext.cache = OFF",
-        "SET spark.sparkext.partitions = auto",
-        'SET spark.sparkext.statistics = {"A": 1}',
-        "SET spark.sparkext.cache",
-        "SET",
-        "RESET spark.sparkext.cache",
-    ):
-        spark.sql(statement)
+    for name, value in (("cache", "OFF"), ("partitions", "auto"), ("statistics", '{"A": 1}')):
+        assert values(spark.sql(f"SET spark.sparkext.{name} = {value}")) == [(f"spark.sparkext.{name}", value)]
+        assert spark.conf.get(f"spark.sparkext.{name}") == value
+    assert values(spark.sql("SET spark.sparkext.cache")) == [("spark.sparkext.cache", "OFF")]
+    assert ("spark.sparkext.partitions", "auto") in values(spark.sql("SET"))
+    assert values(spark.sql("RESET spark.sparkext.cache")) == []
+    assert spark.conf.get("spark.sparkext.cache", None) is None
+    assert ("spark.sparkext.cache", "OFF") not in values(spark.sql("SET"))
 
 
 def test_unknown_settings_of_a_program(spark: SparkSession) -> None:

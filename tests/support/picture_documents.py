@@ -1,4 +1,4 @@
-"""Documents of EXPLAIN SHARING JSON for tests of pictures: those of the golden files, and some that are made up."""
+"""Documents of EXPLAIN SHARING JSON for tests of pictures: golden files, and what is made of them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,31 @@ HOSTILE = (
 def golden(name: str) -> str:
     """A document of the tests of EXPLAIN."""
     return (GOLDEN / f"{name}.json").read_text()
+
+
+def part_for_q2() -> str:
+    """The part of ``prefixes`` that concerns its second query, which shares its beginning with the first."""
+    (pool,) = json.loads(golden("prefixes"))["pools"]
+    pool["queries"] = [query for query in pool["queries"] if query["name"] == "q2"]
+    pool["partners"] = [{"number": 1, "names": ["q1"]}]
+    pool["template"] = [state for state in pool["template"] if state["state"] in ("A", "C")]
+    for state in pool["template"]:
+        for key in ("start_numbers", "end_numbers"):
+            state[key] = [number for number in state[key] if number in (1, 2)]
+    pool["statistics"] = {state["event"]: pool["statistics"][state["event"]] for state in pool["template"]}
+    for transition in pool["transitions"]:
+        transition["qsets"] = [qset for qset in transition["qsets"] if 2 in qset["numbers"]]
+    pool["transitions"] = [transition for transition in pool["transitions"] if transition["qsets"]]
+    return json.dumps({"pools": [pool]})
+
+
+def pools() -> str:
+    """Three pools: that of ``prefixes``, one without keys, and one that could not be planned."""
+    ((first,), (second,)) = (json.loads(text)["pools"] for text in (golden("prefixes"), many(3)))
+    head = ("name", "source", "group_by", "other_keys", "order_by", "queries")
+    third = {key: first[key] for key in head} | {"name": "pool 3", "state": "broken"}
+    third["queries"] = [query | {"number": None, "name": f"broken_{query['name']}"} for query in first["queries"]]
+    return json.dumps({"pools": [first, second | {"name": "pool 2", "group_by": []}, third]})
 
 
 def hostile() -> str:
@@ -88,6 +113,7 @@ def many(queries: int, middle: int = 1) -> str:
             "number": number,
             "name": f"view_{number}",
             "pattern": f"A{number % 5} B+ C{number % 7}",
+            "selection": "SKIP TILL ANY MATCH",
             "measures": ["n"],
             "aggregates": ["COUNT(*)"],
             "within": "1 hour",
@@ -109,7 +135,15 @@ def many(queries: int, middle: int = 1) -> str:
         "partners": [],
         "statistics": {name: {"events": 100.0, "origin": "assumed"} for name in types},
         "template": [
-            {"state": name, "event": name, "start_numbers": starts[name], "end_numbers": ends[name], "cost": 0.0}
+            {
+                "state": name,
+                "event": name,
+                "starts": [f"view_{number}" for number in starts[name]],
+                "ends": [f"view_{number}" for number in ends[name]],
+                "start_numbers": starts[name],
+                "end_numbers": ends[name],
+                "cost": 0.0,
+            }
             for name in types
         ],
         "transitions": [t for t in transitions if t["qsets"]],
@@ -123,7 +157,9 @@ def many(queries: int, middle: int = 1) -> str:
             "bound": 1.0,
         },
         "graph": {"nodes": 0, "edges": 0, "pruned_nodes": 0, "pruned_edges": 0, "trace": []},
+        "budget_used_up": False,
         "optimization_ms": 1.0,
         "running_totals": 12,
+        "events_by_fallback": 0,
     }
     return json.dumps({"pools": [pool]})
