@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from sparkext.planner.budget import DEFAULT_SECONDS
 from sparkext.planner.errors import PlanningError
+from sparkext.planner.kernel_plan.kernel_plan import MOST_NODES as DEFAULT_NODES
 from sparkext.planner.optimizers import MODELS, OPTIMIZERS
 from sparkext.planner.problem.problem import MOST_MATCHES as DEFAULT_MATCHES
 from sparkext.sql.spelling import closest
@@ -22,6 +23,7 @@ CHUNKS = "spark.sparkext.chunks"
 COST_MODEL = "spark.sparkext.costModel"
 DEBUG = "spark.sparkext.debug"
 MOST_MATCHES = "spark.sparkext.maxMatches"
+MOST_NODES = "spark.sparkext.maxNodes"
 OPTIMIZER = "spark.sparkext.optimizer"
 PARTITIONS = "spark.sparkext.partitions"
 STATISTICS = "spark.sparkext.statistics"
@@ -45,6 +47,7 @@ KNOWN = (
     COST_MODEL,
     DEBUG,
     MOST_MATCHES,
+    MOST_NODES,
     OPTIMIZER,
     PARTITIONS,
     STATISTICS,
@@ -92,7 +95,7 @@ def check_value(name: str, value: str) -> None:
         _chosen(name, value)
     elif name == PARTITIONS:
         _partitions(value)
-    elif name in (SAMPLE_ROWS, MOST_MATCHES):
+    elif name in (SAMPLE_ROWS, MOST_MATCHES, MOST_NODES):
         _positive(name, value, "a positive integer")
     elif name == STATISTICS:
         _statistics(value)
@@ -155,6 +158,15 @@ def most_matches(confs: Confs) -> int:
     """
     value = confs.get(MOST_MATCHES, str(DEFAULT_MATCHES))
     return _positive(MOST_MATCHES, value, "a positive integer")
+
+
+def most_nodes(confs: Confs) -> int:
+    """Most events that trends which may still end are held by at once, where completions are asked for.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_SETTING``.
+    """
+    return _positive(MOST_NODES, confs.get(MOST_NODES, str(DEFAULT_NODES)), "a positive integer")
 
 
 def sample_rows(confs: Confs) -> int:

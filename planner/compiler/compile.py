@@ -18,6 +18,7 @@ from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, ke
 from sparkext.planner.conditions.access import compile_comparison, is_ranked
 from sparkext.planner.conditions.instructions import program
 from sparkext.planner.kernel_plan.kernel_plan import (
+    MOST_NODES,
     NO_EVENT,
     Arithmetic,
     Bank,
@@ -91,13 +92,16 @@ def compile_plan(
     return replace(made, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
 
 
-def compile_completions(template: Template, orders: int = 0, keys: Sequence[int] = ()) -> KernelPlan:
+def compile_completions(
+    template: Template, orders: int = 0, keys: Sequence[int] = (), most_nodes: int = MOST_NODES
+) -> KernelPlan:
     """The kernel plan of queries that ask for completions, all of which share what is equal.
 
     Args:
         template: Of these queries.
         orders: Number of expressions of ORDER BY beside the time.
         keys: Positions of the PARTITION BY expressions among the key columns.
+        most_nodes: Most nodes at once.
     """
     built = frozenset(number for number, query in enumerate(template.queries) if not query.has_totals)
     # No cell adds to what is built, so no span needs one.
@@ -108,12 +112,12 @@ def compile_completions(template: Template, orders: int = 0, keys: Sequence[int]
     made, _, _ = _compiled(plain, share_equal_prefixes(plain), PANES_FROM, False, built=built)
     counted = [number for number, query in enumerate(template.queries) if query.has_rows and query.aggregates]
     if not counted:
-        return with_completions(made, template.queries, orders, keys)
+        return with_completions(made, template.queries, orders, keys, most=most_nodes)
     unbounded = [replace(template.queries[n], window=None, span=None, wait=None, completion=None) for n in counted]
     beside = template_of(unbounded)
     counting, _, _ = _compiled(beside, share_equal_prefixes(beside), inf, False, like=made)
     made = replace(made, classes=counting.classes, columns=counting.columns)
-    return with_completions(made, template.queries, orders, keys, Counting(counting, tuple(counted)))
+    return with_completions(made, template.queries, orders, keys, Counting(counting, tuple(counted)), most_nodes)
 
 
 def _handover(cells: dict[Node, int], own: dict[Node, int]) -> tuple[tuple[int, int], ...]:

@@ -11,6 +11,7 @@ from sparkext.planner.automata.refinement import refine
 from sparkext.planner.conditions.access import compile_comparison
 from sparkext.planner.conditions.instructions import program
 from sparkext.planner.kernel_plan.kernel_plan import (
+    MOST_NODES,
     Arithmetic,
     Column,
     Comparison,
@@ -42,6 +43,7 @@ def with_completions(
     orders: int = 0,
     keys: Sequence[int] = (),
     counting: Counting | None = None,
+    most: int = MOST_NODES,
 ) -> KernelPlan:
     """A kernel plan that also finds the completions of the queries of a pool that ask for them.
 
@@ -51,8 +53,9 @@ def with_completions(
         orders: Number of expressions of ORDER BY beside the time.
         keys: Positions of the PARTITION BY expressions among the key columns.
         counting: How the aggregates of rows are counted; None if there are none.
+        most: Most nodes at once.
     """
-    return _Compiler(plan, queries, counting).plan(orders, tuple(keys))
+    return _Compiler(plan, queries, counting).plan(orders, tuple(keys), most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class _Compiler:
         self._slots_of: dict[int, list[int]] = {}
         self._shown: dict[Attribute, set[int]] = {}
 
-    def plan(self, orders: int, keys: tuple[int, ...]) -> KernelPlan:
+    def plan(self, orders: int, keys: tuple[int, ...], most: int) -> KernelPlan:
         self._plan = _with_counts(self._plan, [(number, self._queries[n]) for n, number in enumerate(self._asking)])
         blocks = _blocks(self._template)
         chosen: dict[int, tuple[int, int]] = {}
@@ -126,13 +129,18 @@ class _Compiler:
             keys=keys,
             comparisons=tuple(self._comparisons),
             counting=None if self._counting is None else self._counting.plan,
+            most=most,
         )
         return replace(
             self._plan,
             classes=tuple(self._classes),
             columns=tuple(self._columns),
             results=tuple(
-                replace(result, shown=tuple(list(self._slots)[slot].name for slot in self._slots_of.get(number, ())))
+                replace(
+                    result,
+                    shown=tuple(list(self._slots)[slot].name for slot in self._slots_of.get(number, ())),
+                    most_nodes=most if number in self._asking else None,
+                )
                 for number, result in enumerate(self._plan.results)
             ),
             completions=made,

@@ -465,6 +465,7 @@ class QueryResult:
         values: Per aggregate its fields: SUM and AVG have the sum and the number of values, the least or greatest
             difference of doubles has two of which it is one, all others have one.
         most_matches: If matches are built, the most that there may be of a step in a key and window.
+        most_nodes: If completions are asked for, the most nodes that may be held at once.
         counted: Fields of what is counted once, in a bank of their own.
         counted_in: Number of that bank.
         shown: If each completion is a row, the columns of what it shows.
@@ -474,6 +475,7 @@ class QueryResult:
     presence: int
     values: tuple[tuple[int, ...], ...]
     most_matches: int | None = None
+    most_nodes: int | None = None
     counted: tuple[int, ...] = ()
     counted_in: int | None = None
     shown: tuple[str, ...] = ()
@@ -544,8 +546,12 @@ class Matches:
     most: int
 
 
+MOST_NODES = 5_000_000
+"""Most nodes of completions at once, unless a user says otherwise."""
+
+
 def too_many(bank: int) -> int:
-    """Number of the bank of rows that say that there are too many partial matches for the query of a bank."""
+    """Number of the bank of rows that say that there is too much to hold for the query of a bank."""
     return -1 - bank
 
 
@@ -790,6 +796,8 @@ class Completions:
         comparisons: Conditions on events and earlier ones, each a program.
         keys: Positions of the PARTITION BY expressions among the key columns.
         counting: A plan of the aggregates of rows, whose cells are read at each completion; None if there are none.
+        most: Most nodes at once. If more are needed, queries are given up, each with a row whose bank is `too_many` of
+            its own.
     """
 
     states: tuple[CompletionState, ...]
@@ -803,8 +811,19 @@ class Completions:
     keys: tuple[int, ...]
     comparisons: tuple[Comparison, ...] = ()
     counting: KernelPlan | None = None
+    most: int = MOST_NODES
 
-    @property
-    def has_lists(self) -> bool:
-        """Whether all events of witnesses are asked for."""
-        return any(slot.is_list for slot in self.slots)
+    def has_lists(self, query: CompletionQuery) -> bool:
+        """Whether a query asks for all events of witnesses."""
+        return any(self.slots[one.slot].is_list for one in query.shown)
+
+    def states_of(self, query: CompletionQuery) -> frozenset[int]:
+        """The states that trends of a query come through."""
+        found: set[int] = set()
+        todo = [end.state for end in query.ends]
+        while todo:
+            state = todo.pop()
+            if state not in found:
+                found.add(state)
+                todo += (link.cell for link in self.states[state].links)
+        return frozenset(found)

@@ -20,6 +20,7 @@ from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, Field, QueryRes
 from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
 from sparkext.planner.optimizers import DEFAULT
 from sparkext.planner.patterns.query import Aggregate, Function, Shown, Window
+from sparkext.settings import MOST_NODES
 from sparkext.sql.event_expressions import EventExpression
 from sparkext.sql.own_columns import aggregate_name, counted_name, shown_name
 from sparkext.sql.quoting import identifier, string
@@ -103,7 +104,8 @@ def _with_completions_sql(
         f"OVER (PARTITION BY {keys}) AS {counted_name(index)}"
         for index, number in enumerate(result.counted)
     ]
-    both = f"(SELECT *, {', '.join(beside)} FROM {pool} WHERE bank IN ({result.bank}, {result.counted_in}))"
+    banks = f"{result.bank}, {result.counted_in}, {too_many(result.bank)}"
+    both = f"(SELECT *, {', '.join(beside)} FROM {pool} WHERE bank IN ({banks}))"
     counted = [f"CAST({counted_name(index)} AS BIGINT) AS {counted_name(index)}" for index in range(len(beside))]
     return _aggregates_sql(both, fields, result, query, ansi, names, counted)
 
@@ -135,8 +137,8 @@ def _aggregates_sql(
         columns.append(f"{text} AS {names[index]}")
     columns += more
     mine = which or f"bank = {result.bank} AND {found}"
-    if result.most_matches is not None:
-        fails = _too_many_matches(query, result.most_matches)
+    fails = _too_much(query, result)
+    if fails is not None:
         mine = f"CASE WHEN bank = {too_many(result.bank)} THEN {fails} ELSE {mine} END"
     return f"SELECT {', '.join(columns) or 'bank'} FROM {pool} WHERE {mine}"
 
@@ -313,6 +315,24 @@ def _overflow(query: BoundQuery, index: int) -> str:
     return _failed_in_window(
         query, overflow, f"{aggregate} of measure {measures} of {_called(query)} {problem}", hint, kind
     )
+
+
+def _too_much(query: BoundQuery, result: QueryResult) -> str | None:
+    """SQL that fails because of what a pass could not hold for a query; None if it holds whatever there is."""
+    if result.most_nodes is not None:
+        return _too_many_nodes(query, result.most_nodes)
+    return None if result.most_matches is None else _too_many_matches(query, result.most_matches)
+
+
+def _too_many_nodes(query: BoundQuery, most: int) -> str:
+    """SQL that fails with ``TREND_TOO_MANY_NODES``."""
+    what = f"{_called(query)} and those computed with it need more than {most:,} events of one key to be held"
+    hint = (
+        "Use SPAN, a shorter WITHIN or more keys in PARTITION BY, so that trends are shorter; leave out EVENTS, which "
+        "holds all events of a trend; or, where executors have the memory, some 100 bytes an event, "
+        f"SET {MOST_NODES} to more."
+    )
+    return _failed_in_window(query, "[TREND_TOO_MANY_NODES]", what, hint, "BOOLEAN")
 
 
 def _too_many_matches(query: BoundQuery, most: int) -> str:

@@ -161,7 +161,7 @@ def _completions(asked: Completions) -> str:
         [
             count(len(asked.states), "state", "states"),
             count(len(asked.registers), "register", "registers") + " a node",
-            "all nodes of a trend" if asked.has_lists else "nodes that states lead to",
+            "all nodes of a trend" if any(map(asked.has_lists, asked.queries)) else "nodes that states lead to",
         ]
     )
     beside = "" if asked.counting is None else f"; {count(len(asked.counting.cells), 'total', 'totals')} per beginning"

@@ -364,6 +364,7 @@ class Pool:
             partitions=settings.partitions(confs),
             buckets=settings.stream_buckets(confs),
             most_matches=settings.most_matches(confs),
+            most_nodes=settings.most_nodes(confs),
         )
 
     def preview(self, queries: Sequence[BoundQuery], confs: Confs, samples: bool) -> Run:
@@ -415,7 +416,8 @@ class Pool:
         if of_completions or (matches is not None and matches.roots):
             cut = stretched = False  # all events of a key are in one task
         if of_completions:
-            plan = compile_completions(template, len(distinct[0].further_order), _positions_of_keys(distinct[0]))
+            orders, keys = len(distinct[0].further_order), _positions_of_keys(distinct[0])
+            plan = compile_completions(template, orders, keys, wanted.most_nodes)
         else:
             plan = compile_plan(
                 template,

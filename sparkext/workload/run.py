@@ -47,6 +47,7 @@ class PlanSettings:
     partitions: int | None
     buckets: int
     most_matches: int
+    most_nodes: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from tests.support.completion_sql import mismatches
-from tests.support.sql_cases import KEYED, settings, stream, trends, values
+from tests.support.sql_cases import KEYED, relation, settings, stream, trends, values
 from tests.support.tiers import first
 
 ROWS = "ONE ROW PER COMPLETION"
@@ -130,3 +131,19 @@ def test_keys_come_first(spark: SparkSession) -> None:
     assert frame.columns == ["k", "missing", "u", "last"]
     assert values(frame) == [("x", False, "X", 2)]
     assert KEYED in trends("A")
+
+
+def test_too_many_nodes(spark: SparkSession) -> None:
+    """The error names the query, the number and what to do; other queries of the pass have their rows."""
+    relation(spark, "e", "k, t, ty", [f"'{k}', {t}, '{'AB'[t > 0]}'" for k in "xy" for t in range(700)])
+    with settings(spark, spark_sparkext_maxNodes="300"):
+        spark.sql(f"CREATE TEMP VIEW whole AS {trends('A B+', 'EVENTS(t) AS e', ROWS)}")
+        spark.sql(f"CREATE TEMP VIEW near AS {trends('A B+', 'EVENTS(t) AS e', f'SPAN 20 {ROWS}')}")
+        spark.sql(f"CREATE TEMP VIEW ends AS {trends('A B+', 'LAST(t) AS t', ROWS)}")
+        assert [spark.table(name).count() for name in ("near", "ends")] == [38, 1398]
+        with pytest.raises(PySparkException) as caught:
+            spark.table("whole").collect()
+        message = str(caught.value)
+        for part in ("TREND_TOO_MANY_NODES", "query whole", "more than 300 events of one key", "SPAN", "maxNodes"):
+            assert part in message, part
+        assert "Traceback" not in message

@@ -804,6 +804,7 @@ def test_places_in_texts_of_wide_characters(spark: SparkSession) -> None:
         ("spark.sparkext.partitions", "0", "positive integer"),
         ("spark.sparkext.optimizer", "best", "gloria, greedy, exhaustive, none, published, sharon, hamlet, mcep"),
         ("spark.sparkext.maxMatches", "0", "a positive integer"),
+        ("spark.sparkext.maxNodes", "0", "a positive integer"),
         ("spark.sparkext.costModel", "guess", "measured, paper"),
         ("spark.sparkext.statistics", "all", "sample, none, or a JSON object"),
         ("spark.sparkext.statistics", '{"A": "many"}', "sample, none, or a JSON object"),

@@ -30,6 +30,7 @@ from sparkext.planner.patterns.query import (
     Side,
 )
 from sparkext.planner.sharing.template import template_of
+from sparkext.udfs.completions.machine import NODES
 from sparkext.udfs.workers.completion_run import CompletionRun
 from tests.support.completions import Counts, Found, count_completions, enumerate_completions
 from tests.support.enumerator import Event
@@ -125,7 +126,8 @@ def found_rows(
     assert asked is not None
     plan = replace(plan, completions=replace(asked, keys=tuple(range(layout.keys))))
     size = 1 << 14 if random is None else random.choice((1, 3, 1 << 14))
-    run = CompletionRun(plan, layout, form=form_for(random), rows=size)
+    nodes = NODES if random is None else random.choice((1, NODES))
+    run = CompletionRun(plan, layout, form=form_for(random), rows=size, nodes=nodes)
     of_bank = {result.bank: number for number, result in enumerate(plan.results)}
     of_counts = {result.counted_in: number for number, result in enumerate(plan.results)}
     for batch in run.results(cut(source, random)):

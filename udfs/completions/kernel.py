@@ -44,8 +44,6 @@ from sparkext.udfs.completions.program import (
     ENTRY_LEAVES,
     ENTRY_MOMENT,
     ENTRY_NODE,
-    FACT_CHAINS,
-    FACT_HORIZON,
     FACT_OPEN,
     FIRST_OF_ALL,
     FOREVER,
@@ -57,6 +55,7 @@ from sparkext.udfs.completions.program import (
     LINK_COMPARISON,
     LINK_CONDITION,
     LINK_SOURCE,
+    NO_CHAIN,
     NODE_ANCHOR,
     NODE_FROM,
     NODE_MOMENT,
@@ -78,6 +77,7 @@ from sparkext.udfs.completions.program import (
     QUERY_WAIT,
     QUERY_WAITS,
     QUERY_WITHIN,
+    STATE_CHAIN,
     STATE_ENDS,
     STATE_ENDS_END,
     STATE_KIND,
@@ -85,6 +85,7 @@ from sparkext.udfs.completions.program import (
     STATE_LINKS,
     STATE_LINKS_END,
     STATE_OPEN,
+    STATE_REACH,
     STATE_START,
     STATE_START_CLASS,
     STATE_START_CONDITION,
@@ -108,6 +109,8 @@ from sparkext.udfs.tables.program import NEVER_YET
 
 _NEVER = np.int64(NEVER_YET)
 _FOREVER = np.int64(FOREVER)
+_ALONE, _AND_ONE_BEFORE, _AND_ALL_BEFORE = 1, 2, 3
+"""What is kept with a node: itself, and nodes before it."""
 
 
 @kernel
@@ -741,36 +744,34 @@ def _merge(program, state, s):  # type: ignore[no-untyped-def]
 def _compact(program, state):  # type: ignore[no-untyped-def]
     nodes, cursor, mark = state.nodes, state.cursor, state.order
     count, first_new = cursor[CURSOR_NODES], cursor[CURSOR_NEW]
-    horizon = program.facts[FACT_HORIZON]
-    if horizon:
-        _forget(program, state, horizon)
+    _forget(program, state)
     for node in range(count):
-        mark[node] = node >= first_new
+        mark[node] = 0 if node < first_new else _needed(program, state, node)
     for s in range(len(program.states)):
         if state.best[s] >= 0:
-            mark[state.best[s]] = 1
+            mark[state.best[s]] = _needed(program, state, state.best[s])
         for entry in range(state.counts[s]):
-            mark[state.lists[s, entry, ENTRY_NODE]] = 1
+            node = state.lists[s, entry, ENTRY_NODE]
+            mark[node] = _needed(program, state, node)
     for w in range(cursor[CURSOR_WAITING]):
-        mark[state.waiting[w, WAIT_NODE]] = 1
-    for n in range(len(state.chosen[0])):
-        if state.chosen[0, n] >= 0:
-            mark[state.chosen[0, n]] = 1
+        node = state.waiting[w, WAIT_NODE]
+        has_chain = program.states[nodes[node, NODE_STATE], STATE_CHAIN] != NO_CHAIN
+        mark[node] = _AND_ALL_BEFORE if has_chain else _AND_ONE_BEFORE
     # The order of the node before may be asked of nodes of the moment under way and of those that wait.
     for n in range(count):
         node = count - 1 - n
-        if mark[node] and nodes[node, NODE_PREV] >= 0:
-            if program.facts[FACT_CHAINS] or node >= first_new or mark[node] == 1:
-                before = nodes[node, NODE_PREV]
-                if mark[before] == 0:
-                    mark[before] = 1 if program.facts[FACT_CHAINS] else 2
+        before = nodes[node, NODE_PREV]
+        if before >= 0 and mark[node] == _AND_ALL_BEFORE:
+            mark[before] = _AND_ALL_BEFORE
+        elif before >= 0 and mark[node] == _AND_ONE_BEFORE:
+            mark[before] = max(mark[before], _ALONE)
     kept = 0
     for node in range(count):
         if node == first_new:
             cursor[CURSOR_NEW] = kept
         if mark[node]:
             before = nodes[node, NODE_PREV]
-            is_told = mark[node] == 1 or program.facts[FACT_CHAINS] != 0
+            is_told = mark[node] > _ALONE
             for column in range(nodes.shape[1]):
                 nodes[kept, column] = nodes[node, column]
             for r in range(state.registers.shape[1]):
@@ -795,10 +796,23 @@ def _compact(program, state):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _forget(program, state, horizon):  # type: ignore[no-untyped-def]
+def _needed(program, state, node):  # type: ignore[no-untyped-def]
+    """What is needed of a node that is needed: all before it, if trends that are so long are shown whole."""
+    chain = program.states[state.nodes[node, NODE_STATE], STATE_CHAIN]
+    is_old = chain > 0 and np.uint64(state.cursor[CURSOR_TIME]) - np.uint64(state.nodes[node, NODE_START]) >= np.uint64(
+        chain
+    )
+    return _AND_ONE_BEFORE if chain == NO_CHAIN or is_old else _AND_ALL_BEFORE
+
+
+@inner
+def _forget(program, state):  # type: ignore[no-untyped-def]
     """Let go of nodes whose trends have begun too long ago for any query."""
     nodes, now = state.nodes, state.cursor[CURSOR_TIME]
     for s in range(len(program.states)):
+        horizon = program.states[s, STATE_REACH]
+        if horizon <= 0:
+            continue
         best = state.best[s]
         if best >= 0 and np.uint64(now) - np.uint64(nodes[best, NODE_START]) >= np.uint64(horizon):
             state.best[s] = -1

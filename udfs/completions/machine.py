@@ -6,11 +6,14 @@ import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.udfs.completions.form import Form
+from sparkext.udfs.completions.giving_up import let_go, most_held_by, without
 from sparkext.udfs.completions.program import (
     ANCHORED,
     BEST,
+    CURSOR_LISTED,
     CURSOR_NODES,
     CURSOR_OUT,
+    CURSOR_TIME,
     CURSOR_WANTS,
     ENTRY_NODE,
     NODE_ANCHOR,
@@ -43,7 +46,10 @@ class CompletionMachine:
     """
 
     def __init__(self, plan: KernelPlan, rows: int, form: Form, nodes: int = NODES) -> None:
-        self._program = assemble(plan)
+        assert plan.completions is not None
+        self._classes, self._asked = len(plan.classes), plan.completions
+        self._program = assemble(self._asked, self._classes)
+        nodes = max(min(nodes, self._asked.most), len(self._program.states))
         self._state = new_state(self._program, nodes, 64, 64, max(rows, 1 + len(self._program.queries)))
         self._form = form
         self._compares = len(self._program.code) > 0
@@ -92,18 +98,33 @@ class CompletionMachine:
         self._state.cursor[CURSOR_OUT] = 0
         return self._state.out[:count].copy()
 
-    def make_room(self) -> None:
-        """See to what the kernel wants; no completion that has been taken may be looked up after that."""
-        state, wants = self._state, self._state.cursor[CURSOR_WANTS]
-        kept = self._compact()
+    def make_room(self) -> list[tuple[int, int]]:
+        """See to what the kernel wants; no completion that has been taken may be looked up after that.
+
+        Returns:
+            Queries that are given up, since there would be too many nodes, each with the window of the latest event.
+        """
+        wants = self._state.cursor[CURSOR_WANTS]
+        kept, given_up = self._compact(), []
+        while kept > self._asked.most:
+            query = most_held_by(self._asked, self._state)
+            window = self._asked.queries[query].window
+            given_up.append((query, int(self._state.cursor[CURSOR_TIME]) // window.slide if window else 0))
+            self._asked = without(self._asked, query)
+            self._program = assemble(self._asked, self._classes)
+            let_go(self._asked, self._state)
+            kept = self._compact()
+        state = self._state
         nodes, entries, waiting = len(state.nodes), state.lists.shape[1], len(state.waiting)
-        if wants == WANTS_NODES and 2 * kept > nodes:
+        coming = len(self._program.states) + int(state.cursor[CURSOR_LISTED])
+        while wants == WANTS_NODES and kept + max(kept, coming) > nodes:
             nodes *= 2
         if wants == WANTS_LISTS:
             entries *= 2
         if wants == WANTS_WAITING:
             waiting *= 2
         self._state = with_room(state, nodes, entries, waiting)
+        return given_up
 
     def rows_in_use(self, drop: bool = False) -> Ints:
         """Numbers of the rows that nodes name, ascending.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
-from sparkext.planner.kernel_plan.kernel_plan import CompletionState, KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import CompletionQuery, Completions, CompletionState
 from sparkext.planner.patterns.query import Side
 from sparkext.udfs.comparisons.histories import coded
 from sparkext.udfs.state.fresh import registers_for
@@ -26,7 +26,9 @@ from sparkext.udfs.tables.program import NEVER_YET, SCAN_CHUNK, Flags, Ints, Reg
     STATE_ENDS,
     STATE_ENDS_END,
     STATE_OPEN,
-) = range(11)
+    STATE_REACH,
+    STATE_CHAIN,
+) = range(13)
 """Of ``Program.states``."""
 
 UNREAD, BEST, BUCKETS, LISTED, ANCHORED = range(5)
@@ -88,8 +90,11 @@ WAIT_QUERY, WAIT_NODE, WAIT_CONDITION, WAIT_DEADLINE, WAIT_WINDOW, WAIT_LAST = r
 OUT_QUERY, OUT_NODE, OUT_ROW, OUT_WINDOW, OUT_LAST, OUT_KEY = range(6)
 """Of ``State.out``."""
 
-FACT_HORIZON, FACT_CHAINS, FACT_OPEN = range(3)
+FACT_OPEN = 0
 """Of ``Program.facts``."""
+
+NO_CHAIN = -1
+"""As ``STATE_CHAIN``: nobody asks for all events of a trend."""
 
 FOREVER = np.iinfo(np.int64).max
 """A deadline that never comes."""
@@ -101,7 +106,8 @@ class Program(NamedTuple):
     Attributes:
         states: Per state: number of its variable, whether a trend may start, class needed for that (-1: none),
             condition of that (-1: none), begin and end in ``links``, what is held there, whether events leave that
-            are gone on from, begin and end in ``ends``, whether trends are held per anchor. Shape (states, 11).
+            are gone on from, begin and end in ``ends``, whether trends are held per anchor, how long their trends may
+            be (0: any time), and how long those of which all events are asked for. Shape (states, 13).
         class_states: States in order of their classes.
         class_ends: Where those of each class begin in ``class_states``, and the end. Shape (classes + 1,).
         links: State before, condition (-1: none), comparison (-1: none). Shape (links, 3).
@@ -120,8 +126,7 @@ class Program(NamedTuple):
             Shape (queries, 5).
         code: Instructions of comparisons, as `sparkext.udfs.comparisons.scan` wants them. Shape (instructions, 7).
         code_ends: Where those of each comparison begin, and the end. Shape (comparisons + 1,).
-        facts: Longest time that a first event is before its last (0: any); whether all nodes before are asked for;
-            whether trends are held per anchor somewhere. Shape (3,).
+        facts: Whether trends are held per anchor somewhere. Shape (1,).
     """
 
     states: Ints
@@ -188,14 +193,13 @@ class State(NamedTuple):
     scratch: Registers
 
 
-def assemble(plan: KernelPlan) -> Program:
-    """Lay the completion plan of a kernel plan out in flat arrays."""
-    made = plan.completions
-    assert made is not None
+def assemble(made: Completions, classes: int) -> Program:
+    """Lay the completion plan of a kernel plan with so many classes out in flat arrays."""
     conditions = _Conditions()
     links: list[list[int]] = []
     ends: list[list[int]] = []
     states: list[list[int]] = []
+    users = [(query, made.states_of(query)) for query in made.queries]
     for number, state in enumerate(made.states):
         begin, first_end = len(links), len(ends)
         for link in state.links:
@@ -216,9 +220,10 @@ def assemble(plan: KernelPlan) -> Program:
                 first_end,
                 len(ends),
                 int(state.is_open),
+                _longest([one for one, its in users if number in its]),
+                _longest([one for one, its in users if number in its and made.has_lists(one)]),
             ]
         )
-    classes = len(plan.classes)
     of_states = sorted((state.event, number) for number, state in enumerate(made.states))
     cuts = sorted(
         (cut.event, number, conditions.number(cut.condition))
@@ -251,10 +256,8 @@ def assemble(plan: KernelPlan) -> Program:
     ]
     programs = [coded(comparison.program) for comparison in made.comparisons]
     code_ends = np.cumsum([0, *map(len, programs)]).astype(np.int64)
-    reach = [one.reach for one in made.queries]
-    horizon = 0 if None in reach else max((one for one in reach if one is not None), default=0)
     return Program(
-        states=_table(states, 11),
+        states=_table(states, 13),
         class_states=np.array([number for _, number in of_states], np.int64),
         class_ends=_ends([event for event, _ in of_states], classes),
         links=_table(links, 3),
@@ -271,7 +274,7 @@ def assemble(plan: KernelPlan) -> Program:
         queries=_table(queries, 5),
         code=np.concatenate([np.zeros((0, 7), np.int64), *programs]),
         code_ends=code_ends,
-        facts=np.array([horizon, int(made.has_lists), int(any(s.is_open for s in made.states))], np.int64),
+        facts=np.array([any(s.is_open for s in made.states)], np.int64),
     )
 
 
@@ -330,6 +333,12 @@ def with_room(state: State, nodes: int, entries: int, waiting: int) -> State:
         found=grown(state.found, entries),
         waiting=grown(state.waiting, waiting),
     )
+
+
+def _longest(queries: Sequence[CompletionQuery]) -> int:
+    """How long trends of some queries may be; 0 for any time, `NO_CHAIN` if there are no queries."""
+    reach = [one.reach for one in queries]
+    return 0 if None in reach else max((one for one in reach if one is not None), default=NO_CHAIN)
 
 
 def _kind(state: CompletionState) -> int:

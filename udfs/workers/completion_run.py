@@ -15,6 +15,7 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     KernelPlan,
     Layout,
     ShownColumn,
+    too_many,
 )
 from sparkext.planner.patterns.query import Distinct
 from sparkext.udfs.arrow.arrays import as_arrow
@@ -22,7 +23,7 @@ from sparkext.udfs.arrow.batches import BatchReader
 from sparkext.udfs.arrow.key_changes import changes, same
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
 from sparkext.udfs.completions.form import Form
-from sparkext.udfs.completions.machine import CompletionMachine
+from sparkext.udfs.completions.machine import NODES, CompletionMachine
 from sparkext.udfs.completions.program import (
     NODE_PREV,
     NODE_ROW,
@@ -58,6 +59,7 @@ class CompletionRun(PoolRun):
         fallback: For the kernel.
         form: Says whether compiled or interpreted kernels run.
         rows: Room for completions before they are handed on.
+        nodes: Room for nodes to begin with.
     """
 
     def __init__(
@@ -68,13 +70,14 @@ class CompletionRun(PoolRun):
         fallback: Fallback | None = None,
         form: KernelForm | None = None,
         rows: int = ROWS,
+        nodes: int = NODES,
     ) -> None:
         super().__init__(plan, layout, output_bytes, fallback, form)
         assert plan.completions is not None
         assert layout.chunk is None
         self._asked: Completions = plan.completions
         self._adds = any(cell.event != NO_EVENT for cell in plan.cells)
-        self._found = CompletionMachine(plan, rows, Form())
+        self._found = CompletionMachine(plan, rows, Form(), nodes)
         self._counter = None if self._asked.counting is None else Counter(self._asked)
         self._times = np.zeros(0, np.int64)
         self._kept = KeptRows(len(self._asked.shown))
@@ -130,11 +133,17 @@ class CompletionRun(PoolRun):
             row = self._found.advance(part, moments, keys, row)
             yield from self._hand_on()
             if row < rows:
-                self._found.make_room()
+                yield from self._given_up(int(keys[row]))
         self._base += rows
         if self._kept.is_large():
             self._kept.keep(self._found.rows_in_use(drop=True))
         yield from self._tallied(self._key)
+
+    def _given_up(self, key: int) -> Iterator[pa.RecordBatch]:
+        """Let the machine make room; rows that say which queries had to be given up for it."""
+        for number, window in self._found.make_room():
+            bank = too_many(self._asked.queries[number].bank)
+            yield self._batch(bank, np.array([key]), np.array([window]), {}, {})
 
     def _begin_keys(self, arrow: pa.RecordBatch, batch: Batch) -> None:
         """Remember the keys that begin in a batch, and which of them have a NULL."""

@@ -1,0 +1,77 @@
+"""Giving up a query: the one for which the most nodes are held goes, and with it what no other query needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, CompletionQuery, Completions
+from sparkext.udfs.completions.program import (
+    CURSOR_LISTED,
+    CURSOR_NODES,
+    CURSOR_TIME,
+    CURSOR_WAITING,
+    ENTRY_NODE,
+    NODE_PREV,
+    NODE_START,
+    WAIT_NODE,
+    WAIT_QUERY,
+    State,
+)
+from sparkext.udfs.tables.program import Ints
+
+
+def most_held_by(asked: Completions, state: State) -> int:
+    """The query, not given up yet, for which the most nodes are held."""
+    held = {n: _held(asked, query, n, state) for n, query in enumerate(asked.queries) if query.ends}
+    return max(held, key=held.__getitem__)
+
+
+def without(asked: Completions, query: int) -> Completions:
+    """The same without trends of a query, whose number stays."""
+    queries = list(asked.queries)
+    queries[query] = replace(queries[query], ends=(), shown=())
+    used = frozenset[int]().union(*map(asked.states_of, queries))
+    states = tuple(
+        one if number in used else replace(one, event=NO_EVENT, is_read=False)
+        for number, one in enumerate(asked.states)
+    )
+    return replace(asked, states=states, queries=tuple(queries))
+
+
+def let_go(asked: Completions, state: State) -> None:
+    """Empty the states that nothing is asked of any more, and forget what waits for a query that is given up."""
+    for number, one in enumerate(asked.states):
+        if one.event == NO_EVENT:
+            state.cursor[CURSOR_LISTED] -= state.counts[number]
+            state.best[number], state.counts[number] = -1, 0
+    waiting = state.waiting[: state.cursor[CURSOR_WAITING]]
+    goes = [number for number, query in enumerate(asked.queries) if not query.ends]
+    left = waiting[~np.isin(waiting[:, WAIT_QUERY], goes)]
+    waiting[: len(left)] = left
+    state.cursor[CURSOR_WAITING] = len(left)
+
+
+def _held(asked: Completions, query: CompletionQuery, number: int, state: State) -> int:
+    """How many nodes a query needs to be held."""
+    nodes = state.nodes[: state.cursor[CURSOR_NODES]]
+    states = asked.states_of(query)
+    roots: list[Ints] = [state.best[[s for s in states if state.best[s] >= 0]]]
+    if len(state.lists):
+        roots += (state.lists[s, : state.counts[s], ENTRY_NODE] for s in states)
+    found = np.unique(np.concatenate(roots))
+    if query.reach is not None:
+        since = state.cursor[CURSOR_TIME].view(np.uint64) - nodes[found, NODE_START].view(np.uint64)
+        found = found[since < np.uint64(query.reach)]
+    waiting = state.waiting[: state.cursor[CURSOR_WAITING]]
+    found = np.append(found, waiting[waiting[:, WAIT_QUERY] == number, WAIT_NODE])
+    held = np.zeros(len(nodes), np.bool_)
+    held[found] = True
+    if asked.has_lists(query):
+        is_held, before = bytearray(held.tobytes()), nodes[:, NODE_PREV].tolist()
+        for node in range(len(nodes) - 1, -1, -1):
+            if is_held[node] and before[node] >= 0:
+                is_held[before[node]] = 1
+        return sum(is_held)
+    return int(np.count_nonzero(held))
