@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from copy import deepcopy
+from dataclasses import dataclass
 from random import Random
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -16,8 +20,10 @@ from sparkext.planner.sharing.template import template_of
 from sparkext.planner.totals.pane_rows import PANES_FROM
 from sparkext.udfs.streams import bucket as bucket_module
 from sparkext.udfs.streams.bucket import Bucket, StreamPlan
+from sparkext.udfs.streams.bucket_keys import bucket_keys
 from sparkext.udfs.streams.packs import as_bytes, from_bytes, packed
-from sparkext.udfs.streams.stored import FORMAT, NEVER, Header, Page, page_bytes, page_events
+from sparkext.udfs.streams.processor import OutputRow, TrendProcessor
+from sparkext.udfs.streams.stored import FORMAT, NEVER, DamagedError, Header, Page, page_bytes, page_events, page_of
 from sparkext.udfs.streams.windows_of_events import in_order
 from tests.support.enumerator import enumerate_results
 from tests.support.kernel_harness import difference, kernel_rows, query_results
@@ -28,6 +34,9 @@ from tests.support.tiers import first
 from tests.support.workloads import Workload, workload
 
 MOST_TIME = 1 << 60
+
+FLIPS = 1000
+"""Bits that are turned, one at a time."""
 
 
 def problems(drawn: Workload, seed: int) -> list[str]:
@@ -143,11 +152,11 @@ def test_large_pages_stay_as_they_are_until_most_of_them_is_of_no_use(monkeypatc
     monkeypatch.setattr(bucket_module, "SMALL_PAGE", 0)
     of, store = stream_plan(Window(10, 10)), MemoryStore()
     step(of, store, NEVER, pack(*((1, time) for time in range(40))))
-    assert [len(page_events(page)) for page in store.pages.values()] == [40]
+    assert [page.rows for page in Bucket(of, store).header.pages] == [40]
     step(of, store, 10)
-    assert [len(page_events(page)) for page in store.pages.values()] == [40]
+    assert [page.rows for page in Bucket(of, store).header.pages] == [40]
     step(of, store, 30)
-    assert [len(page_events(page)) for page in store.pages.values()] == [10]
+    assert [page.rows for page in Bucket(of, store).header.pages] == [10]
     assert step(of, store, END)[0] == [(1, 3)]
 
 
@@ -177,17 +186,20 @@ def test_other_states_are_told_apart() -> None:
 
 
 def test_headers_and_pages_are_read_as_they_were_written() -> None:
-    pages = [Page(3, 2, 100, -(1 << 62), 5), Page(7, 1, 1 << 31, 0, 1 << 62)]
+    pages = [Page(3, 2, 100, -(1 << 62), 5, 0), Page(7, 1, 1 << 31, 0, 1 << 62, (1 << 32) - 1)]
     header = Header(32, {"PATTERN": "A+ ü"}, -5, 12, 8, pages)
     assert Header.read(header.write()) == header
     events = from_bytes(pack((1, 2), (3, 4)))
-    assert page_events(page_bytes(events)).equals(events)
+    data = page_bytes(events)
+    page = page_of(3, data, np.array([2, 4]))
+    assert (page.number, page.rows, page.size, page.first, page.last) == (3, 2, len(data), 2, 4)
+    assert page_events(page, data).equals(events)
 
 
-def test_the_first_format_is_still_read() -> None:
-    """States outlive the version that wrote them."""
-    data = bytes.fromhex(FIRST_FORMAT)
-    assert Header.read(data) == Header(2, {"PATTERN": "A+"}, 1000, 2, 4, [Page(3, 2, 100, -7, 5)])
+def test_a_state_of_the_first_format_is_refused() -> None:
+    """It has no sums, so nobody could say whether it is as it was written."""
+    with pytest.raises(ValueError, match="in format 1 by another version of sparkext"):
+        Header.read(bytes.fromhex(FIRST_FORMAT))
 
 
 FIRST_FORMAT = (
@@ -207,6 +219,113 @@ FIRST_FORMAT = (
 )
 
 
+@pytest.fixture
+def stored(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
+    """A bucket of some pages, whose events are all in the first window."""
+    monkeypatch.setattr(bucket_module, "MOST_ROWS", 300)
+    store, random = MemoryStore(), Random(3)
+    step(stream_plan(Window(10_000, 10_000)), store, NEVER, pack(*((random.randrange(50), t) for t in range(1000))))
+    assert len(store.pages) == 4
+    return store
+
+
+@dataclass
+class StoreOfSpark:
+    """What a processor asks of Spark: a bucket's store, timers, and the watermark."""
+
+    kept: MemoryStore
+
+    def getValueState(self, *of: str) -> StoreOfSpark:  # noqa: N802
+        assert of
+        return self
+
+    getMapState = getValueState  # noqa: N815
+
+    def get(self) -> tuple[bytes] | None:
+        return None if self.kept.kept is None else (self.kept.kept,)
+
+    def getValue(self, key: tuple[int]) -> tuple[bytes] | None:  # noqa: N802
+        return (self.kept.pages[key[0]],) if key[0] in self.kept.pages else None
+
+    def update(self, value: tuple[bytes]) -> None:
+        self.kept.put_header(*value)
+
+    def removeKey(self, key: tuple[int]) -> None:  # noqa: N802
+        self.kept.drop_page(*key)
+
+    def registerTimer(self, time: int) -> None:  # noqa: N802
+        assert time == self.getCurrentWatermarkInMs() + 1
+
+    def getCurrentWatermarkInMs(self) -> int:  # noqa: N802
+        return 10
+
+
+def processed(store: MemoryStore) -> list[OutputRow]:
+    """What is written of a bucket when its window ends."""
+    processor, spark = TrendProcessor(stream_plan(Window(10_000, 10_000))), StoreOfSpark(store)
+    processor.init(spark)
+    return [*processor.handleInputRows((bucket_keys(1)[0],), [], spark)]
+
+
+def test_a_wrong_bit_is_a_problem_and_never_a_row(stored: MemoryStore) -> None:
+    random = Random(8)
+    right = processed(deepcopy(stored))
+    assert right[-1].problem is None
+    assert len(from_bytes(right[0].results or b"")) == 50
+    for at in range(FLIPS):
+        store = deepcopy(stored)
+        number = at % 5 - 1
+        data = bytearray(store.kept or b"" if number < 0 else store.pages[number])
+        bit = random.randrange(8 * len(data))
+        data[bit // 8] ^= 1 << bit % 8
+        if number < 0:
+            store.kept = bytes(data)
+        else:
+            store.pages[number] = bytes(data)
+        (row,) = processed(store)
+        assert row.results is None
+        if number < 0:
+            told = r"the header of bucket 0 is damaged\. Go on|not written by sparkext|in format \d+ by another version"
+        else:
+            told = rf"^page {number} of bucket 0 is damaged\. Go on from a backup of the checkpoint"
+        assert re.search(told, row.problem or "")
+
+
+def test_pages_that_are_missing_or_another_one_are_damage(stored: MemoryStore) -> None:
+    lost, other = deepcopy(stored), deepcopy(stored)
+    del lost.pages[1]
+    other.pages[1] = other.pages[2]
+    cut = deepcopy(stored)
+    cut.kept = (cut.kept or b"")[:-1]
+    of = stream_plan(Window(10_000, 10_000))
+    with pytest.raises(DamagedError, match="page 1"):
+        step(of, other, 10_000)
+    with pytest.raises(DamagedError, match="the header"):
+        step(of, cut, 10_000)
+    (row,) = processed(lost)
+    assert (row.problem or "").startswith("page 1 of bucket 0 is damaged")
+
+
+def test_buckets_are_dealt_out_to_tasks_in_turn() -> None:
+    keys = bucket_keys(1000)
+    assert [spark_hash(key) for key in keys] == [*range(1000)]
+    assert (spark_hash(0), spark_hash(1), spark_hash(-1)) == (933211791, -559580957, -1604776387)  # as Spark's hash
+
+
+def spark_hash(key: int) -> int:
+    """`hash(key)` of Spark SQL, of an INT."""
+    bits = 0xFFFFFFFF
+    mixed = key * 0xCC9E2D51 & bits
+    mixed = (mixed << 15 | mixed >> 17) * 0x1B873593 & bits
+    found = 42 ^ mixed
+    found = ((found << 13 | found >> 19) & bits) * 5 + 0xE6546B64 & bits
+    found ^= 4
+    found = (found ^ found >> 16) * 0x85EBCA6B & bits
+    found = (found ^ found >> 13) * 0xC2B2AE35 & bits
+    found ^= found >> 16
+    return found - (1 << 32) if found >> 31 else found
+
+
 def test_keys_with_one_hash_are_told_apart() -> None:
     nan = float("nan")
     keys = pa.array([nan, 1.0, None, nan, None, 1.0], pa.float64())
@@ -220,9 +339,10 @@ def test_packs_hold_the_events_of_a_bucket() -> None:
     events = pa.RecordBatch.from_arrays([pa.array([2, 0, 2, 0], pa.int32()), pa.array([1, 2, 3, 4])], ["bucket", "v"])
     rows = [row for batch in packed(3, lambda: True)(iter([events, events.slice(0, 0)])) for row in batch.to_pylist()]
     called = [row["bucket"] for row in rows if row["events"] is None]
-    assert called == [0, 1, 2]
+    keys = bucket_keys(3)
+    assert called == keys
     found = {row["bucket"]: from_bytes(row["events"]).to_pydict() for row in rows if row["events"] is not None}
-    assert found == {0: {"v": [2, 4]}, 2: {"v": [1, 3]}}
+    assert found == {keys[0]: {"v": [2, 4]}, keys[2]: {"v": [1, 3]}}
     assert list(packed(3, lambda: False)(iter([]))) == []
 
 

@@ -20,7 +20,7 @@ from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.order_keys import as_int64
 from sparkext.udfs.streams.packs import from_bytes
-from sparkext.udfs.streams.stored import NEVER, Header, Page, Store, page_bytes, page_events
+from sparkext.udfs.streams.stored import NEVER, Header, Page, Store, page_bytes, page_events, page_of
 from sparkext.udfs.streams.windows_of_events import in_order, window_rows
 from sparkext.udfs.tables.program import Ints
 
@@ -104,6 +104,7 @@ class Bucket:
 
     Raises:
         ValueError: What is stored is of no use for that; the text says why.
+        DamagedError: It is not as it was written.
     """
 
     def __init__(self, of: StreamPlan, store: Store) -> None:
@@ -121,6 +122,9 @@ class Bucket:
         Args:
             packs: Events that have come, as `sparkext.udfs.streams.packs.packed` has packed them.
             watermark: In units of the event time; `NEVER` when there is none yet.
+
+        Raises:
+            DamagedError: A page is not as it was written.
         """
         self.counts = BucketCounts()
         header = self.header
@@ -161,7 +165,7 @@ class Bucket:
         end = min(_GREATEST, max(last * window.slide + window.within for window, _, last in ending))
         for page in self.header.pages:
             if page.first < end and page.last >= begin:
-                step.loaded[page.number] = page_events(self._store.page(page.number))
+                step.loaded[page.number] = self._read(page)
         parts = []
         for events in [*step.loaded.values(), *step.new]:
             times = self._times(events)
@@ -177,7 +181,7 @@ class Bucket:
         worn = [page for page in self.header.pages if page.last >= step.keep_from and self._is_worn(page, step)]
         if len(worn) + len(step.new) > 1 or any(page.first < step.keep_from for page in worn):
             for page in worn:
-                step.new.append(step.loaded.get(page.number) or page_events(self._store.page(page.number)))
+                step.new.append(step.loaded.get(page.number) or self._read(page))
             step.gone += worn
         for page in step.gone:
             self._store.drop_page(page.number)
@@ -199,10 +203,13 @@ class Bucket:
         events = in_order(_together(open_ones), self._of.layout.keys)
         for begin in range(0, events.num_rows, MOST_ROWS):
             part = events.slice(begin, MOST_ROWS)
-            times, data, number = self._times(part), page_bytes(part), self.header.next_page
+            data, number = page_bytes(part), self.header.next_page
             self._store.put_page(number, data)
             self.header.next_page += 1
-            self.header.pages.append(Page(number, part.num_rows, len(data), int(times.min()), int(times.max())))
+            self.header.pages.append(page_of(number, data, self._times(part)))
+
+    def _read(self, page: Page) -> pa.RecordBatch:
+        return page_events(page, self._store.page(page.number))
 
     def _is_in_open(self, times: Ints, watermark: int) -> NDArray[np.bool_]:
         """Whether times are in windows that have not ended at the watermark."""
