@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
@@ -12,12 +12,13 @@ import pyarrow as pa
 import pytest
 
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
-from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.compile import compile_completions, compile_plan
 from sparkext.planner.kernel_plan.kernel_plan import Layout
-from sparkext.planner.patterns.query import Window
+from sparkext.planner.patterns.query import Completion, Shown, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
 from sparkext.planner.totals.pane_rows import PANES_FROM
+from sparkext.udfs.arrow.order_keys import as_int64
 from sparkext.udfs.streams import bucket as bucket_module
 from sparkext.udfs.streams.bucket import Bucket, StreamPlan
 from sparkext.udfs.streams.bucket_keys import bucket_keys
@@ -25,11 +26,13 @@ from sparkext.udfs.streams.packs import as_bytes, from_bytes, packed
 from sparkext.udfs.streams.processor import OutputRow, TrendProcessor
 from sparkext.udfs.streams.stored import FORMAT, NEVER, DamagedError, Header, Page, page_bytes, page_events, page_of
 from sparkext.udfs.streams.windows_of_events import in_order
+from sparkext.udfs.workers.completion_run import CompletionRun
+from tests.support.completion_pools import draw, source_of
 from tests.support.enumerator import enumerate_results
 from tests.support.kernel_harness import difference, kernel_rows, query_results
 from tests.support.pools import COUNT, query
 from tests.support.prev_conditions import MEANINGS
-from tests.support.streams import END, Arrival, MemoryStore, arrivals, in_time, streamed
+from tests.support.streams import END, Arrival, MemoryStore, arrivals, in_time, streamed, written_rows
 from tests.support.tiers import first
 from tests.support.workloads import Workload, workload
 
@@ -78,20 +81,62 @@ def test_random_pools_as_streams(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     assert not found, "\n".join(found)
 
 
+def completion_problems(seed: int) -> tuple[int, list[str]]:
+    """How many rows a stream has written for a random query that asks for completions, and what a batch has not."""
+    random = Random(seed)
+    drawn, events = draw(random)
+    events = [replace(event, order=()) for event in events if event.time is not None and abs(event.time) < MOST_TIME]
+    total, found = 0, []
+    for asked in drawn.queries:
+        if asked.window is None or asked.span is not None:
+            continue
+        plan = compile_completions(template_of([asked]), 0, ())
+        source, layout = source_of(plan, events, 0)
+        if source is None:
+            continue
+        assert plan.completions is not None
+        slots = {slot.name for slot in plan.completions.slots}
+        plan = replace(plan, completions=replace(plan.completions, keys=tuple(range(layout.keys))))
+        times = as_int64(source.column(layout.keys)).tolist()
+        micro_batches = arrivals(times, random)
+        kept = source.take(pa.array(in_time(times, micro_batches), pa.int64()))
+        batch = [row for part in CompletionRun(plan, layout).results(iter([kept])) for row in part.to_pylist()]
+        written, late = written_rows(plan, layout, source, micro_batches, random)
+        # Of rows of one time it is open which of them is shown.
+        moments = [tuple(row.values()) for row in kept.select(range(layout.keys + 1)).to_pylist()]
+        names = slots if len(set(moments)) < len(moments) else set()
+        rows = [sorted(repr([v for k, v in row.items() if k not in names]) for row in of) for of in (batch, written)]
+        total += len(written)
+        if rows[0] != rows[1] or late != len(source) - len(kept):
+            found.append(f"seed {seed}, {asked.pattern}: {rows[0]} and not {rows[1]}")
+    return total, found
+
+
+@pytest.mark.parametrize("seed", first(1, range(12)))
+def test_random_completions_as_streams(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows and counts with WITHIN, cut into micro-batches, are those of a batch of the events that are not late."""
+    monkeypatch.setattr(bucket_module, "SMALL_PAGE", Random(seed).choice((0, 64 << 10)))
+    monkeypatch.setattr(bucket_module, "MOST_ROWS", Random(seed).choice((2, 1 << 18)))
+    outcomes = [completion_problems(1000 * seed + at) for at in range(100)]
+    found = [problem for _, problems in outcomes for problem in problems]
+    assert not found, "\n".join(found)
+    assert sum(rows for rows, _ in outcomes) > 100
+
+
 def stream_plan(window: Window, buckets: int = 1, meaning: str = "A+") -> StreamPlan:
     template = template_of([query("A+", COUNT, window=window)])
     plan = compile_plan(template, share_equal_prefixes(template))
     return StreamPlan(plan, Layout(1, 0), buckets, {"PATTERN": meaning})
 
 
-def pack(*events: tuple[int, int], zone: str = "UTC") -> bytes:
-    """Events of type A as bytes, by key and time."""
+def pack(*events: tuple[int, int], zone: str = "UTC", classes: int = 1) -> bytes:
+    """Events as bytes, by key and time; those of the first class of a plan are of type A if there is no other."""
     keys, times = zip(*events, strict=True)
     columns = [
         pa.array(keys, pa.int64()),
         pa.array(keys, pa.int64()),
         pa.array(times, pa.timestamp("us", tz=zone)),
-        pa.array([1] * len(keys), pa.int64()),
+        pa.array([classes] * len(keys), pa.int64()),
     ]
     return as_bytes(pa.RecordBatch.from_arrays(columns, ["hash", "key", "time", "classes"]))
 
@@ -115,6 +160,31 @@ def test_a_window_is_written_once_when_the_watermark_reaches_its_end() -> None:
     assert found == [(1, 1), (1, 2)]
     assert store.pages == {}
     assert bucket.counts.kept == 0
+
+
+def completion_plan(pattern: str) -> StreamPlan:
+    asked = replace(query(pattern, COUNT, window=Window(10, 5)), aggregates=(), completion=Completion(True, (Shown(),)))
+    return StreamPlan(compile_completions(template_of([asked])), Layout(1, 0), 1, {"PATTERN": pattern})
+
+
+def test_a_completion_is_written_once_when_the_watermark_has_passed_its_event() -> None:
+    """In each of its windows, long before these end."""
+    of, store = completion_plan("A+"), MemoryStore()
+    assert step(of, store, NEVER, pack((1, 7), (2, 3)))[0] == []
+    assert step(of, store, 3)[0] == []  # an event at that time may yet come
+    assert step(of, store, 4)[0] == [(2, -1), (2, 0)]
+    assert step(of, store, 4)[0] == []
+    assert step(of, store, 8, pack((1, 6), (1, 9)))[0] == [(1, 0), (1, 0), (1, 1), (1, 1)]
+    assert step(of, store, END)[0] == [(1, 0), (1, 1)]
+    assert store.pages == {}
+
+
+def test_what_a_not_at_the_end_forbids_is_waited_for() -> None:
+    of, store = completion_plan("A NOT B"), MemoryStore()
+    assert [one.type for one in of.plan.classes] == ["B", "A"]
+    assert step(of, store, 9, pack((1, 7), classes=2))[0] == []
+    assert step(of, store, 10, pack((1, 12), classes=1))[0] == [(1, 0)]
+    assert step(of, store, END)[0] == []
 
 
 def test_what_is_late_is_before_the_watermark_of_the_micro_batch_before() -> None:

@@ -21,7 +21,7 @@ from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.order_keys import as_int64
 from sparkext.udfs.streams.packs import from_bytes
 from sparkext.udfs.streams.stored import NEVER, Header, Page, Store, page_bytes, page_events, page_of
-from sparkext.udfs.streams.windows_of_events import in_order, window_rows
+from sparkext.udfs.streams.windows_of_events import in_order, settled_rows, window_rows
 from sparkext.udfs.tables.program import Ints
 
 SMALL_PAGE = 64 << 10
@@ -53,6 +53,12 @@ class StreamPlan:
     def windows(self) -> tuple[Window, ...]:
         """All kinds of windows, none of which is unbounded."""
         return tuple(window for window in self.plan.windows if window is not None)
+
+    @property
+    def is_by_event(self) -> bool:
+        """Whether each row is of an event, and final once the watermark has passed that."""
+        asked = self.plan.completions
+        return asked is not None and all(query.has_rows and not query.waits for query in asked.queries)
 
 
 @dataclass(slots=True)
@@ -117,7 +123,9 @@ class Bucket:
             _check(self.header, of)
 
     def step(self, packs: Sequence[bytes], watermark: int) -> Iterator[pa.RecordBatch]:
-        """The rows of the windows that end at the watermark; the state is stored when all have been taken.
+        """The rows that the watermark makes final; the state is stored when all have been taken.
+
+        They are those of the windows that end, or of completions whose last event is passed.
 
         Args:
             packs: Events that have come, as `sparkext.udfs.streams.packs.packed` has packed them.
@@ -130,7 +138,9 @@ class Bucket:
         header = self.header
         watermark = max(watermark, header.until)
         step = self._begun(packs, watermark)
-        if any(last >= first for first, last in step.closing):
+        if self._of.is_by_event:
+            yield from self._settle(step, watermark)
+        elif any(last >= first for first, last in step.closing):
             yield from self._close(step)
         self._drop(step)
         self._keep(step, watermark)
@@ -163,6 +173,25 @@ class Bucket:
         ending = [(one, *pair) for one, pair in zip(self._of.windows, step.closing, strict=True) if pair[0] <= pair[1]]
         begin = max(_LEAST, min(first * window.slide for window, first, _ in ending))
         end = min(_GREATEST, max(last * window.slide + window.within for window, _, last in ending))
+        parts = self._between(step, begin, end)
+        if parts:
+            windows = [(max(first, _LEAST), last) for first, last in step.closing]
+            yield from window_rows(self._of.plan, self._of.layout, _together(parts), windows)
+
+    def _settle(self, step: _Step, watermark: int) -> Iterator[pa.RecordBatch]:
+        """The rows of completions whose last event the watermark passes."""
+        since = self.header.until
+        known = any(page.first < watermark and page.last >= since for page in self.header.pages)
+        if not known and not any((self._times(events) < watermark).any() for events in step.new):
+            return
+        windows = self._of.windows
+        begin = _LEAST if since == NEVER else min((_last_ended(one, since) + 1) * one.slide for one in windows)
+        parts = self._between(step, max(_LEAST, begin), watermark)
+        if parts:
+            yield from settled_rows(self._of.plan, self._of.layout, _together(parts), since)
+
+    def _between(self, step: _Step, begin: int, end: int) -> list[pa.RecordBatch]:
+        """The events from a time up to another, of which pages are read for the step."""
         for page in self.header.pages:
             if page.first < end and page.last >= begin:
                 step.loaded[page.number] = self._read(page)
@@ -170,10 +199,7 @@ class Bucket:
         for events in [*step.loaded.values(), *step.new]:
             times = self._times(events)
             parts.append(_where(events, (times >= begin) & (times < end)))
-        parts = [part for part in parts if part.num_rows]
-        if parts:
-            windows = [(max(first, _LEAST), last) for first, last in step.closing]
-            yield from window_rows(self._of.plan, self._of.layout, _together(parts), windows)
+        return [part for part in parts if part.num_rows]
 
     def _drop(self, step: _Step) -> None:
         """Forget pages of which no event is needed; those that are small, or mostly of no use, are put together."""

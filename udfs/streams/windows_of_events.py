@@ -11,7 +11,9 @@ from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.key_changes import changes
 from sparkext.udfs.arrow.order_keys import as_int64
+from sparkext.udfs.completions.program import OUT_ROW
 from sparkext.udfs.tables.program import Ints
+from sparkext.udfs.workers.completion_run import CompletionRun
 from sparkext.udfs.workers.machine import Machine
 from sparkext.udfs.workers.pool_run import PoolRun
 
@@ -38,6 +40,40 @@ class WindowRun(PoolRun):
         return machine
 
 
+class SettledRun(CompletionRun):
+    """One pass over sorted events for the completions since some time.
+
+    Args:
+        plan: The plan.
+        layout: Of the events.
+        times: Of all events of the pass.
+        since: The least time of a last event.
+    """
+
+    def __init__(self, plan: KernelPlan, layout: Layout, times: Ints, since: int) -> None:
+        super().__init__(plan, layout, _OUTPUT_BYTES)
+        self._is_asked = times >= since
+
+    def _taken(self) -> Ints:
+        found = super()._taken()
+        return found[self._is_asked[found[:, OUT_ROW]]]
+
+
+def settled_rows(plan: KernelPlan, layout: Layout, events: pa.RecordBatch, since: int) -> Iterator[pa.RecordBatch]:
+    """The rows of completions whose last event is at a time or after.
+
+    Args:
+        plan: What to compute; it has completions, of which none waits for what comes after its last event.
+        layout: Of the events, without their first column.
+        events: As for `window_rows`; of the windows of these completions, all of them up to the last completion.
+        since: The time.
+    """
+    ordered = in_order(events, layout.keys)
+    times = as_int64(ordered.column(layout.keys + 1))
+    rows = ordered.select(range(1, ordered.num_columns))
+    yield from SettledRun(plan, layout, times, since).results(iter([rows]))
+
+
 def window_rows(
     plan: KernelPlan, layout: Layout, events: pa.RecordBatch, windows: Sequence[tuple[int, int]]
 ) -> Iterator[pa.RecordBatch]:
@@ -50,7 +86,14 @@ def window_rows(
         windows: See `WindowRun`.
     """
     ordered = in_order(events, layout.keys)
-    yield from WindowRun(plan, layout, windows).results(iter([ordered.select(range(1, ordered.num_columns))]))
+    sorted_events = iter([ordered.select(range(1, ordered.num_columns))])
+    if plan.completions is None:
+        yield from WindowRun(plan, layout, windows).results(sorted_events)
+        return
+    ((first, last),) = windows  # of one query; windows before and after it lack some of their events
+    for rows in CompletionRun(plan, layout, _OUTPUT_BYTES).results(sorted_events):
+        numbers = as_int64(rows.column(layout.group_keys + 1))
+        yield rows.take(as_arrow(np.flatnonzero((numbers >= first) & (numbers <= last))))
 
 
 def in_order(events: pa.RecordBatch, keys: int) -> pa.RecordBatch:
