@@ -162,8 +162,9 @@ def test_a_window_is_written_once_when_the_watermark_reaches_its_end() -> None:
     assert bucket.counts.kept == 0
 
 
-def completion_plan(pattern: str) -> StreamPlan:
-    asked = replace(query(pattern, COUNT, window=Window(10, 5)), aggregates=(), completion=Completion(True, (Shown(),)))
+def completion_plan(pattern: str, wait: int | None = None) -> StreamPlan:
+    counted = query(pattern, COUNT, window=Window(10, 5))
+    asked = replace(counted, aggregates=(), completion=Completion(True, (Shown(),)), wait=wait)
     return StreamPlan(compile_completions(template_of([asked])), Layout(1, 0), 1, {"PATTERN": pattern})
 
 
@@ -184,6 +185,15 @@ def test_what_a_not_at_the_end_forbids_is_waited_for() -> None:
     assert [one.type for one in of.plan.classes] == ["B", "A"]
     assert step(of, store, 9, pack((1, 7), classes=2))[0] == []
     assert step(of, store, 10, pack((1, 12), classes=1))[0] == [(1, 0)]
+    assert step(of, store, END)[0] == []
+
+
+def test_what_must_not_follow_for_some_time_is_waited_for_that_long() -> None:
+    """And no longer than the window is open."""
+    of, store = completion_plan("A NOT B", wait=4), MemoryStore()
+    assert step(of, store, 9, pack((1, 7), (2, 7), classes=2), pack((2, 8)))[0] == []
+    assert step(of, store, 10)[0] == [(1, 0)]  # it ends at 10, and the other is waited for until 11
+    assert step(of, store, 11, pack((1, 11)))[0] == [(1, 1)]
     assert step(of, store, END)[0] == []
 
 

@@ -21,7 +21,7 @@ from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.order_keys import as_int64
 from sparkext.udfs.streams.packs import from_bytes
 from sparkext.udfs.streams.stored import NEVER, Header, Page, Store, page_bytes, page_events, page_of
-from sparkext.udfs.streams.windows_of_events import in_order, settled_rows, window_rows
+from sparkext.udfs.streams.windows_of_events import in_order, last_ended, settled_rows, window_rows
 from sparkext.udfs.tables.program import Ints
 
 SMALL_PAGE = 64 << 10
@@ -56,9 +56,11 @@ class StreamPlan:
 
     @property
     def is_by_event(self) -> bool:
-        """Whether each row is of an event, and final once the watermark has passed that."""
+        """Whether each row is of an event, and final once the watermark has passed that, and for how long it waits."""
         asked = self.plan.completions
-        return asked is not None and all(query.has_rows and not query.waits for query in asked.queries)
+        return asked is not None and all(
+            query.has_rows and (query.wait is not None or not query.waits) for query in asked.queries
+        )
 
 
 @dataclass(slots=True)
@@ -125,7 +127,7 @@ class Bucket:
     def step(self, packs: Sequence[bytes], watermark: int) -> Iterator[pa.RecordBatch]:
         """The rows that the watermark makes final; the state is stored when all have been taken.
 
-        They are those of the windows that end, or of completions whose last event is passed.
+        They are those of the windows that end, or of completions that wait for nothing more.
 
         Args:
             packs: Events that have come, as `sparkext.udfs.streams.packs.packed` has packed them.
@@ -154,10 +156,10 @@ class Bucket:
         until, windows = self.header.until, self._of.windows
         closing: list[tuple[int, int]] = []
         for window in windows:
-            first = _LEAST if until == NEVER else _last_ended(window, until) + 1
-            closing.append((first, first - 1 if watermark == until else _last_ended(window, watermark)))
+            first = _LEAST if until == NEVER else last_ended(window, until) + 1
+            closing.append((first, first - 1 if watermark == until else last_ended(window, watermark)))
         is_open = watermark == NEVER
-        keep_from = _LEAST if is_open else min((_last_ended(one, watermark) + 1) * one.slide for one in windows)
+        keep_from = _LEAST if is_open else min((last_ended(one, watermark) + 1) * one.slide for one in windows)
         step = _Step([] if is_open else closing, keep_from)
         for pack in packs:
             events = from_bytes(pack)
@@ -179,16 +181,15 @@ class Bucket:
             yield from window_rows(self._of.plan, self._of.layout, _together(parts), windows)
 
     def _settle(self, step: _Step, watermark: int) -> Iterator[pa.RecordBatch]:
-        """The rows of completions whose last event the watermark passes."""
+        """The rows of completions that the watermark settles."""
         since = self.header.until
-        known = any(page.first < watermark and page.last >= since for page in self.header.pages)
-        if not known and not any((self._times(events) < watermark).any() for events in step.new):
+        if watermark == since:
             return
         windows = self._of.windows
-        begin = _LEAST if since == NEVER else min((_last_ended(one, since) + 1) * one.slide for one in windows)
+        begin = _LEAST if since == NEVER else min((last_ended(one, since) + 1) * one.slide for one in windows)
         parts = self._between(step, max(_LEAST, begin), watermark)
         if parts:
-            yield from settled_rows(self._of.plan, self._of.layout, _together(parts), since)
+            yield from settled_rows(self._of.plan, self._of.layout, _together(parts), since, watermark)
 
     def _between(self, step: _Step, begin: int, end: int) -> list[pa.RecordBatch]:
         """The events from a time up to another, of which pages are read for the step."""
@@ -261,11 +262,6 @@ def _check(header: Header, of: StreamPlan) -> None:
         raise ValueError(
             f"it is that of another query: {was}. Start with a new checkpoint, or with the query as it was"
         )
-
-
-def _last_ended(window: Window, watermark: int) -> int:
-    """Number of the last window that ends at the watermark or before."""
-    return (watermark - window.within) // window.slide
 
 
 def _where(events: pa.RecordBatch, wanted: NDArray[np.bool_]) -> pa.RecordBatch:
