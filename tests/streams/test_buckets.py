@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from random import Random
@@ -14,7 +15,7 @@ import pytest
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.compiler.compile import compile_completions, compile_plan
 from sparkext.planner.kernel_plan.kernel_plan import Layout
-from sparkext.planner.patterns.query import Completion, Shown, Window
+from sparkext.planner.patterns.query import Completion, Mark, Query, Shown, Side, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
 from sparkext.planner.totals.pane_rows import PANES_FROM
@@ -27,14 +28,14 @@ from sparkext.udfs.streams.processor import OutputRow, TrendProcessor
 from sparkext.udfs.streams.stored import FORMAT, NEVER, DamagedError, Header, Page, page_bytes, page_events, page_of
 from sparkext.udfs.streams.windows_of_events import in_order
 from sparkext.udfs.workers.completion_run import CompletionRun
-from tests.support.completion_pools import draw, source_of
-from tests.support.enumerator import enumerate_results
+from tests.support.completion_pools import NUMBER, draw, source_of
+from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import difference, kernel_rows, query_results
 from tests.support.pools import COUNT, query
 from tests.support.prev_conditions import MEANINGS
 from tests.support.streams import END, Arrival, MemoryStore, arrivals, in_time, streamed, written_rows
 from tests.support.tiers import first
-from tests.support.workloads import Workload, workload
+from tests.support.workloads import Workload, typed_class, workload
 
 MOST_TIME = 1 << 60
 
@@ -81,15 +82,36 @@ def test_random_pools_as_streams(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     assert not found, "\n".join(found)
 
 
-def completion_problems(seed: int) -> tuple[int, list[str]]:
-    """How many rows a stream has written for a random query that asks for completions, and what a batch has not."""
+def absences(random: Random) -> tuple[list[Query], list[Event]]:
+    """Queries of what must not follow for some time, and random events."""
+    asked = Completion(True, (Shown(Mark(Side.LAST, None), NUMBER), Shown()))
+    queries = [
+        replace(
+            query(text, window=Window(random.randint(2, 12), random.randint(1, 6))), aggregates=(), completion=asked
+        )
+        for text in ("A NOT B", "A B? NOT C", "A+ NOT (B C)")
+    ]
+    times = [random.randrange(30) for _ in range(random.randint(3, 25))]
+    classes = {name: typed_class(name) for name in "ABC"}
+    events = [
+        Event((), (random.choice("xy"),), time, frozenset({classes[random.choice("ABC")]}), {NUMBER.text: number})
+        for number, time in enumerate(times)
+    ]
+    return [replace(one, wait=random.randint(1, 9)) for one in queries], events
+
+
+def asked_of_completions(seed: int) -> tuple[list[Query], list[Event]]:
+    """Queries with windows and without a span, and events."""
+    drawn, events = draw(Random(seed))
+    in_range = [replace(one, order=()) for one in events if one.time is not None and abs(one.time) < MOST_TIME]
+    return [one for one in drawn.queries if one.window is not None and one.span is None], in_range
+
+
+def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed: int) -> tuple[int, list[str]]:
+    """How many rows a stream has written for queries that ask for completions, and what a batch has not."""
     random = Random(seed)
-    drawn, events = draw(random)
-    events = [replace(event, order=()) for event in events if event.time is not None and abs(event.time) < MOST_TIME]
     total, found = 0, []
-    for asked in drawn.queries:
-        if asked.window is None or asked.span is not None:
-            continue
+    for asked in queries:
         plan = compile_completions(template_of([asked]), 0, ())
         source, layout = source_of(plan, events, 0)
         if source is None:
@@ -117,7 +139,9 @@ def test_random_completions_as_streams(seed: int, monkeypatch: pytest.MonkeyPatc
     """Rows and counts with WITHIN, cut into micro-batches, are those of a batch of the events that are not late."""
     monkeypatch.setattr(bucket_module, "SMALL_PAGE", Random(seed).choice((0, 64 << 10)))
     monkeypatch.setattr(bucket_module, "MOST_ROWS", Random(seed).choice((2, 1 << 18)))
-    outcomes = [completion_problems(1000 * seed + at) for at in range(100)]
+    seeds = range(1000 * seed, 1000 * seed + 100)
+    outcomes = [completion_problems(*asked_of_completions(at), at) for at in seeds]
+    outcomes += [completion_problems(*absences(Random(at)), at) for at in seeds]
     found = [problem for _, problems in outcomes for problem in problems]
     assert not found, "\n".join(found)
     assert sum(rows for rows, _ in outcomes) > 100
