@@ -63,7 +63,7 @@ class ClauseUse:
         """
         bound = bind(self.sql, self.clause, source, part, self.relation, name, state, meaning)
         if is_stream(source):
-            check_stream(source, self.clause, self.source_at, bound.time, bound.query.completion is not None)
+            check_stream(source, self.clause, self.source_at, bound.time)
         return bound
 
     def placed(self, error: PlanningError) -> PlanningError:

@@ -20,9 +20,7 @@ _MESSAGES = "pyspark.sql.streaming.proto.StateMessage_pb2"
 """By which a worker talks to Spark's state store; it needs protobuf."""
 
 
-def check_stream(
-    source: DataFrame, clause: Clause, source_at: tuple[int, int], time: str, of_completions: bool = False
-) -> None:
+def check_stream(source: DataFrame, clause: Clause, source_at: tuple[int, int], time: str) -> None:
     """Refuse a clause over a stream whose results would never be final, and one that Spark here cannot keep state for.
 
     Args:
@@ -30,19 +28,19 @@ def check_stream(
         clause: The clause.
         source_at: Where the stream stands in the statement.
         time: Text of the event time.
-        of_completions: Whether it asks for completions.
 
     Raises:
-        PlanningError: ``TREND_COMPLETION_COMBINED``, ``TREND_STREAM_WINDOW``, ``TREND_SPAN_COMBINED``,
+        PlanningError: ``TREND_STREAM_WINDOW``, ``TREND_SPAN_COMBINED``, ``TREND_COMPLETION_COMBINED``,
             ``TREND_STREAM_WATERMARK``, ``TREND_STREAM_TIME`` or ``TREND_STREAM_REQUIREMENT``.
     """
-    if of_completions:
-        at = clause.completions_at or clause.pattern_at
-        raise PlanningError("TREND_COMPLETION_COMBINED", *at, also="a stream as its source")
     if clause.within is None:
         raise PlanningError("TREND_STREAM_WINDOW", *clause.pattern_at)
     if clause.span is not None:  # its trends begin before the windows of which events are kept
         raise PlanningError("TREND_SPAN_COMBINED", clause.span.start, clause.span.end, also="a stream")
+    if clause.further_order:
+        first = clause.further_order[0]
+        also = "several expressions in ORDER BY, over a stream"
+        raise PlanningError("TREND_COMPLETION_COMBINED", first.start, first.end, also=also)
     marked = [field.name for field in source.schema.fields if DELAY in field.metadata]
     if not marked:
         raise PlanningError("TREND_STREAM_WATERMARK", *source_at)

@@ -17,6 +17,7 @@ from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.streams import DELAY
 from sparkext.execution.compact_rows import compact_events, group_column, sql_texts
 from sparkext.execution.source_pass import result_schema
+from sparkext.execution.waiting import say_recomputed
 from sparkext.jvm.frames import columns_of
 from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
@@ -55,7 +56,10 @@ def stream_results(source: DataFrame, query: BoundQuery, plan: KernelPlan, bucke
     divided = columns_of(hashed, [f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*"])
     number = next(_numbers)
     packs = map_in_arrow(divided, packed(buckets, _first_task(number)), PACKED)
-    processor = TrendProcessor(StreamPlan(plan, layout, buckets, _meaning(query, plan)))
+    of = StreamPlan(plan, layout, buckets, _meaning(query, plan))
+    for window in () if of.is_by_event else of.windows:
+        say_recomputed(window)
+    processor = TrendProcessor(of)
     written = packs.groupBy(_BUCKET).transformWithState(
         cast("StatefulProcessor", processor), OUTPUT, outputMode="Append", timeMode="EventTime"
     )
@@ -117,8 +121,10 @@ def _meaning(query: BoundQuery, plan: KernelPlan) -> dict[str, str]:
     keys = [f"{key.canonical} {key.type.simpleString()}" for key in query.sorted_groups]
     others = [f"{key.canonical} {key.type.simpleString()}" for key in query.sorted_partitions]
     assert planned.window is not None
+    wait = "" if planned.wait is None else f" FOR {planned.wait} µs"
+    shown = () if plan.completions is None else plan.completions.shown
     return {
-        "PATTERN": planned.selection.of(str(planned.pattern)),
+        "PATTERN": planned.selection.of(str(planned.pattern)) + wait,
         "WITHIN": f"{planned.window.within} µs, SLIDE {planned.window.slide} µs",
         "the keys": ", ".join([*keys, "and below them", *others] if others else keys) or "none",
         "ORDER BY": f"{query.time_canonical} {query.time_type.simpleString()}",
@@ -128,4 +134,5 @@ def _meaning(query: BoundQuery, plan: KernelPlan) -> dict[str, str]:
             f"{one.attribute.text} {one.attribute.type} {one.encoding.value}" for one in plan.columns
         )
         or "none",
+        "what is shown": ", ".join(f"{attribute.text} {attribute.type}" for attribute, _ in shown) or "nothing",
     }

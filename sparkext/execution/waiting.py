@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from sparkext.jvm.application import shows_progress
 from sparkext.planner.amounts import count
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
-from sparkext.planner.patterns.query import EventClass
+from sparkext.planner.patterns.query import EventClass, Window
 from sparkext.sql.quoting import one_line
 from sparkext.sql.spelling import closest
 from sparkext.udfs.jit.compiled import cache_directory
@@ -21,6 +21,9 @@ log = logging.getLogger(__name__)
 
 MOST_SHOWN = 10
 """Most types of a source that a message lists."""
+
+MANY_TIMES = 16
+"""So often an event of a stream may be computed before it is said."""
 
 MANY = 50
 """Queries whose planning takes long enough to be mentioned on the console."""
@@ -107,6 +110,23 @@ def say_no_types(name: str, types: Iterable[str], known: Sequence[str]) -> None:
         if meant
         else (f"the source has {shown}" if known else "are they misspelt?"),
     )
+
+
+def say_recomputed(window: Window) -> None:
+    """Say, once for each kind of window, that an event of a stream is computed many times, if that may be.
+
+    Args:
+        window: Whose bounds are in microseconds.
+    """
+    times = (window.within + window.slide) / window.slide
+    if times > MANY_TIMES:
+        say_once(
+            f"windows of {window.within / 1e6:g} s that slide by {window.slide / 1e6:g} s: each event of the stream is "
+            f"computed up to {times:.0f} times, once for each micro-batch in which a window of it ends. With a trigger "
+            "longer than the slide it is (WITHIN + trigger) / trigger times; see 'How it is computed' in "
+            "docs/streaming.md",
+            ("recomputed", window),
+        )
 
 
 def say_once(text: str, key: Hashable) -> None:

@@ -13,7 +13,7 @@ from sparkext.planner.compiler.compile import compile_plan
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.patterns.pattern import variables
 from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
-from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query
+from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query, Window
 from sparkext.planner.sharing.prefixes import share_nothing
 from sparkext.planner.sharing.template import template_of
 from tests.support.sql_cases import stream, trends, values
@@ -103,3 +103,13 @@ def test_how_kernels_ran_is_said_once(monkeypatch: pytest.MonkeyPatch, caplog: p
     assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
     assert "are interpreted" in caplog.messages[0]
     assert "docs/cluster.md" in caplog.messages[1]
+
+
+def test_windows_that_overlap_much_are_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    minute = 60_000_000
+    waiting.say_recomputed(Window(15 * minute, minute))
+    assert not caplog.messages
+    for _ in range(2):
+        waiting.say_recomputed(Window(60 * minute, minute))
+    (told,) = caplog.messages
+    assert told.startswith("windows of 3600 s that slide by 60 s: each event of the stream is computed up to 61 times")

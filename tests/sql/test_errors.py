@@ -900,9 +900,11 @@ def test_streams_that_never_end_a_window(spark: SparkSession) -> None:
         error = fails(spark, statement, "TREND_STREAM_WATERMARK")
         assert position(error) == (1, statement.index(source) + 1)
         assert "withWatermark('ts', '10 seconds')" in str(error)
-    rows = trends("A", "CLASSIFIER() AS c", f"ONE ROW PER COMPLETION {minute}", "ORDER BY timestamp TYPE BY ty", "w")
-    for statement in (rows, trends("A", "COUNT(DISTINCT LAST(*)) AS n", minute, "ORDER BY timestamp TYPE BY ty", "w")):
-        assert "a stream as its source" in str(fails(spark, statement, "TREND_COMPLETION_COMBINED"))
+    keys = "ORDER BY timestamp, t TYPE BY ty"
+    statement = trends("A", "CLASSIFIER() AS c", f"ONE ROW PER COMPLETION {minute}", keys, "w")
+    error = fails(spark, statement, "TREND_COMPLETION_COMBINED")
+    assert "several expressions in ORDER BY, over a stream" in str(error)
+    assert position(error) == (1, statement.index("t TYPE BY") + 1)
     statement = trends("A", more=f"{minute} SPAN INTERVAL 1 HOUR", keys="ORDER BY timestamp TYPE BY ty", source="w")
     error = fails(spark, statement, "TREND_SPAN_COMBINED")
     assert position(error) == (1, statement.index("INTERVAL 1 HOUR") + 1)

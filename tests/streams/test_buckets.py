@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from random import Random
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
-from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.compile import compile_completions, compile_plan
 from sparkext.planner.kernel_plan.kernel_plan import Layout
-from sparkext.planner.patterns.query import Window
+from sparkext.planner.patterns.query import Completion, Mark, Query, Shown, Side, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
 from sparkext.planner.totals.pane_rows import PANES_FROM
+from sparkext.udfs.arrow.order_keys import as_int64
 from sparkext.udfs.streams import bucket as bucket_module
 from sparkext.udfs.streams.bucket import Bucket, StreamPlan
+from sparkext.udfs.streams.bucket_keys import bucket_keys
 from sparkext.udfs.streams.packs import as_bytes, from_bytes, packed
-from sparkext.udfs.streams.stored import FORMAT, NEVER, Header, Page, page_bytes, page_events
+from sparkext.udfs.streams.processor import OutputRow, TrendProcessor
+from sparkext.udfs.streams.stored import FORMAT, NEVER, DamagedError, Header, Page, page_bytes, page_events, page_of
 from sparkext.udfs.streams.windows_of_events import in_order
-from tests.support.enumerator import enumerate_results
+from sparkext.udfs.workers.completion_run import CompletionRun
+from tests.support.completion_pools import NUMBER, draw, source_of
+from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import difference, kernel_rows, query_results
 from tests.support.pools import COUNT, query
 from tests.support.prev_conditions import MEANINGS
-from tests.support.streams import END, Arrival, MemoryStore, arrivals, in_time, streamed
+from tests.support.streams import END, Arrival, MemoryStore, arrivals, in_time, streamed, written_rows
 from tests.support.tiers import first
-from tests.support.workloads import Workload, workload
+from tests.support.workloads import Workload, typed_class, workload
 
 MOST_TIME = 1 << 60
+
+FLIPS = 1000
+"""Bits that are turned, one at a time."""
 
 
 def problems(drawn: Workload, seed: int) -> list[str]:
@@ -69,20 +82,85 @@ def test_random_pools_as_streams(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     assert not found, "\n".join(found)
 
 
+def absences(random: Random) -> tuple[list[Query], list[Event]]:
+    """Queries of what must not follow for some time, and random events."""
+    asked = Completion(True, (Shown(Mark(Side.LAST, None), NUMBER), Shown()))
+    queries = [
+        replace(
+            query(text, window=Window(random.randint(2, 12), random.randint(1, 6))), aggregates=(), completion=asked
+        )
+        for text in ("A NOT B", "A B? NOT C", "A+ NOT (B C)")
+    ]
+    times = [random.randrange(30) for _ in range(random.randint(3, 25))]
+    classes = {name: typed_class(name) for name in "ABC"}
+    events = [
+        Event((), (random.choice("xy"),), time, frozenset({classes[random.choice("ABC")]}), {NUMBER.text: number})
+        for number, time in enumerate(times)
+    ]
+    return [replace(one, wait=random.randint(1, 9)) for one in queries], events
+
+
+def asked_of_completions(seed: int) -> tuple[list[Query], list[Event]]:
+    """Queries with windows and without a span, and events."""
+    drawn, events = draw(Random(seed))
+    in_range = [replace(one, order=()) for one in events if one.time is not None and abs(one.time) < MOST_TIME]
+    return [one for one in drawn.queries if one.window is not None and one.span is None], in_range
+
+
+def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed: int) -> tuple[int, list[str]]:
+    """How many rows a stream has written for queries that ask for completions, and what a batch has not."""
+    random = Random(seed)
+    total, found = 0, []
+    for asked in queries:
+        plan = compile_completions(template_of([asked]), 0, ())
+        source, layout = source_of(plan, events, 0)
+        if source is None:
+            continue
+        assert plan.completions is not None
+        slots = {slot.name for slot in plan.completions.slots}
+        plan = replace(plan, completions=replace(plan.completions, keys=tuple(range(layout.keys))))
+        times = as_int64(source.column(layout.keys)).tolist()
+        micro_batches = arrivals(times, random)
+        kept = source.take(pa.array(in_time(times, micro_batches), pa.int64()))
+        batch = [row for part in CompletionRun(plan, layout).results(iter([kept])) for row in part.to_pylist()]
+        written, late = written_rows(plan, layout, source, micro_batches, random)
+        # Of rows of one time it is open which of them is shown.
+        moments = [tuple(row.values()) for row in kept.select(range(layout.keys + 1)).to_pylist()]
+        names = slots if len(set(moments)) < len(moments) else set()
+        rows = [sorted(repr([v for k, v in row.items() if k not in names]) for row in of) for of in (batch, written)]
+        total += len(written)
+        if rows[0] != rows[1] or late != len(source) - len(kept):
+            found.append(f"seed {seed}, {asked.pattern}: {rows[0]} and not {rows[1]}")
+    return total, found
+
+
+@pytest.mark.parametrize("seed", first(1, range(12)))
+def test_random_completions_as_streams(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows and counts with WITHIN, cut into micro-batches, are those of a batch of the events that are not late."""
+    monkeypatch.setattr(bucket_module, "SMALL_PAGE", Random(seed).choice((0, 64 << 10)))
+    monkeypatch.setattr(bucket_module, "MOST_ROWS", Random(seed).choice((2, 1 << 18)))
+    seeds = range(1000 * seed, 1000 * seed + 100)
+    outcomes = [completion_problems(*asked_of_completions(at), at) for at in seeds]
+    outcomes += [completion_problems(*absences(Random(at)), at) for at in seeds]
+    found = [problem for _, problems in outcomes for problem in problems]
+    assert not found, "\n".join(found)
+    assert sum(rows for rows, _ in outcomes) > 100
+
+
 def stream_plan(window: Window, buckets: int = 1, meaning: str = "A+") -> StreamPlan:
     template = template_of([query("A+", COUNT, window=window)])
     plan = compile_plan(template, share_equal_prefixes(template))
     return StreamPlan(plan, Layout(1, 0), buckets, {"PATTERN": meaning})
 
 
-def pack(*events: tuple[int, int], zone: str = "UTC") -> bytes:
-    """Events of type A as bytes, by key and time."""
+def pack(*events: tuple[int, int], zone: str = "UTC", classes: int = 1) -> bytes:
+    """Events as bytes, by key and time; those of the first class of a plan are of type A if there is no other."""
     keys, times = zip(*events, strict=True)
     columns = [
         pa.array(keys, pa.int64()),
         pa.array(keys, pa.int64()),
         pa.array(times, pa.timestamp("us", tz=zone)),
-        pa.array([1] * len(keys), pa.int64()),
+        pa.array([classes] * len(keys), pa.int64()),
     ]
     return as_bytes(pa.RecordBatch.from_arrays(columns, ["hash", "key", "time", "classes"]))
 
@@ -106,6 +184,41 @@ def test_a_window_is_written_once_when_the_watermark_reaches_its_end() -> None:
     assert found == [(1, 1), (1, 2)]
     assert store.pages == {}
     assert bucket.counts.kept == 0
+
+
+def completion_plan(pattern: str, wait: int | None = None) -> StreamPlan:
+    counted = query(pattern, COUNT, window=Window(10, 5))
+    asked = replace(counted, aggregates=(), completion=Completion(True, (Shown(),)), wait=wait)
+    return StreamPlan(compile_completions(template_of([asked])), Layout(1, 0), 1, {"PATTERN": pattern})
+
+
+def test_a_completion_is_written_once_when_the_watermark_has_passed_its_event() -> None:
+    """In each of its windows, long before these end."""
+    of, store = completion_plan("A+"), MemoryStore()
+    assert step(of, store, NEVER, pack((1, 7), (2, 3)))[0] == []
+    assert step(of, store, 3)[0] == []  # an event at that time may yet come
+    assert step(of, store, 4)[0] == [(2, -1), (2, 0)]
+    assert step(of, store, 4)[0] == []
+    assert step(of, store, 8, pack((1, 6), (1, 9)))[0] == [(1, 0), (1, 0), (1, 1), (1, 1)]
+    assert step(of, store, END)[0] == [(1, 0), (1, 1)]
+    assert store.pages == {}
+
+
+def test_what_a_not_at_the_end_forbids_is_waited_for() -> None:
+    of, store = completion_plan("A NOT B"), MemoryStore()
+    assert [one.type for one in of.plan.classes] == ["B", "A"]
+    assert step(of, store, 9, pack((1, 7), classes=2))[0] == []
+    assert step(of, store, 10, pack((1, 12), classes=1))[0] == [(1, 0)]
+    assert step(of, store, END)[0] == []
+
+
+def test_what_must_not_follow_for_some_time_is_waited_for_that_long() -> None:
+    """And no longer than the window is open."""
+    of, store = completion_plan("A NOT B", wait=4), MemoryStore()
+    assert step(of, store, 9, pack((1, 7), (2, 7), classes=2), pack((2, 8)))[0] == []
+    assert step(of, store, 10)[0] == [(1, 0)]  # it ends at 10, and the other is waited for until 11
+    assert step(of, store, 11, pack((1, 11)))[0] == [(1, 1)]
+    assert step(of, store, END)[0] == []
 
 
 def test_what_is_late_is_before_the_watermark_of_the_micro_batch_before() -> None:
@@ -143,11 +256,11 @@ def test_large_pages_stay_as_they_are_until_most_of_them_is_of_no_use(monkeypatc
     monkeypatch.setattr(bucket_module, "SMALL_PAGE", 0)
     of, store = stream_plan(Window(10, 10)), MemoryStore()
     step(of, store, NEVER, pack(*((1, time) for time in range(40))))
-    assert [len(page_events(page)) for page in store.pages.values()] == [40]
+    assert [page.rows for page in Bucket(of, store).header.pages] == [40]
     step(of, store, 10)
-    assert [len(page_events(page)) for page in store.pages.values()] == [40]
+    assert [page.rows for page in Bucket(of, store).header.pages] == [40]
     step(of, store, 30)
-    assert [len(page_events(page)) for page in store.pages.values()] == [10]
+    assert [page.rows for page in Bucket(of, store).header.pages] == [10]
     assert step(of, store, END)[0] == [(1, 3)]
 
 
@@ -177,17 +290,20 @@ def test_other_states_are_told_apart() -> None:
 
 
 def test_headers_and_pages_are_read_as_they_were_written() -> None:
-    pages = [Page(3, 2, 100, -(1 << 62), 5), Page(7, 1, 1 << 31, 0, 1 << 62)]
+    pages = [Page(3, 2, 100, -(1 << 62), 5, 0), Page(7, 1, 1 << 31, 0, 1 << 62, (1 << 32) - 1)]
     header = Header(32, {"PATTERN": "A+ ü"}, -5, 12, 8, pages)
     assert Header.read(header.write()) == header
     events = from_bytes(pack((1, 2), (3, 4)))
-    assert page_events(page_bytes(events)).equals(events)
+    data = page_bytes(events)
+    page = page_of(3, data, np.array([2, 4]))
+    assert (page.number, page.rows, page.size, page.first, page.last) == (3, 2, len(data), 2, 4)
+    assert page_events(page, data).equals(events)
 
 
-def test_the_first_format_is_still_read() -> None:
-    """States outlive the version that wrote them."""
-    data = bytes.fromhex(FIRST_FORMAT)
-    assert Header.read(data) == Header(2, {"PATTERN": "A+"}, 1000, 2, 4, [Page(3, 2, 100, -7, 5)])
+def test_a_state_of_the_first_format_is_refused() -> None:
+    """It has no sums, so nobody could say whether it is as it was written."""
+    with pytest.raises(ValueError, match="in format 1 by another version of sparkext"):
+        Header.read(bytes.fromhex(FIRST_FORMAT))
 
 
 FIRST_FORMAT = (
@@ -207,6 +323,113 @@ FIRST_FORMAT = (
 )
 
 
+@pytest.fixture
+def stored(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
+    """A bucket of some pages, whose events are all in the first window."""
+    monkeypatch.setattr(bucket_module, "MOST_ROWS", 300)
+    store, random = MemoryStore(), Random(3)
+    step(stream_plan(Window(10_000, 10_000)), store, NEVER, pack(*((random.randrange(50), t) for t in range(1000))))
+    assert len(store.pages) == 4
+    return store
+
+
+@dataclass
+class StoreOfSpark:
+    """What a processor asks of Spark: a bucket's store, timers, and the watermark."""
+
+    kept: MemoryStore
+
+    def getValueState(self, *of: str) -> StoreOfSpark:  # noqa: N802
+        assert of
+        return self
+
+    getMapState = getValueState  # noqa: N815
+
+    def get(self) -> tuple[bytes] | None:
+        return None if self.kept.kept is None else (self.kept.kept,)
+
+    def getValue(self, key: tuple[int]) -> tuple[bytes] | None:  # noqa: N802
+        return (self.kept.pages[key[0]],) if key[0] in self.kept.pages else None
+
+    def update(self, value: tuple[bytes]) -> None:
+        self.kept.put_header(*value)
+
+    def removeKey(self, key: tuple[int]) -> None:  # noqa: N802
+        self.kept.drop_page(*key)
+
+    def registerTimer(self, time: int) -> None:  # noqa: N802
+        assert time == self.getCurrentWatermarkInMs() + 1
+
+    def getCurrentWatermarkInMs(self) -> int:  # noqa: N802
+        return 10
+
+
+def processed(store: MemoryStore) -> list[OutputRow]:
+    """What is written of a bucket when its window ends."""
+    processor, spark = TrendProcessor(stream_plan(Window(10_000, 10_000))), StoreOfSpark(store)
+    processor.init(spark)
+    return [*processor.handleInputRows((bucket_keys(1)[0],), [], spark)]
+
+
+def test_a_wrong_bit_is_a_problem_and_never_a_row(stored: MemoryStore) -> None:
+    random = Random(8)
+    right = processed(deepcopy(stored))
+    assert right[-1].problem is None
+    assert len(from_bytes(right[0].results or b"")) == 50
+    for at in range(FLIPS):
+        store = deepcopy(stored)
+        number = at % 5 - 1
+        data = bytearray(store.kept or b"" if number < 0 else store.pages[number])
+        bit = random.randrange(8 * len(data))
+        data[bit // 8] ^= 1 << bit % 8
+        if number < 0:
+            store.kept = bytes(data)
+        else:
+            store.pages[number] = bytes(data)
+        (row,) = processed(store)
+        assert row.results is None
+        if number < 0:
+            told = r"the header of bucket 0 is damaged\. Go on|not written by sparkext|in format \d+ by another version"
+        else:
+            told = rf"^page {number} of bucket 0 is damaged\. Go on from a backup of the checkpoint"
+        assert re.search(told, row.problem or "")
+
+
+def test_pages_that_are_missing_or_another_one_are_damage(stored: MemoryStore) -> None:
+    lost, other = deepcopy(stored), deepcopy(stored)
+    del lost.pages[1]
+    other.pages[1] = other.pages[2]
+    cut = deepcopy(stored)
+    cut.kept = (cut.kept or b"")[:-1]
+    of = stream_plan(Window(10_000, 10_000))
+    with pytest.raises(DamagedError, match="page 1"):
+        step(of, other, 10_000)
+    with pytest.raises(DamagedError, match="the header"):
+        step(of, cut, 10_000)
+    (row,) = processed(lost)
+    assert (row.problem or "").startswith("page 1 of bucket 0 is damaged")
+
+
+def test_buckets_are_dealt_out_to_tasks_in_turn() -> None:
+    keys = bucket_keys(1000)
+    assert [spark_hash(key) for key in keys] == [*range(1000)]
+    assert (spark_hash(0), spark_hash(1), spark_hash(-1)) == (933211791, -559580957, -1604776387)  # as Spark's hash
+
+
+def spark_hash(key: int) -> int:
+    """`hash(key)` of Spark SQL, of an INT."""
+    bits = 0xFFFFFFFF
+    mixed = key * 0xCC9E2D51 & bits
+    mixed = (mixed << 15 | mixed >> 17) * 0x1B873593 & bits
+    found = 42 ^ mixed
+    found = ((found << 13 | found >> 19) & bits) * 5 + 0xE6546B64 & bits
+    found ^= 4
+    found = (found ^ found >> 16) * 0x85EBCA6B & bits
+    found = (found ^ found >> 13) * 0xC2B2AE35 & bits
+    found ^= found >> 16
+    return found - (1 << 32) if found >> 31 else found
+
+
 def test_keys_with_one_hash_are_told_apart() -> None:
     nan = float("nan")
     keys = pa.array([nan, 1.0, None, nan, None, 1.0], pa.float64())
@@ -220,9 +443,10 @@ def test_packs_hold_the_events_of_a_bucket() -> None:
     events = pa.RecordBatch.from_arrays([pa.array([2, 0, 2, 0], pa.int32()), pa.array([1, 2, 3, 4])], ["bucket", "v"])
     rows = [row for batch in packed(3, lambda: True)(iter([events, events.slice(0, 0)])) for row in batch.to_pylist()]
     called = [row["bucket"] for row in rows if row["events"] is None]
-    assert called == [0, 1, 2]
+    keys = bucket_keys(3)
+    assert called == keys
     found = {row["bucket"]: from_bytes(row["events"]).to_pydict() for row in rows if row["events"] is not None}
-    assert found == {0: {"v": [2, 4]}, 2: {"v": [1, 3]}}
+    assert found == {keys[0]: {"v": [2, 4]}, keys[2]: {"v": [1, 3]}}
     assert list(packed(3, lambda: False)(iter([]))) == []
 
 

@@ -93,6 +93,13 @@ CLAUSES = {
     "WITHIN INTERVAL 120 SECONDS SLIDE INTERVAL 1 SECOND",
     "large": "PARTITION BY k ORDER BY ts MEASURES APPROX_COUNT(*) AS a, LOG10_COUNT(*) AS b, COUNT(*) AS c "
     "PATTERN (V+) DEFINE V AS v < 9 WITHIN INTERVAL 100 SECONDS SLIDE INTERVAL 50 SECONDS",
+    "completions": "PARTITION BY k ORDER BY ts TYPE BY ty ONE ROW PER COMPLETION MEASURES CLASSIFIER() AS step, "
+    "FIRST(A.ts) AS began, EVENTS(ts) AS evidence, COUNT(*) AS ways PATTERN (FUNNEL(A, B, C)) "
+    "WITHIN INTERVAL 60 SECONDS SLIDE INTERVAL 30 SECONDS",
+    "absent": "PARTITION BY k ORDER BY ts TYPE BY ty ONE ROW PER COMPLETION MEASURES LAST(ts) AS at "
+    "PATTERN (A NOT B FOR INTERVAL 9 SECONDS) WITHIN INTERVAL 60 SECONDS",
+    "counted": "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(DISTINCT LAST(*)) AS a, COUNT(DISTINCT k) AS b "
+    "PATTERN (A NOT C B) WITHIN INTERVAL 60 SECONDS SLIDE INTERVAL 20 SECONDS",
 }
 """Each kind of what is computed."""
 
@@ -137,6 +144,26 @@ def check_against_batch(spark: SparkSession, feed: Feed, names: list[str], files
 
 def statement(name: str) -> str:
     return f"SELECT * FROM ev MATCH_TREND ({CLAUSES[name]})"
+
+
+def test_completions_are_written_when_the_watermark_has_passed_them(spark: SparkSession, feed: Feed) -> None:
+    """With what they show, which waits in the checkpoint; an event out of order is in its place."""
+    clause = (
+        "PARTITION BY k ORDER BY ts TYPE BY ty ONE ROW PER COMPLETION MEASURES CLASSIFIER() AS step, "
+        "EVENTS(named_struct('sub', sub, 'v', v)) AS evidence, timestampdiff(SECOND, FIRST(ts), LAST(ts)) AS took "
+        "PATTERN (FUNNEL(A, B)) WITHIN INTERVAL 60 SECONDS"
+    )
+    statement = f"SELECT k, step, to_json(evidence), took FROM ev MATCH_TREND ({clause})"
+    feed.put([(1, "long text", 3, "A", 7), (2, None, 5, "A", 2)])
+    feed.stream().createOrReplaceTempView("ev")
+    assert feed.all_now(spark.sql(statement)) == []
+    feed.put([(1, "y", 18, "B", None), (2, "z", 4, "B", 1)])  # the watermark is 8, within the window
+    assert sorted(feed.all_now(spark.sql(statement))) == [
+        (1, "A", '[{"sub":"long text","v":7}]', 0),
+        (2, "A", '[{"v":2}]', 0),
+    ]
+    feed.put([(1, "x", 1000, "A", 1)])
+    assert feed.all_now(spark.sql(statement)) == [(1, "B", '[{"sub":"long text","v":7},{"sub":"y"}]', 15)]
 
 
 def test_rows_equal_those_of_a_batch(spark: SparkSession, feed: Feed) -> None:

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -88,9 +89,19 @@ def streamed(
     Hashes of keys are few, so that different keys have one. Nothing must be left in the states at the end.
     """
     layout = Layout(len(rows[0].group), len(rows[0].other))
+    found, late = written_rows(plan, layout, source_batch(plan, rows), micro_batches, random)
+    return combined(plan, layout, found), late
+
+
+def written_rows(
+    plan: KernelPlan, layout: Layout, events: pa.RecordBatch, micro_batches: Sequence[Arrival], random: Random
+) -> tuple[list[dict[str, Any]], int]:
+    """What `streamed` gives, as rows, of events as a batch pass is given them."""
     of = StreamPlan(plan, layout, random.choice((1, 2, 3)), {"PATTERN": "A"})
-    events = source_batch(plan, rows)
-    hashes = np.array([zlib.crc32(repr((row.group, row.other)).encode()) % 5 for row in rows], np.int64)
+    keys = [tuple(row.values()) for row in events.select(range(layout.keys)).to_pylist()]
+    hashes = np.array(
+        [zlib.crc32(repr(keys[row] if keys else ()).encode()) % 5 for row in range(len(events))], np.int64
+    )
     with_hash = pa.RecordBatch.from_arrays([pa.array(hashes), *events.columns], ["hash", *events.schema.names])
     stores = [MemoryStore() for _ in range(of.buckets)]
     written: list[pa.RecordBatch] = []
@@ -107,5 +118,4 @@ def streamed(
     for store in stores:
         assert not store.pages
         assert Bucket(of, store).header.pages == []
-    found = [row for batch in written for row in batch.to_pylist()]
-    return combined(plan, layout, found), late
+    return [row for batch in written for row in batch.to_pylist()], late

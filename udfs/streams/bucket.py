@@ -20,8 +20,8 @@ from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.order_keys import as_int64
 from sparkext.udfs.streams.packs import from_bytes
-from sparkext.udfs.streams.stored import NEVER, Header, Page, Store, page_bytes, page_events
-from sparkext.udfs.streams.windows_of_events import in_order, window_rows
+from sparkext.udfs.streams.stored import NEVER, Header, Page, Store, page_bytes, page_events, page_of
+from sparkext.udfs.streams.windows_of_events import in_order, last_ended, settled_rows, window_rows
 from sparkext.udfs.tables.program import Ints
 
 SMALL_PAGE = 64 << 10
@@ -53,6 +53,14 @@ class StreamPlan:
     def windows(self) -> tuple[Window, ...]:
         """All kinds of windows, none of which is unbounded."""
         return tuple(window for window in self.plan.windows if window is not None)
+
+    @property
+    def is_by_event(self) -> bool:
+        """Whether each row is of an event, and final once the watermark has passed that, and for how long it waits."""
+        asked = self.plan.completions
+        return asked is not None and all(
+            query.has_rows and (query.wait is not None or not query.waits) for query in asked.queries
+        )
 
 
 @dataclass(slots=True)
@@ -104,6 +112,7 @@ class Bucket:
 
     Raises:
         ValueError: What is stored is of no use for that; the text says why.
+        DamagedError: It is not as it was written.
     """
 
     def __init__(self, of: StreamPlan, store: Store) -> None:
@@ -116,17 +125,24 @@ class Bucket:
             _check(self.header, of)
 
     def step(self, packs: Sequence[bytes], watermark: int) -> Iterator[pa.RecordBatch]:
-        """The rows of the windows that end at the watermark; the state is stored when all have been taken.
+        """The rows that the watermark makes final; the state is stored when all have been taken.
+
+        They are those of the windows that end, or of completions that wait for nothing more.
 
         Args:
             packs: Events that have come, as `sparkext.udfs.streams.packs.packed` has packed them.
             watermark: In units of the event time; `NEVER` when there is none yet.
+
+        Raises:
+            DamagedError: A page is not as it was written.
         """
         self.counts = BucketCounts()
         header = self.header
         watermark = max(watermark, header.until)
         step = self._begun(packs, watermark)
-        if any(last >= first for first, last in step.closing):
+        if self._of.is_by_event:
+            yield from self._settle(step, watermark)
+        elif any(last >= first for first, last in step.closing):
             yield from self._close(step)
         self._drop(step)
         self._keep(step, watermark)
@@ -140,10 +156,10 @@ class Bucket:
         until, windows = self.header.until, self._of.windows
         closing: list[tuple[int, int]] = []
         for window in windows:
-            first = _LEAST if until == NEVER else _last_ended(window, until) + 1
-            closing.append((first, first - 1 if watermark == until else _last_ended(window, watermark)))
+            first = _LEAST if until == NEVER else last_ended(window, until) + 1
+            closing.append((first, first - 1 if watermark == until else last_ended(window, watermark)))
         is_open = watermark == NEVER
-        keep_from = _LEAST if is_open else min((_last_ended(one, watermark) + 1) * one.slide for one in windows)
+        keep_from = _LEAST if is_open else min((last_ended(one, watermark) + 1) * one.slide for one in windows)
         step = _Step([] if is_open else closing, keep_from)
         for pack in packs:
             events = from_bytes(pack)
@@ -159,17 +175,32 @@ class Bucket:
         ending = [(one, *pair) for one, pair in zip(self._of.windows, step.closing, strict=True) if pair[0] <= pair[1]]
         begin = max(_LEAST, min(first * window.slide for window, first, _ in ending))
         end = min(_GREATEST, max(last * window.slide + window.within for window, _, last in ending))
+        parts = self._between(step, begin, end)
+        if parts:
+            windows = [(max(first, _LEAST), last) for first, last in step.closing]
+            yield from window_rows(self._of.plan, self._of.layout, _together(parts), windows)
+
+    def _settle(self, step: _Step, watermark: int) -> Iterator[pa.RecordBatch]:
+        """The rows of completions that the watermark settles."""
+        since = self.header.until
+        if watermark == since:
+            return
+        windows = self._of.windows
+        begin = _LEAST if since == NEVER else min((last_ended(one, since) + 1) * one.slide for one in windows)
+        parts = self._between(step, max(_LEAST, begin), watermark)
+        if parts:
+            yield from settled_rows(self._of.plan, self._of.layout, _together(parts), since, watermark)
+
+    def _between(self, step: _Step, begin: int, end: int) -> list[pa.RecordBatch]:
+        """The events from a time up to another, of which pages are read for the step."""
         for page in self.header.pages:
             if page.first < end and page.last >= begin:
-                step.loaded[page.number] = page_events(self._store.page(page.number))
+                step.loaded[page.number] = self._read(page)
         parts = []
         for events in [*step.loaded.values(), *step.new]:
             times = self._times(events)
             parts.append(_where(events, (times >= begin) & (times < end)))
-        parts = [part for part in parts if part.num_rows]
-        if parts:
-            windows = [(max(first, _LEAST), last) for first, last in step.closing]
-            yield from window_rows(self._of.plan, self._of.layout, _together(parts), windows)
+        return [part for part in parts if part.num_rows]
 
     def _drop(self, step: _Step) -> None:
         """Forget pages of which no event is needed; those that are small, or mostly of no use, are put together."""
@@ -177,7 +208,7 @@ class Bucket:
         worn = [page for page in self.header.pages if page.last >= step.keep_from and self._is_worn(page, step)]
         if len(worn) + len(step.new) > 1 or any(page.first < step.keep_from for page in worn):
             for page in worn:
-                step.new.append(step.loaded.get(page.number) or page_events(self._store.page(page.number)))
+                step.new.append(step.loaded.get(page.number) or self._read(page))
             step.gone += worn
         for page in step.gone:
             self._store.drop_page(page.number)
@@ -199,10 +230,13 @@ class Bucket:
         events = in_order(_together(open_ones), self._of.layout.keys)
         for begin in range(0, events.num_rows, MOST_ROWS):
             part = events.slice(begin, MOST_ROWS)
-            times, data, number = self._times(part), page_bytes(part), self.header.next_page
+            data, number = page_bytes(part), self.header.next_page
             self._store.put_page(number, data)
             self.header.next_page += 1
-            self.header.pages.append(Page(number, part.num_rows, len(data), int(times.min()), int(times.max())))
+            self.header.pages.append(page_of(number, data, self._times(part)))
+
+    def _read(self, page: Page) -> pa.RecordBatch:
+        return page_events(page, self._store.page(page.number))
 
     def _is_in_open(self, times: Ints, watermark: int) -> NDArray[np.bool_]:
         """Whether times are in windows that have not ended at the watermark."""
@@ -228,11 +262,6 @@ def _check(header: Header, of: StreamPlan) -> None:
         raise ValueError(
             f"it is that of another query: {was}. Start with a new checkpoint, or with the query as it was"
         )
-
-
-def _last_ended(window: Window, watermark: int) -> int:
-    """Number of the last window that ends at the watermark or before."""
-    return (watermark - window.within) // window.slide
 
 
 def _where(events: pa.RecordBatch, wanted: NDArray[np.bool_]) -> pa.RecordBatch:

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from sparkext.udfs.streams.bucket import Bucket, StreamPlan
+from sparkext.udfs.streams.bucket_keys import bucket_keys
 from sparkext.udfs.streams.packs import as_bytes, from_bytes
-from sparkext.udfs.streams.stored import NEVER
+from sparkext.udfs.streams.stored import NEVER, DamagedError
 
 UNITS_PER_MILLISECOND = 1000
 """Watermarks are in milliseconds, event times in microseconds."""
@@ -53,8 +54,9 @@ class _SparkStore:
     def put_header(self, data: bytes) -> None:
         self._header.update((data,))
 
-    def page(self, number: int) -> bytes:
-        return bytes(self._pages.getValue((number,))[0])
+    def page(self, number: int) -> bytes | None:
+        found = self._pages.getValue((number,))
+        return None if found is None else bytes(found[0])
 
     def put_page(self, number: int, data: bytes) -> None:
         self._pages.updateValue((number,), (data,))
@@ -72,6 +74,7 @@ class TrendProcessor:
 
     def __init__(self, of: StreamPlan) -> None:
         self._of = of
+        self._numbers = {key: number for number, key in enumerate(bucket_keys(of.buckets))}
 
     def init(self, handle: Any) -> None:
         """Take what keeps the state."""
@@ -81,12 +84,12 @@ class TrendProcessor:
     def handleInputRows(self, key: Any, rows: Iterable[Any], timerValues: Any) -> Iterator[OutputRow]:  # noqa: N802, N803
         """Events of a bucket, or a call without any, which each bucket gets in each micro-batch."""
         packs = [bytes(row[1]) for row in rows if row[1] is not None]
-        return self._stepped(int(key[0]), packs, timerValues.getCurrentWatermarkInMs(), is_due=False)
+        return self._stepped(self._number(key), packs, timerValues.getCurrentWatermarkInMs(), is_due=False)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[OutputRow]:  # noqa: N802, N803
         """The watermark has moved without rows."""
         del expiredTimerInfo
-        return self._stepped(int(key[0]), [], timerValues.getCurrentWatermarkInMs(), is_due=True)
+        return self._stepped(self._number(key), [], timerValues.getCurrentWatermarkInMs(), is_due=True)
 
     def handleInitialState(self, key: Any, initialState: Any, timerValues: Any) -> None:  # noqa: N802, N803
         """There is none."""
@@ -94,7 +97,18 @@ class TrendProcessor:
     def close(self) -> None:
         """There is nothing to close."""
 
+    def _number(self, key: Any) -> int:
+        """Number of a bucket; those that only a checkpoint has, of other buckets, are called by their keys."""
+        return self._numbers.get(int(key[0]), int(key[0]))
+
     def _stepped(self, number: int, packs: list[bytes], watermark: int, is_due: bool) -> Iterator[OutputRow]:
+        try:
+            yield from self._rows(number, packs, watermark, is_due)
+        except DamagedError as error:
+            remedy = "Go on from a backup of the checkpoint, or start with a new one"
+            yield OutputRow(number, problem=f"{error} of bucket {number} is damaged. {remedy}")
+
+    def _rows(self, number: int, packs: list[bytes], watermark: int, is_due: bool) -> Iterator[OutputRow]:
         began = time.perf_counter()
         try:
             bucket = Bucket(self._of, self._store)

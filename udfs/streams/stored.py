@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import struct
+import zlib
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import pyarrow as pa
 
 from sparkext.udfs.streams.packs import as_bytes, from_bytes
+from sparkext.udfs.tables.program import Ints
 
-FORMAT = 1
+FORMAT = 2
 """Version of how states are written."""
 
 NEVER = -(1 << 63)
@@ -19,8 +21,13 @@ NEVER = -(1 << 63)
 
 _MAGIC = b"TRND"
 _HEADER = struct.Struct("<4sHIqqIII")
-_PAGE = struct.Struct("<IIIqq")
+_PAGE = struct.Struct("<IIIqqI")
 _SIZE = struct.Struct("<Q")
+_SUM = struct.Struct("<I")
+
+
+class DamagedError(Exception):
+    """Something is not as it was written; the text is its name."""
 
 
 class Store(Protocol):
@@ -32,8 +39,8 @@ class Store(Protocol):
     def put_header(self, data: bytes) -> None:
         """Replace the header."""
 
-    def page(self, number: int) -> bytes:
-        """A page."""
+    def page(self, number: int) -> bytes | None:
+        """A page; None if there is none of that number."""
 
     def put_page(self, number: int, data: bytes) -> None:
         """Add a page."""
@@ -51,6 +58,7 @@ class Page:
         rows: How many events it has.
         size: In bytes.
         first, last: The least and the greatest time of them.
+        sum: Its CRC-32.
     """
 
     number: int
@@ -58,6 +66,7 @@ class Page:
     size: int
     first: int
     last: int
+    sum: int
 
 
 @dataclass(slots=True)
@@ -86,8 +95,9 @@ class Header:
         head = _HEADER.pack(
             _MAGIC, FORMAT, self.buckets, self.until, self.tick, self.next_page, len(meaning), len(self.pages)
         )
-        pages = (_PAGE.pack(page.number, page.rows, page.size, page.first, page.last) for page in self.pages)
-        return b"".join([head, meaning, *pages])
+        pages = (_PAGE.pack(one.number, one.rows, one.size, one.first, one.last, one.sum) for one in self.pages)
+        data = b"".join([head, meaning, *pages])
+        return data + _SUM.pack(zlib.crc32(data))
 
     @classmethod
     def read(cls, data: bytes) -> Header:
@@ -95,12 +105,15 @@ class Header:
 
         Raises:
             ValueError: They are no header, or one of another version.
+            DamagedError: They are not as they were written.
         """
         if data[:4] != _MAGIC or len(data) < _HEADER.size:
             raise ValueError("it was not written by sparkext")
         _, version, buckets, until, tick, next_page, size, pages = _HEADER.unpack_from(data)
         if version != FORMAT:
             raise ValueError(f"it was written in format {version} by another version of sparkext, which has {FORMAT}")
+        if data[-_SUM.size :] != _SUM.pack(zlib.crc32(data[: -_SUM.size])):
+            raise DamagedError("the header")
         at = _HEADER.size + size
         meaning = json.loads(data[_HEADER.size : at])
         found = [Page(*_PAGE.unpack_from(data, at + number * _PAGE.size)) for number in range(pages)]
@@ -113,6 +126,17 @@ def page_bytes(events: pa.RecordBatch) -> bytes:
     return _SIZE.pack(len(data)) + bytes(pa.compress(data, codec="zstd", asbytes=True))
 
 
-def page_events(page: bytes) -> pa.RecordBatch:
-    """The events of a page."""
-    return from_bytes(pa.decompress(page[_SIZE.size :], _SIZE.unpack_from(page)[0], codec="zstd"))
+def page_of(number: int, data: bytes, times: Ints) -> Page:
+    """What a header says of a page, whose events have these times."""
+    return Page(number, len(times), len(data), int(times.min()), int(times.max()), zlib.crc32(data))
+
+
+def page_events(page: Page, data: bytes | None) -> pa.RecordBatch:
+    """The events of a page.
+
+    Raises:
+        DamagedError: It is not as it was written, or not there.
+    """
+    if data is None or zlib.crc32(data) != page.sum:
+        raise DamagedError(f"page {page.number}")
+    return from_bytes(pa.decompress(data[_SIZE.size :], _SIZE.unpack_from(data)[0], codec="zstd"))

@@ -8,15 +8,21 @@ import numpy as np
 import pyarrow as pa
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
+from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.key_changes import changes
 from sparkext.udfs.arrow.order_keys import as_int64
+from sparkext.udfs.completions.program import OUT_LAST, OUT_ROW, OUT_WINDOW
 from sparkext.udfs.tables.program import Ints
+from sparkext.udfs.workers.completion_run import CompletionRun
 from sparkext.udfs.workers.machine import Machine
 from sparkext.udfs.workers.pool_run import PoolRun
 
 _OUTPUT_BYTES = 1 << 20
 """Room for result rows of a bucket; most have few."""
+
+
+_LEAST = np.iinfo(np.int64).min
 
 
 class WindowRun(PoolRun):
@@ -38,6 +44,60 @@ class WindowRun(PoolRun):
         return machine
 
 
+class SettledRun(CompletionRun):
+    """One pass over sorted events for the completions that become final between two watermarks.
+
+    Args:
+        plan: The plan.
+        layout: Of the events.
+        times: Of all events of the pass.
+        since: The earlier watermark.
+        until: The later one.
+    """
+
+    def __init__(self, plan: KernelPlan, layout: Layout, times: Ints, since: int, until: int) -> None:
+        super().__init__(plan, layout, _OUTPUT_BYTES)
+        (query,) = self._asked.queries
+        assert query.window is not None
+        self._window = query.window
+        # A watermark at the time of an event does not settle it: another event of that time may come.
+        self._settled = times + (1 if query.wait is None else min(query.wait, query.window.within))
+        self._since, self._until = since, until
+
+    def _taken(self) -> Ints:
+        found = super()._taken()
+        settled = self._settled[found[:, OUT_ROW]]
+        # In a window that ends before, the end of the window decides.
+        open_before = max(_LEAST, last_ended(self._window, self._since) + 1)
+        found[:, OUT_WINDOW] = np.maximum(found[:, OUT_WINDOW], open_before)
+        over = np.minimum(found[:, OUT_LAST], max(_LEAST, last_ended(self._window, self._until)))
+        found[:, OUT_LAST] = np.where(settled <= self._until, found[:, OUT_LAST], over)
+        return found[(settled > self._since) & (found[:, OUT_WINDOW] <= found[:, OUT_LAST])]
+
+
+def settled_rows(
+    plan: KernelPlan, layout: Layout, events: pa.RecordBatch, since: int, until: int
+) -> Iterator[pa.RecordBatch]:
+    """The rows of completions that become final between two watermarks.
+
+    Args:
+        plan: What to compute; it has completions of one query, which wait for nothing or for a given time.
+        layout: Of the events, without their first column.
+        events: As for `window_rows`; all of the windows that are open at the first watermark, up to the second one.
+        since: The first watermark.
+        until: The second one.
+    """
+    ordered = in_order(events, layout.keys)
+    times = as_int64(ordered.column(layout.keys + 1))
+    rows = ordered.select(range(1, ordered.num_columns))
+    yield from SettledRun(plan, layout, times, since, until).results(iter([rows]))
+
+
+def last_ended(window: Window, watermark: int) -> int:
+    """Number of the last window that ends at the watermark or before."""
+    return (watermark - window.within) // window.slide
+
+
 def window_rows(
     plan: KernelPlan, layout: Layout, events: pa.RecordBatch, windows: Sequence[tuple[int, int]]
 ) -> Iterator[pa.RecordBatch]:
@@ -50,7 +110,14 @@ def window_rows(
         windows: See `WindowRun`.
     """
     ordered = in_order(events, layout.keys)
-    yield from WindowRun(plan, layout, windows).results(iter([ordered.select(range(1, ordered.num_columns))]))
+    sorted_events = iter([ordered.select(range(1, ordered.num_columns))])
+    if plan.completions is None:
+        yield from WindowRun(plan, layout, windows).results(sorted_events)
+        return
+    ((first, last),) = windows  # of one query; windows before and after it lack some of their events
+    for rows in CompletionRun(plan, layout, _OUTPUT_BYTES).results(sorted_events):
+        numbers = as_int64(rows.column(layout.group_keys + 1))
+        yield rows.take(as_arrow(np.flatnonzero((numbers >= first) & (numbers <= last))))
 
 
 def in_order(events: pa.RecordBatch, keys: int) -> pa.RecordBatch:

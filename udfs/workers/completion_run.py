@@ -168,7 +168,7 @@ class CompletionRun(PoolRun):
 
     def _hand_on(self) -> Iterator[pa.RecordBatch]:
         """Rows of the completions that have been found since."""
-        out = self._found.taken()
+        out = self._taken()
         if not len(out):
             return
         if len(self._asked.queries) > 1:
@@ -182,6 +182,10 @@ class CompletionRun(PoolRun):
                 self._tallies.add(number, mine[:, OUT_KEY], mine[:, OUT_WINDOW], mine[:, OUT_LAST])
             if query.has_rows:
                 yield self._rows_of(query, mine)
+
+    def _taken(self) -> Ints:
+        """Completions that have been found since."""
+        return self._found.taken()
 
     def _rows_of(self, query: CompletionQuery, found: Ints) -> pa.RecordBatch:
         """The rows of completions: one for each window."""
