@@ -8,7 +8,7 @@ one lane per window; windows that end before an event are written out and their 
 What a plan does not need is passed as None and compiled without: linear forms, or all of guards, looking back, spans and
 differences. Of these the full kernel has what the plan does not need as empty tables, and asks once a batch. The event loop
 takes the arrays that it works with out of their tuples before its first event, and calls nothing for an event but what
-LLVM puts into it (``docs/performance.md``).
+LLVM puts into it (``benchmarks/NOTES.md``).
 """
 
 from __future__ import annotations
