@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
@@ -42,6 +43,7 @@ from sparkext.jvm.relation_files import Listing, listings, reads_one_relation
 from sparkext.jvm.relation_filter import FilteredRelation, filtered
 from sparkext.jvm.temp_views import frame_of_view
 from sparkext.planner.errors import PlanningError
+from sparkext.workload.trend_query import Served, TrendQuery
 
 _CALL = re.compile(r"[\w`]\s*\(")
 """In a text that calls a function."""
@@ -114,13 +116,20 @@ class AnalysedRelations:
         analysis_confs: Confs that the analysis reads.
         is_by_itself: Whether the outermost query is analysed: that of a statement, or of a view that is created,
             dropped or analysed, and not read.
+        served: What the clauses that the analysis has come across are served from, whatever their views' settings.
         problem: What is wrong with a clause in the relation that is being read.
     """
 
     def __init__(
-        self, spark: SparkSession, known: LastingAnalyses, context: AnalysisContext, confs: dict[str, str]
+        self,
+        spark: SparkSession,
+        known: LastingAnalyses,
+        context: AnalysisContext,
+        confs: dict[str, str],
+        served: WeakKeyDictionary[TrendQuery, Served],
     ) -> None:
         self.state = known.state
+        self.served = served
         self.analysis_confs = confs
         self._own_confs = confs if context.is_outermost and not context.namespace else None
         self._is_at_home = not context.namespace or context.namespace == current_namespace(spark)
@@ -148,7 +157,9 @@ class AnalysedRelations:
             return None
         if own.namespace not in self._elsewhere:
             known = LastingAnalyses(replace(self.state, environment=own))
-            self._elsewhere[own.namespace] = AnalysedRelations(self._spark, known, self._context, self.confs)
+            self._elsewhere[own.namespace] = AnalysedRelations(
+                self._spark, known, self._context, self.confs, self.served
+            )
         return self._elsewhere[own.namespace]
 
     @cached_property
@@ -352,12 +363,14 @@ class _Thread(threading.local):
         inner: Relations of the analysis that is under way; analyses that we start on its behalf share them.
         outer: Spark's analysis, for as long as it might go on.
         known: Relations of that analysis.
+        served: What its clauses are served from.
     """
 
     def __init__(self) -> None:
         self.inner: AnalysedRelations | None = None
         self.outer: SeenAnalysis | None = None
         self.known: dict[tuple[SessionState, bool], AnalysedRelations] = {}
+        self.served: WeakKeyDictionary[TrendQuery, Served] = WeakKeyDictionary()
 
 
 class Analyses:
@@ -397,10 +410,10 @@ class Analyses:
         confs = analysis_confs()
         state = session_state(self._spark, confs, context.namespace)
         if thread.outer is None or not thread.outer.is_that_of(context):
-            thread.outer, thread.known = SeenAnalysis(context), {}
+            thread.outer, thread.known, thread.served = SeenAnalysis(context), {}, WeakKeyDictionary()
         key = state, context.is_outermost
         if key not in thread.known:
             if self._known is None or self._known.is_past or self._known.state != state:
                 self._known = LastingAnalyses(state)
-            thread.known[key] = AnalysedRelations(self._spark, self._known, context, confs)
+            thread.known[key] = AnalysedRelations(self._spark, self._known, context, confs, thread.served)
         return thread.known[key]

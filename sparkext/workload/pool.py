@@ -164,6 +164,13 @@ class Pool:
                     one_line(", ".join(one.paths)),
                 )
 
+    def reads_files_of(self, other: Pool) -> bool:
+        """Whether the source of another pool has files, or directories, that the source of this one has, too."""
+        if self is other:
+            return True
+        own, its = ({path for one in pool._version.files for path in one.paths} for pool in (self, other))
+        return not own.isdisjoint(its)
+
     def computed(self, query: BoundQuery, confs: Confs) -> Run | None:
         """The run whose kept results have those of ``query``, which follow its source.
 
@@ -189,20 +196,23 @@ class Pool:
         its = (run for run in self.runs if run.version == self._version and (run.persisted or run is last))
         return _holding(its, query)
 
-    def find(self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs) -> Run | None:
+    def find(
+        self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs, anew: Sequence[BoundQuery] = ()
+    ) -> Run | None:
         """The run that computes ``query``; None when one is yet to be made.
 
         Args:
             query: One of ``live``.
             live: All queries of the pool that something may still ask for.
             confs: Of the session.
+            anew: Those of them that one run is to compute with ``query``, whatever has been computed.
 
         Raises:
             PlanningError: A setting has an unknown value.
         """
         self._divide_failed()
-        computed, missing, keep = self._missing(query, live, confs)
-        if (held := _holding(computed, query)) is not None:
+        computed, missing, keep = self._missing(query, live, confs, anew)
+        if (held := _holding(computed, query, *anew)) is not None:
             return held
         if not keep and self._is_read_when_planned:
             return None
@@ -215,7 +225,14 @@ class Pool:
                     return run
         return None
 
-    def make(self, query: BoundQuery, live: Sequence[BoundQuery], name: str, confs: Confs) -> Run:
+    def make(
+        self,
+        query: BoundQuery,
+        live: Sequence[BoundQuery],
+        name: str,
+        confs: Confs,
+        anew: Sequence[BoundQuery] = (),
+    ) -> Run:
         """A new run for ``query`` and all others that no computed run holds; it replaces runs not computed yet.
 
         Where no rows are kept, each query has a run of its own, and the run that it had is replaced.
@@ -227,9 +244,10 @@ class Pool:
             live: All queries of the pool that something may still ask for.
             name: Of the run, and of the jobs that are run to plan it.
             confs: Of the session.
+            anew: As for `find`.
         """
-        computed, missing, keep = self._missing(query, live, confs)
-        if (held := _holding(computed, query)) is not None:
+        computed, missing, keep = self._missing(query, live, confs, anew)
+        if (held := _holding(computed, query, *anew)) is not None:
             return held
         moved, replaced, stay = None, list[Run](), computed
         if not keep:
@@ -247,7 +265,7 @@ class Pool:
             except CapturedException as error:
                 if isinstance(error, AnalysisException) or not self._divide(missing, name, [str(error)]):
                     raise
-                moved, (_, missing, keep) = None, self._missing(query, live, confs)
+                moved, (_, missing, keep) = None, self._missing(query, live, confs, anew)
         if len(live) > 1:
             self._warn_of_changes(name, keep, confs)
         with self._listing:
@@ -272,7 +290,7 @@ class Pool:
         self._has_warned = True
 
     def _missing(
-        self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs
+        self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs, anew: Sequence[BoundQuery]
     ) -> tuple[list[Run], list[BoundQuery], bool]:
         """Runs that have been computed, queries that a new run would serve, and whether it would be kept."""
         caching = self._may_keep(query, confs) and not is_stream(self._source)
@@ -282,10 +300,11 @@ class Pool:
         if not keep:
             return computed, [query], keep
         part = self._parts.get(query.computation, 0)
+        again = {one.computation for one in anew}
         missing = [
             one
             for one in live
-            if all(run.index_of(one) is None for run in computed)
+            if (one.computation in again or all(run.index_of(one) is None for run in computed))
             and _go_together(one, query)
             and self._parts.get(one.computation, 0) == part
         ]
@@ -571,9 +590,9 @@ def _shape(query: BoundQuery) -> tuple[int, int, int]:
     return len(query.groups), len(query.partitions), len(query.further_order)
 
 
-def _holding(runs: Iterable[Run], query: BoundQuery) -> Run | None:
-    """The first run that a query is in."""
-    return next((run for run in runs if run.index_of(query) is not None), None)
+def _holding(runs: Iterable[Run], *queries: BoundQuery) -> Run | None:
+    """The first run that all of the queries are in."""
+    return next((run for run in runs if all(run.index_of(query) is not None for query in queries)), None)
 
 
 def by_pass(queries: Iterable[BoundQuery]) -> list[list[BoundQuery]]:

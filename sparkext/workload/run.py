@@ -159,13 +159,17 @@ class Run:
             return self.again()
         if not is_computed:
             return self.results
+        return self.copy() or self.results
+
+    def copy(self) -> DataFrame | None:
+        """Results that have been computed, on the driver; None if they are large, or gone meanwhile."""
         if not self.copies:
             size = storage.kept_bytes(self.results)
             if size is None:
-                return self.results
+                return None
             is_small = size <= MOST_ON_DRIVER and has_limit_of_rows(self.results.sparkSession)
             self.copies.append(self._copy() if is_small else None)
-        return self.copies[0] or self.results
+        return self.copies[0]
 
     def _copy(self) -> DataFrame:
         return self.results.sparkSession.createDataFrame(self.results.toArrow(), self.results.schema)

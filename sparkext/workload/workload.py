@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import re
 import threading
 import time
 import weakref
@@ -46,7 +45,8 @@ from sparkext.workload.collector import LATER, Collector
 from sparkext.workload.pool import Pool, by_pass
 from sparkext.workload.run import Run
 from sparkext.workload.statements import MOST_RECENT, MOST_STATEMENTS, ReadView, Statement
-from sparkext.workload.trend_query import ParsedClause, TrendQuery, by_pool
+from sparkext.workload.trend_query import ParsedClause, Served, TrendQuery, by_pool
+from sparkext.workload.view_names import ViewNames
 
 log = logging.getLogger(__name__)
 
@@ -54,8 +54,6 @@ SOURCE_PREFIX = "sparkext_source_"
 """Names of temporary views of data frames, each for the clauses that read it."""
 
 _INLINES_CTES = "spark.sql.legacy.inlineCTEInCommands"
-
-_WORD = re.compile(r"\w+")
 
 _numbers = itertools.count(1)
 
@@ -108,7 +106,8 @@ class Workload:
         self._being_read: set[tuple[int, int]] = set()
         self._recent: OrderedDict[tuple[str, int], TrendQuery] = OrderedDict()
         self._views: dict[int, TrendQuery] = {}
-        self._view_names: frozenset[str] = frozenset()
+        self._view_names = ViewNames()
+        self._being_analysed = _BeingAnalysed()
         self._read_views: dict[str, ReadView] = {}
         self._pools: list[Pool] = []
         self._lent: dict[int, LentDescription] = {}
@@ -118,6 +117,7 @@ class Workload:
     def begin_statement(self) -> None:
         """Note that this thread starts another statement."""
         self.statements += 1
+        self._being_analysed.names = frozenset()
         thread = threading.get_ident()
         if self._current:
             self._forget(self._current.pop(thread, None))
@@ -345,7 +345,7 @@ class Workload:
                         query.rename(name)
                 elif number not in being_created and self._views.get(number) is query:
                     gone.append(self._views.pop(number))
-            self._view_names = frozenset(one.view.name.lower() for one in self._views.values() if one.view is not None)
+            self._view_names = ViewNames(one.view.name for one in self._views.values() if one.view is not None)
         self._release_unused()
         self._release_again()
         for query in gone:
@@ -366,15 +366,17 @@ class Workload:
 
     def reads_trends(self, text: str) -> bool:
         """Whether a statement may read a view that holds trend queries, or a clause: by the words that it has."""
-        if calls_in(text):
-            return True
-        names = self._view_names
-        if not names:
-            return False
-        lowered = text.lower()
-        return not names.isdisjoint(_WORD.findall(lowered)) or any(
-            name in lowered for name in names if _WORD.fullmatch(name) is None
-        )
+        return self.may_read(text) or bool(calls_in(text))
+
+    def may_read(self, text: str) -> bool:
+        """Note which views this thread may come to read: those that a text of a statement or view may name.
+
+        Returns:
+            Whether there are any.
+        """
+        names = self._view_names.within(text)
+        self._being_analysed.names |= names
+        return bool(names)
 
     def drop_views(self) -> None:
         """Drop all views that hold trend queries, and forget the queries."""
@@ -396,7 +398,7 @@ class Workload:
         with self._registry:
             self._views.clear()
             self._recent.clear()
-            self._view_names = frozenset()
+            self._view_names = ViewNames()
             self._read_views.clear()
             self._current.clear()
             self._statements.clear()
@@ -431,7 +433,7 @@ class Workload:
                         self._recent.popitem(last=False)
                 elif not one.is_to_be_stored:
                     self._views[one.number] = query
-                    self._view_names |= {one.view.name.lower()}
+                    self._view_names = self._view_names.with_name(one.view.name)
         return statement.queries[number]
 
     def _recently_bound(self, statement: Statement, one: ParsedClause) -> TrendQuery | None:
@@ -469,18 +471,10 @@ class Workload:
 
     def _planned(self, relations: AnalysedRelations, query: TrendQuery, statement: Statement | None) -> Plan:
         """The plan of the rows of a query that is read."""
-        together = [query] if statement is None or query.view is not None else [*statement.queries.values()]
-        left = query.pool
-        self._follow(relations, query)
-        if query.pool is not left:
-            self._follow_all(relations, (one for one in self._live(left, ()) if one is not query))
-        self._follow_all(relations, (one for one in together if one is not query))
-        with self._registry:
-            bound, pool = query.bound, query.pool  # which another thread may bind anew meanwhile
-        run, is_computed = self._run_of(relations, query, bound, pool, [one for one in together if one.view is None])
-        query.run = run
-        rows = self._shown(relations, query, bound, run, is_computed)
-        if run.persisted and not is_computed:
+        served = relations.served.get(query) or self._served(relations, query, statement)
+        run = query.run = served.run
+        rows = self._shown(relations, query, served)
+        if run.persisted and not served.is_computed:
             thread = threading.get_ident()
             if thread not in self._lent:
                 self._lent[thread] = LentDescription(self.spark)
@@ -488,6 +482,70 @@ class Workload:
         if settings.choice(relations.confs, settings.DEBUG) == "true" and not is_stream(rows):
             self._check(query, run)
         return analysed_plan(rows) if query.use.view is None else without_views(analysed_plan(rows))
+
+    def _served(self, relations: AnalysedRelations, query: TrendQuery, statement: Statement | None) -> Served:
+        """What a query is served from, and with it all those over its source that the statement may read.
+
+        All clauses of a statement are to give rows of one state of their source, also if it is written meanwhile. Rows
+        that the driver has are of the state that was there when the clause was looked at; all others are read when the
+        statement runs. So rows of the driver are given to all of these clauses, or to none: Spark itself forgets what
+        it keeps of a source that it writes to.
+        """
+        together = [query] if statement is None or query.view is not None else [*statement.queries.values()]
+        left = query.pool
+        self._follow(relations, query)
+        if query.pool is not left:
+            self._follow_all(relations, (one for one in self._live(left, ()) if one is not query))
+        beside = self._read_beside(query)
+        others = [one for one in dict.fromkeys((*together, *beside)) if one is not query]
+        self._follow_all(relations, others)
+        with self._registry:
+            bound, pool = query.bound, query.pool  # which another thread may bind anew meanwhile
+        also = [one for one in together if one.view is None]
+        known = next((one for one in relations.served.values() if one.holds(bound)), None)
+        if known is not None:
+            served = relations.served[query] = replace(known, bound=bound)
+            return served
+        others = [one for one in others if one.is_right and one.pool.reads_files_of(pool)]
+        is_alone = not self._has_clauses_to_come()
+        if is_alone and not others:
+            run, is_computed = self._run_of(relations, query, bound, pool, also)
+            served = relations.served[query] = Served(bound, run, is_computed, may_be_on_driver=True)
+            return served
+        runs = {one: one.pool.computed(one.bound, relations.confs) for one in others}
+        runs[query] = pool.computed(bound, relations.confs)
+        before = [relations.served[one] for one in runs if one in relations.served]
+        are_computed = is_alone and all(one.may_be_on_driver for one in before)
+        on_driver = are_computed and all(run is not None and run.copy() is not None for run in runs.values())
+        mine = [one for one in runs if on_driver or one is query or one.pool is pool]
+        if any(runs[one] is None for one in mine):
+            anew = [bound if one is query else one.bound for one in mine]
+            with pool.planning:
+                made = self._make_run(relations, query, bound, pool, [*also, *others], anew)
+            runs.update((one, made) for one in mine if one is query or made.index_of(one.bound) is not None)
+        for one in mine:
+            if one not in relations.served and (its := runs[one]) is not None:
+                its_bound = bound if one is query else one.bound
+                relations.served[one] = Served(its_bound, its, its.is_computed(), on_driver)
+        return relations.served[query]
+
+    def _has_clauses_to_come(self) -> bool:
+        """Whether the statement of this thread has clauses that have not been looked at."""
+        statement = self._current.get(threading.get_ident())
+        if statement is None:
+            return False
+        return any(one.view is None and one.number not in statement.queries for one in statement.written)
+
+    def _read_beside(self, query: TrendQuery) -> list[TrendQuery]:
+        """Queries of other views that this thread may come to read, as far as the texts tell that it has parsed."""
+        names = self._being_analysed.names
+        if query.view is not None:
+            names = names - {query.view.name.lower()}
+        if not names:
+            return []
+        with self._registry:
+            views = list(self._views.values())
+        return [one for one in views if one.view is not None and one.view.name.lower() in names]
 
     def _follow_all(self, relations: AnalysedRelations, queries: Iterable[TrendQuery]) -> None:
         """Follow the sources of queries that are not read now; what is wrong is reported when they are."""
@@ -548,9 +606,18 @@ class Workload:
         return run, run.is_computed()
 
     def _make_run(
-        self, relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
+        self,
+        relations: AnalysedRelations,
+        query: TrendQuery,
+        bound: BoundQuery,
+        pool: Pool,
+        also: Sequence[TrendQuery],
+        anew: Sequence[BoundQuery] = (),
     ) -> Run:
-        """The run that computes a query, of what is planned or made anew; by one thread at a time."""
+        """The run that computes a query, of what is planned or made anew; by one thread at a time.
+
+        It computes all of ``anew`` with it, also those that other runs have computed.
+        """
         if self._collector.is_expecting() and any(one is not query for one in self._live(pool, also)):
             self.collect()
         others = (one for one in self._live(pool, also) if one is not query)
@@ -559,11 +626,11 @@ class Workload:
         live = [bound if one is query else one.bound for one in members]
         if query not in members:  # bound anew by another thread, which found another pool
             live.append(bound)
-        run = pool.find(bound, live, relations.confs)
+        run = pool.find(bound, live, relations.confs, anew)
         if run is not None:
             return run
         settings.check_names(relations.confs)
-        run = pool.make(bound, live, f"{job_names.OURS}{self._name_of(pool, also)}", relations.confs)
+        run = pool.make(bound, live, f"{job_names.OURS}{self._name_of(pool, also)}", relations.confs, anew)
         with self._registry:
             if pool not in self._pools:  # forgotten meanwhile, with the last view: its run is yet to be released
                 self._pools.append(pool)
@@ -579,15 +646,14 @@ class Workload:
         name, members = next(found, ("pool", []))
         return f"{name}, {count(len(members), 'query', 'queries')}"
 
-    def _shown(
-        self, relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, run: Run, is_computed: bool
-    ) -> DataFrame:
-        """The rows of a query as it was bound, selected from the results of a run."""
+    def _shown(self, relations: AnalysedRelations, query: TrendQuery, served: Served) -> DataFrame:
+        """The rows of a query, selected from the results that it is served from."""
+        bound, run = served.bound, served.run
         key = run, relations.state
         # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
         streams = run.again is not None
-        is_had = is_computed and self._kept_plans.has_others()
-        results = run.results if is_had and not streams else run.rows(is_computed)
+        may_be_on_driver = served.is_computed and served.may_be_on_driver and not self._kept_plans.has_others()
+        results = run.rows(may_be_on_driver)
         on_driver = results is not run.results
         known, shown = query.shown or (None, run.results)
         if known == key and query.on_driver == on_driver and (on_driver or not has_variables(shown)):
@@ -665,6 +731,16 @@ class Workload:
         source = query.use.relation or ""
         if source.startswith(SOURCE_PREFIX) and all(other.use.relation != source for other in self._views.values()):
             drop_view(self.spark, source)
+
+
+class _BeingAnalysed(threading.local):
+    """What a thread is analysing.
+
+    Attributes:
+        names: Of views with trend queries that it may come to read.
+    """
+
+    names: frozenset[str] = frozenset()
 
 
 def _evaluated(rows: DataFrame, stay: bool) -> DataFrame | None:
