@@ -48,3 +48,13 @@ class Recent(Generic[_K, _V]):
         """Forget a key; gives its value, or None if there is none."""
         with self._changing:
             return self._values.pop(key, None)
+
+    def values(self) -> list[_V]:
+        """All values, none of which is asked for with this."""
+        with self._changing:
+            return list(self._values.values())
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._changing:
+            self._values.clear()
