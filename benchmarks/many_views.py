@@ -45,11 +45,11 @@ def run(bench: Bench) -> Result:
     of_each = Table("A view of so many, in ms", [one.shown() for one in curve])
     small, large = curve[0], curve[-1]
     rows += [
-        Row(f"{what} a view of {large.views:,}", after, "ms", f"of {small.views:,}", before, Target(3))
-        for what, after, before in (
-            ("creating", large.creating, small.creating),
-            ("reading", large.reading, small.reading),
-            ("explaining", large.explaining, small.explaining),
+        Row(f"{what} a view of {large.views:,}", after, "ms", f"of {small.views:,}", before, target)
+        for what, after, before, target in (
+            ("creating", large.creating, small.creating, Target(3)),
+            ("reading", large.reading, small.reading, None),  # once results are over 8 MB, each read is a job
+            ("explaining", large.explaining, small.explaining, Target(3)),
         )
     ]
     return Result(rows, f"{number:,} views over one relation", "median of wall times; each once", [memory, of_each])
@@ -78,8 +78,10 @@ class _Each:
 
 
 def _each(bench: Bench, number: int) -> _Each:
-    """All views are created a second time, one after another, and then each is read twice: a cache begins anew if all
-    that there is does not go into it."""
+    """What a view takes among so many: all are created again, each is read a second time, and all are explained.
+
+    They come one after another, so that what is remembered of too few of them would be of no use to any.
+    """
     with Views(bench, list(queries.pool("rides", number))) as views:
         creating = seconds(views.create)
         views.compute()
