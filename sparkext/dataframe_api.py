@@ -25,7 +25,7 @@ from sparkext.jvm.frames import TrendFrame
 from sparkext.jvm.sessions import session_id
 from sparkext.session import is_enabled
 from sparkext.sql.quoting import identifier
-from sparkext.workload.workload import SOURCE_PREFIX, abandon_view
+from sparkext.workload.registry import SOURCE_PREFIX, abandon_view
 
 _numbers = itertools.count(1)
 

@@ -1,4 +1,4 @@
-"""Switching the extension on and off."""
+"""Sessions with the extension, and switching it on and off."""
 
 from __future__ import annotations
 
@@ -8,16 +8,42 @@ from typing import Any
 
 from pyspark import SparkContext
 from pyspark.errors import PySparkNotImplementedError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from sparkext.execution.python_workers import prepare
 from sparkext.jvm.gateway import has_pinned_threads
 from sparkext.jvm.sessions import cloned_session, inject_parser, java_session, make_current
+from sparkext.parser.commands import Command, ParsedCommand, ReportForm, command
 from sparkext.parser.trend_parser import TrendParser
-from sparkext.sharing_picture import SharingPicture, TrendSession, explain
+from sparkext.sharing_picture import PlanFrame, SharingPicture, explain
+from sparkext.sql.tokens import TokenError, tokenize
+from sparkext.workload.interrupts import held_back
 
 _enabled: weakref.WeakKeyDictionary[SparkSession, SparkSession] = weakref.WeakKeyDictionary()
 _parsers: weakref.WeakKeyDictionary[SparkContext, weakref.WeakSet[TrendParser]] = weakref.WeakKeyDictionary()
+
+
+class TrendSession(SparkSession):
+    """An enabled session."""
+
+    def sql(self, sqlQuery: str, *args: Any, **kwargs: Any) -> DataFrame:  # noqa: N803
+        """As Spark's, of which it is the very data frame but for ``EXPLAIN SHARING``."""
+        with held_back(self.sparkContext):
+            frame = super().sql(sqlQuery, *args, **kwargs)
+        asked = _asked(sqlQuery) if "sharing" in sqlQuery.lower() else None
+        if (
+            asked is None
+            or asked.command is not Command.EXPLAIN_SHARING
+            or asked.form is not ReportForm.TEXT
+            or asked.compares
+        ):
+            return frame
+        return PlanFrame(frame, asked.only)
+
+    def table(self, tableName: str) -> DataFrame:  # noqa: N803
+        """As Spark's."""
+        with held_back(self.sparkContext):
+            return super().table(tableName)
 
 
 def enable(spark: SparkSession) -> SparkSession:
@@ -105,3 +131,10 @@ def parsers_of(spark: SparkSession) -> list[TrendParser]:
     """The parser of a session; nothing if Spark's own reads its statements."""
     session = java_session(spark)
     return [parser for parser in parsers(spark.sparkContext) if parser.session.equals(session)]
+
+
+def _asked(sql: str) -> ParsedCommand | None:
+    try:
+        return command(tokenize(sql))
+    except TokenError:
+        return None

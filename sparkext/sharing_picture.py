@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
@@ -15,10 +14,7 @@ from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.page import fragment, page
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.jvm.frames import java_frame
-from sparkext.parser.commands import Command, ParsedCommand, ReportForm, command
 from sparkext.sql.quoting import identifier
-from sparkext.sql.tokens import TokenError, tokenize
-from sparkext.workload.interrupts import held_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,33 +88,3 @@ class PlanFrame(ClassicFrame):
         is_same = row is not None and row.plan == found.text
         said = "" if is_same else "<p>This is the plan as it is now; it was another when the statement ran.</p>"
         return said + found._repr_html_()
-
-
-class TrendSession(SparkSession):
-    """An enabled session."""
-
-    def sql(self, sqlQuery: str, *args: Any, **kwargs: Any) -> DataFrame:  # noqa: N803
-        """As Spark's, of which it is the very data frame but for ``EXPLAIN SHARING``."""
-        with held_back(self.sparkContext):
-            frame = super().sql(sqlQuery, *args, **kwargs)
-        asked = _asked(sqlQuery) if "sharing" in sqlQuery.lower() else None
-        if (
-            asked is None
-            or asked.command is not Command.EXPLAIN_SHARING
-            or asked.form is not ReportForm.TEXT
-            or asked.compares
-        ):
-            return frame
-        return PlanFrame(frame, asked.only)
-
-    def table(self, tableName: str) -> DataFrame:  # noqa: N803
-        """As Spark's."""
-        with held_back(self.sparkContext):
-            return super().table(tableName)
-
-
-def _asked(sql: str) -> ParsedCommand | None:
-    try:
-        return command(tokenize(sql))
-    except TokenError:
-        return None

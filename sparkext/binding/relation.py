@@ -12,6 +12,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame
 from pyspark.sql.types import BooleanType, DataType, StructType
 
+from sparkext.binding.recent import Recent
 from sparkext.binding.type_text import type_text
 from sparkext.jvm.errors import reason
 from sparkext.jvm.frames import columns_of
@@ -26,7 +27,7 @@ _MOST_SHOWN = 10
 """Most columns that a message lists."""
 _OF_FRAME = re.compile(r"`sparkext_source_\d+`\.")
 """What Spark puts before a column of a data frame that has been made a view to be read."""
-_MOST_RELATIONS = 256
+_MOST_RELATIONS = 1 << 12
 """Most relations that a session remembers columns of."""
 
 Named: TypeAlias = tuple[str, DataType]
@@ -43,19 +44,17 @@ class KnownColumns:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[StructType, dict[str, Named]]] = {}
+        self._known: Recent[str, tuple[StructType, dict[str, Named]]] = Recent(_MOST_RELATIONS)
 
     def recall(self, text: str, source: DataFrame) -> None:
         """Say of the columns of ``source``, read by ``text``, what Spark said of them before."""
-        schema, columns = self._known.get(text, (None, {}))
-        if schema == source.schema:
-            _checked[source] = dict(columns)
+        known = self._known.get(text)
+        if known is not None and known[0] == source.schema:
+            _checked[source] = dict(known[1])
 
     def learn(self, text: str, source: DataFrame) -> None:
         """Remember what Spark has said of columns of ``source``."""
         names = set(source.columns)
-        if len(self._known) == _MOST_RELATIONS:
-            self._known.clear()
         found = {said: named for said, named in _checked.get(source, {}).items() if said in names}
         self._known[text] = source.schema, found
 

@@ -132,6 +132,8 @@ class TrendParser(ParserInterface):
     def parseQuery(self, sql: str) -> Any:  # noqa: N802
         """The text of a view, which Spark is about to read or to drop; its catalog may be locked."""
         with self._entered(sql):
+            if self._workload is not None:
+                self._workload.may_read(sql)
             if self.is_on and (text := as_written(sql)) != sql:
                 sql = rewrite_view(self.workload, view_being_parsed(), text)
             elif numbers := calls_in(sql):

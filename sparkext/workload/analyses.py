@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame, SparkSession
@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.clause_use import ClauseUse
 from sparkext.binding.meaning import Meaning, has_variables, meaning
+from sparkext.binding.recent import Recent
 from sparkext.binding.relation import KnownColumns, is_same, read_source
 from sparkext.binding.session_state import SessionState, confs_that_are_read, session_state
 from sparkext.execution.query_results import (
@@ -42,14 +43,18 @@ from sparkext.jvm.relation_files import Listing, listings, reads_one_relation
 from sparkext.jvm.relation_filter import FilteredRelation, filtered
 from sparkext.jvm.temp_views import frame_of_view
 from sparkext.planner.errors import PlanningError
+from sparkext.workload.trend_query import Served, TrendQuery
 
 _CALL = re.compile(r"[\w`]\s*\(")
 """In a text that calls a function."""
 
 _STORES_PLANS = "spark.sql.legacy.storeAnalyzedPlanForView"
 
-_MOST = 1024
-"""Most of each kind of thing that a session knows from one analysis to the next."""
+_MOST = 1 << 12
+"""Most of each kind of thing that a session knows from one analysis to the next.
+
+A session that reads more views than that, one after another, looks at each of them anew.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,19 +68,6 @@ class SeenRelation:
 
     source: DataFrame
     part: FilteredRelation | None
-
-
-_K = TypeVar("_K")
-_V = TypeVar("_V")
-
-
-class _Lasting(dict[_K, _V]):
-    """A dictionary that begins anew when there is too much in it."""
-
-    def __setitem__(self, key: _K, value: _V) -> None:
-        if len(self) >= _MOST:
-            self.clear()
-        super().__setitem__(key, value)
 
 
 class LastingAnalyses:
@@ -97,13 +89,13 @@ class LastingAnalyses:
     def __init__(self, state: SessionState) -> None:
         self.state = state
         self.is_past = False
-        self.relations: dict[tuple[bool, str], SeenRelation] = _Lasting()
-        self.files: dict[tuple[bool, str], tuple[Listing, ...]] = _Lasting()
+        self.relations: Recent[tuple[bool, str], SeenRelation] = Recent(_MOST)
+        self.files: Recent[tuple[bool, str], tuple[Listing, ...]] = Recent(_MOST)
         self.columns = KnownColumns()
         self.wholes = KnownColumns()
-        self.meanings: dict[tuple[str, bool], tuple[DataFrame, dict[tuple[str, ...], Meaning]]] = _Lasting()
-        self.unplanned: dict[str, DataFrame] = _Lasting()
-        self.unread: dict[tuple[str, tuple[str, ...]], DataFrame] = _Lasting()
+        self.meanings: Recent[tuple[str, bool], tuple[DataFrame, Recent[tuple[str, ...], Meaning]]] = Recent(_MOST)
+        self.unplanned: Recent[str, DataFrame] = Recent(_MOST)
+        self.unread: Recent[tuple[str, tuple[str, ...]], DataFrame] = Recent(_MOST)
 
 
 class AnalysedRelations:
@@ -114,13 +106,20 @@ class AnalysedRelations:
         analysis_confs: Confs that the analysis reads.
         is_by_itself: Whether the outermost query is analysed: that of a statement, or of a view that is created,
             dropped or analysed, and not read.
+        served: What the clauses that the analysis has come across are served from, whatever their views' settings.
         problem: What is wrong with a clause in the relation that is being read.
     """
 
     def __init__(
-        self, spark: SparkSession, known: LastingAnalyses, context: AnalysisContext, confs: dict[str, str]
+        self,
+        spark: SparkSession,
+        known: LastingAnalyses,
+        context: AnalysisContext,
+        confs: dict[str, str],
+        served: WeakKeyDictionary[TrendQuery, Served],
     ) -> None:
         self.state = known.state
+        self.served = served
         self.analysis_confs = confs
         self._own_confs = confs if context.is_outermost and not context.namespace else None
         self._is_at_home = not context.namespace or context.namespace == current_namespace(spark)
@@ -148,7 +147,9 @@ class AnalysedRelations:
             return None
         if own.namespace not in self._elsewhere:
             known = LastingAnalyses(replace(self.state, environment=own))
-            self._elsewhere[own.namespace] = AnalysedRelations(self._spark, known, self._context, self.confs)
+            self._elsewhere[own.namespace] = AnalysedRelations(
+                self._spark, known, self._context, self.confs, self.served
+            )
         return self._elsewhere[own.namespace]
 
     @cached_property
@@ -256,7 +257,8 @@ class AnalysedRelations:
         known = self._files.get(key)
         if known is None:
             known = self._files[key] = listings(self.relation(use).source)
-            if self._known.files.get(key, known) != known and self._known.relations.pop(key, None) is not None:
+            before = self._known.files.get(key)
+            if before not in (None, known) and self._known.relations.pop(key) is not None:
                 del self._relations[key]  # what is known of its size is known no more
             self._known.files[key] = known
         return known
@@ -281,7 +283,7 @@ class AnalysedRelations:
         """What texts mean over ``source``: what they did when it was looked at first, if it is still the same."""
         known = self._known.meanings.get(of)
         if known is None or not self.is_same(source, known[0]):
-            known = self._known.meanings[of] = source, _Lasting()
+            known = self._known.meanings[of] = source, Recent(_MOST)
         _, meanings = known
         found = meanings.get(texts)
         if found is None:
@@ -315,9 +317,10 @@ class AnalysedRelations:
             PlanningError: A measure is no scalar expression over aggregates and result columns.
         """
         text = unplanned_sql(query)
-        if text not in self._known.unplanned:
-            self._known.unplanned[text] = frame_of_statement(self._spark, text)
-        rows = another(self._known.unplanned[text])
+        known = self._known.unplanned.get(text)
+        if known is None:
+            known = self._known.unplanned[text] = frame_of_statement(self._spark, text)
+        rows = another(known)
         check_measures(rows, query)
         return rows
 
@@ -352,12 +355,14 @@ class _Thread(threading.local):
         inner: Relations of the analysis that is under way; analyses that we start on its behalf share them.
         outer: Spark's analysis, for as long as it might go on.
         known: Relations of that analysis.
+        served: What its clauses are served from.
     """
 
     def __init__(self) -> None:
         self.inner: AnalysedRelations | None = None
         self.outer: SeenAnalysis | None = None
         self.known: dict[tuple[SessionState, bool], AnalysedRelations] = {}
+        self.served: WeakKeyDictionary[TrendQuery, Served] = WeakKeyDictionary()
 
 
 class Analyses:
@@ -397,10 +402,10 @@ class Analyses:
         confs = analysis_confs()
         state = session_state(self._spark, confs, context.namespace)
         if thread.outer is None or not thread.outer.is_that_of(context):
-            thread.outer, thread.known = SeenAnalysis(context), {}
+            thread.outer, thread.known, thread.served = SeenAnalysis(context), {}, WeakKeyDictionary()
         key = state, context.is_outermost
         if key not in thread.known:
             if self._known is None or self._known.is_past or self._known.state != state:
                 self._known = LastingAnalyses(state)
-            thread.known[key] = AnalysedRelations(self._spark, self._known, context, confs)
+            thread.known[key] = AnalysedRelations(self._spark, self._known, context, confs, thread.served)
         return thread.known[key]

@@ -29,25 +29,18 @@ from sparkext.jvm.analysis_context import of_no_view
 from sparkext.jvm.frames import columns_of
 from sparkext.jvm.plans import is_stream, size_in_bytes
 from sparkext.jvm.relation_files import SourceVersion, is_read_when_planned, not_followed
-from sparkext.planner.budget import Budget
-from sparkext.planner.compiler.burst_lengths import mean_burst, with_choices
-from sparkext.planner.compiler.compile import compile_completions, compile_plan
-from sparkext.planner.costs.measured import Constants
 from sparkext.planner.costs.migration import Migration, migration
 from sparkext.planner.costs.statistics import ExpectedEvents, ObservedStatistics, are_near, expectations, longest_window
-from sparkext.planner.errors import PlanningError
-from sparkext.planner.optimizers import OptimizerResult, cost_model, optimize, share_what_is_equal
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import EventClass
-from sparkext.planner.problem.problem import Problem
-from sparkext.planner.problem.strategy import WorkloadTooLargeError
 from sparkext.planner.sharing.template import Template, template_of
 from sparkext.planner.totals.pane_rows import may_be_stretched
 from sparkext.settings import Confs
 from sparkext.sql.quoting import one_line
-from sparkext.workload.cancellation import of_this_thread
 from sparkext.workload.failed_passes import divided
+from sparkext.workload.planning import Cutting, Planned, PlanSettings, optimize_template, plan_together
 from sparkext.workload.remarks import expect_report, say_passed, say_seen, say_traps
-from sparkext.workload.run import KEPT, PlanSettings, Run
+from sparkext.workload.run import KEPT, Run
 
 log = logging.getLogger(__name__)
 
@@ -164,6 +157,13 @@ class Pool:
                     one_line(", ".join(one.paths)),
                 )
 
+    def reads_files_of(self, other: Pool) -> bool:
+        """Whether the source of another pool has files, or directories, that the source of this one has, too."""
+        if self is other:
+            return True
+        own, its = ({path for one in pool._version.files for path in one.paths} for pool in (self, other))
+        return not own.isdisjoint(its)
+
     def computed(self, query: BoundQuery, confs: Confs) -> Run | None:
         """The run whose kept results have those of ``query``, which follow its source.
 
@@ -189,20 +189,23 @@ class Pool:
         its = (run for run in self.runs if run.version == self._version and (run.persisted or run is last))
         return _holding(its, query)
 
-    def find(self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs) -> Run | None:
+    def find(
+        self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs, anew: Sequence[BoundQuery] = ()
+    ) -> Run | None:
         """The run that computes ``query``; None when one is yet to be made.
 
         Args:
             query: One of ``live``.
             live: All queries of the pool that something may still ask for.
             confs: Of the session.
+            anew: Those of them that one run is to compute with ``query``, whatever has been computed.
 
         Raises:
             PlanningError: A setting has an unknown value.
         """
         self._divide_failed()
-        computed, missing, keep = self._missing(query, live, confs)
-        if (held := _holding(computed, query)) is not None:
+        computed, missing, keep = self._missing(query, live, confs, anew)
+        if (held := _holding(computed, query, *anew)) is not None:
             return held
         if not keep and self._is_read_when_planned:
             return None
@@ -215,7 +218,14 @@ class Pool:
                     return run
         return None
 
-    def make(self, query: BoundQuery, live: Sequence[BoundQuery], name: str, confs: Confs) -> Run:
+    def make(
+        self,
+        query: BoundQuery,
+        live: Sequence[BoundQuery],
+        name: str,
+        confs: Confs,
+        anew: Sequence[BoundQuery] = (),
+    ) -> Run:
         """A new run for ``query`` and all others that no computed run holds; it replaces runs not computed yet.
 
         Where no rows are kept, each query has a run of its own, and the run that it had is replaced.
@@ -227,9 +237,10 @@ class Pool:
             live: All queries of the pool that something may still ask for.
             name: Of the run, and of the jobs that are run to plan it.
             confs: Of the session.
+            anew: As for `find`.
         """
-        computed, missing, keep = self._missing(query, live, confs)
-        if (held := _holding(computed, query)) is not None:
+        computed, missing, keep = self._missing(query, live, confs, anew)
+        if (held := _holding(computed, query, *anew)) is not None:
             return held
         moved, replaced, stay = None, list[Run](), computed
         if not keep:
@@ -247,7 +258,7 @@ class Pool:
             except CapturedException as error:
                 if isinstance(error, AnalysisException) or not self._divide(missing, name, [str(error)]):
                     raise
-                moved, (_, missing, keep) = None, self._missing(query, live, confs)
+                moved, (_, missing, keep) = None, self._missing(query, live, confs, anew)
         if len(live) > 1:
             self._warn_of_changes(name, keep, confs)
         with self._listing:
@@ -272,7 +283,7 @@ class Pool:
         self._has_warned = True
 
     def _missing(
-        self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs
+        self, query: BoundQuery, live: Sequence[BoundQuery], confs: Confs, anew: Sequence[BoundQuery]
     ) -> tuple[list[Run], list[BoundQuery], bool]:
         """Runs that have been computed, queries that a new run would serve, and whether it would be kept."""
         caching = self._may_keep(query, confs) and not is_stream(self._source)
@@ -282,10 +293,11 @@ class Pool:
         if not keep:
             return computed, [query], keep
         part = self._parts.get(query.computation, 0)
+        again = {one.computation for one in anew}
         missing = [
             one
             for one in live
-            if all(run.index_of(one) is None for run in computed)
+            if (one.computation in again or all(run.index_of(one) is None for run in computed))
             and _go_together(one, query)
             and self._parts.get(one.computation, 0) == part
         ]
@@ -354,18 +366,7 @@ class Pool:
         return replaced + unused
 
     def _settings(self, confs: Confs) -> PlanSettings:
-        return PlanSettings(
-            optimizer=self._optimizer or settings.choice(confs, settings.OPTIMIZER),
-            budget=settings.budget(confs),
-            cost_model=settings.choice(confs, settings.COST_MODEL),
-            statistics=tuple(sorted(settings.given_statistics(confs).items())),
-            sample_rows=settings.sample_rows(confs),
-            chunks=settings.choice(confs, settings.CHUNKS),
-            partitions=settings.partitions(confs),
-            buckets=settings.stream_buckets(confs),
-            most_matches=settings.most_matches(confs),
-            most_nodes=settings.most_nodes(confs),
-        )
+        return PlanSettings.of(confs, self._optimizer)
 
     def preview(self, queries: Sequence[BoundQuery], confs: Confs, samples: bool) -> Run:
         """How queries would be planned now. It is for people, and never run.
@@ -379,7 +380,16 @@ class Pool:
         wanted = self._settings(confs) if samples else replace(self._settings(confs), sample_rows=0)
         if known is None or known.persisted != keep or not self._is_for(known, queries, wanted):
             name = f"{job_names.OURS}EXPLAIN SHARING"
-            known = self._previewed = self._plan(queries, keep, None, name, wanted, may_look=False)
+            planned = self._planned(queries, wanted, name, is_for_people=True)
+            known = self._previewed = Run(
+                name=name,
+                planned=planned,
+                migration=None,
+                counted=self._counters(planned.plan),
+                results=self._source,
+                persisted=keep,
+                version=self._version,
+            )
         return known
 
     def note_counts(self) -> None:
@@ -392,117 +402,99 @@ class Pool:
         return (
             run.version == self._version
             and run.settings == wanted
-            and len(run.indexes) == len({query.computation for query in queries})
+            and len(run.planned.indexes) == len({query.computation for query in queries})
             and all(run.index_of(query) is not None for query in queries)
         )
 
     def _plan(
-        self,
-        queries: Sequence[BoundQuery],
-        keep: bool,
-        moved: Migration | None,
-        name: str,
-        wanted: PlanSettings,
-        may_look: bool = True,
+        self, queries: Sequence[BoundQuery], keep: bool, moved: Migration | None, name: str, wanted: PlanSettings
     ) -> Run:
-        distinct = list({query.computation: query for query in reversed(queries)}.values())[::-1]
-        say_planning(self._spark, len(distinct))
-        template = template_of([query.query for query in distinct])
-        expected = self._expected(distinct, template, wanted, name, is_for_people=not may_look)
-        of_completions = distinct[0].query.completion is not None
-        optimized = self._optimize(template, expected, wanted)
-        matches = optimized.found.matches
-        tasks, cut, stretched = self._cutting(len(distinct), template, wanted)
-        if of_completions or (matches is not None and matches.roots):
-            cut = stretched = False  # all events of a key are in one task
-        if of_completions:
-            orders, keys = len(distinct[0].further_order), _positions_of_keys(distinct[0])
-            plan = compile_completions(template, orders, keys, wanted.most_nodes)
-        else:
-            plan = compile_plan(
-                template,
-                optimized.found.plan,
-                fallback=True,
-                stretched=stretched,
-                matches=matches,
-                most_matches=wanted.most_matches,
-            )
-        if optimized.found.chooses_bursts:
-            plan = with_choices(plan, Constants(), mean_burst(optimized.problem, optimized.found.plan))
-        optimized.problem.budget.look()
+        """A run of queries that are planned together, which nothing has read yet."""
+        planned = self._planned(queries, wanted, name)
+        plan, distinct = planned.plan, planned.queries
         log.info(
             "planned %d queries by %s in %.1f ms: %d states, %d cells",
             len(distinct),
             wanted.optimizer,
-            1000 * optimized.seconds,
-            len(template.states),
+            1000 * planned.optimized.seconds,
+            len(planned.template.states),
             len(plan.cells),
         )
-        counted = TaskCounters(self._spark, plan.classes, len(plan.regions), sum(self._shape[:2]))
-        results, again = self._source, None
-        if may_look:
-            say_traps(name, template, distinct)
-        if may_look and is_stream(self._source):
+        say_traps(name, planned.template, distinct)
+        counted, again = self._counters(plan), None
+        if is_stream(self._source):
             say_compiling(self._spark, plan)
             again = partial(stream_results, self._source, distinct[0], plan, wanted.buckets)
             results = again()
-        elif may_look:
-            cuts = None
-            if stretched and not any(self._shape[:2]):
-                with self._looking(name):
-                    cuts = time_cuts(self._source, distinct, tasks)
-            say_compiling(self._spark, plan)
-            called = name.removeprefix(job_names.OURS)
-            # What Spark takes for that small is read by one task, beside which a shuffle would take longer.
-            is_small = tasks == 1 and wanted.partitions is None and not stretched
-            is_whole = is_small and matches is None and not of_completions and self._bytes_held(distinct) <= MOST_HELD
-            division = Division(tasks, cut, cuts, is_small, is_whole)
-            with of_no_view() if len(distinct) > 1 else nullcontext():
-                results = run_pool(self._source, distinct, plan, division, counted.report, called)
-            if (parts := number_of_parts(distinct[0], plan, division)) is not None:
-                counted.when_all_heard(parts, partial(say_passed, name, self._source, distinct, template))
-                expect_report(counted, results)
+        else:
+            results = self._results(planned, counted, name)
             if keep:
                 widest = next((seen.widest for seen in self._sampled[-1:]), None)
                 narrow = are_narrow(distinct[0], plan, widest)
                 with limited_by_rows(self._spark) if narrow else nullcontext():
                     storage.keep(results, name, KEPT)
-        indexes = {query.computation: index for index, query in enumerate(distinct)}
-        made = name, tuple(distinct), wanted, expected, optimized, moved, plan, counted, results, keep, indexes
-        return Run(*made, self._version, again)
+        return Run(
+            name=name,
+            planned=planned,
+            migration=moved,
+            counted=counted,
+            results=results,
+            persisted=keep,
+            version=self._version,
+            again=again,
+        )
 
-    def _cutting(self, queries: int, template: Template, wanted: PlanSettings) -> tuple[int, bool, bool]:
-        """How many tasks a run has, whether keys are cut in time, and whether into stretches, if without windows."""
+    def _planned(
+        self, queries: Sequence[BoundQuery], wanted: PlanSettings, name: str, is_for_people: bool = False
+    ) -> Planned:
+        """How queries are planned by what is known of the source; a sample is taken if there is not enough."""
+        distinct = list({query.computation: query for query in reversed(queries)}.values())[::-1]
+        say_planning(self._spark, len(distinct))
+        template = template_of([query.query for query in distinct])
+        expected = self._expected(distinct, template, wanted, name, is_for_people)
+        cutting = self._cutting(len(distinct), template, wanted)
+        return plan_together(distinct, template, expected, wanted, cutting, is_stream(self._source))
+
+    def _counters(self, plan: KernelPlan) -> TaskCounters:
+        return TaskCounters(self._spark, plan.classes, len(plan.regions), sum(self._shape[:2]))
+
+    def _results(self, planned: Planned, counted: TaskCounters, name: str) -> DataFrame:
+        """The rows of all queries of a plan, as one pass over the source gives them when they are read."""
+        plan, distinct, cutting = planned.plan, planned.queries, planned.cutting
+        cuts = None
+        if cutting.is_stretched and not any(self._shape[:2]):
+            with self._looking(name):
+                cuts = time_cuts(self._source, distinct, cutting.tasks)
+        say_compiling(self._spark, plan)
+        # What Spark takes for that small is read by one task, beside which a shuffle would take longer.
+        is_small = cutting.tasks == 1 and planned.settings.partitions is None and not cutting.is_stretched
+        of_completions = distinct[0].query.completion is not None
+        is_plain = not planned.builds_matches and not of_completions
+        is_whole = is_small and is_plain and self._bytes_held(distinct) <= MOST_HELD
+        division = Division(cutting.tasks, cutting.is_cut, cuts, is_small, is_whole)
+        with of_no_view() if len(distinct) > 1 else nullcontext():
+            called = name.removeprefix(job_names.OURS)
+            results = run_pool(self._source, distinct, plan, division, counted.report, called)
+        if (parts := number_of_parts(distinct[0], plan, division)) is not None:
+            counted.when_all_heard(parts, partial(say_passed, name, self._source, distinct, planned.template))
+            expect_report(counted, results)
+        return results
+
+    def _cutting(self, queries: int, template: Template, wanted: PlanSettings) -> Cutting:
+        """How a pass over the source is divided, if its queries allow it."""
         if is_stream(self._source):
-            return 1, False, False
+            return Cutting(1, is_cut=False, is_stretched=False)
         forced = wanted.chunks == "on"
         tasks = wanted.partitions or number_of_tasks(self._spark, self._source, queries, on_all_cores=forced)
         cores = min(tasks, self._spark.sparkContext.defaultParallelism) if tasks > 1 else 1
         may_fill_cores = any(seen.largest * cores > 1 for seen in self._sampled[-1:]) or not any(self._shape[:2])
-        cut = forced or (wanted.chunks == "auto" and cores > 1 and may_fill_cores)
+        is_cut = forced or (wanted.chunks == "auto" and cores > 1 and may_fill_cores)
         is_worth_it = forced or size_in_bytes(self._source) >= STRETCHED_BYTES
-        return tasks, cut, cut and is_worth_it and may_be_stretched(template)
+        return Cutting(tasks, is_cut, is_cut and is_worth_it and may_be_stretched(template))
 
     def _bytes_held(self, queries: Sequence[BoundQuery]) -> int:
         """Size of the results of a group, if the group has all events and each event has results of its own."""
         return size_in_bytes(self._source) * len(queries) * _live(queries)
-
-    def _optimize(
-        self, template: Template, expected: dict[EventClass, ExpectedEvents], wanted: PlanSettings
-    ) -> OptimizerResult:
-        of_states = [expected[state.event] for state in template.states]
-        events = tuple(found.events for found in of_states)
-        most_matches = None if is_stream(self._source) else wanted.most_matches
-        budget = Budget(wanted.budget, of_this_thread())
-        # What is not known of its order is believed to be mixed, as runs of a single event are.
-        runs = tuple(found.events if found.runs is None else found.runs for found in of_states)
-        problem = Problem(template, events, budget, most_matches=most_matches, runs=runs)
-        if any(query.completion is not None for query in template.queries):
-            return share_what_is_equal(problem, cost_model(wanted.cost_model), wanted.optimizer)
-        try:
-            return optimize(problem, cost_model(wanted.cost_model), wanted.optimizer)
-        except WorkloadTooLargeError:
-            raise PlanningError("TREND_WORKLOAD_TOO_LARGE", 0, 0, optimizer=wanted.optimizer) from None
 
     def _expected(
         self,
@@ -561,7 +553,7 @@ class Pool:
         expected = self._expected(run.queries, run.template, replace(run.settings, sample_rows=0))
         if are_near(expected, run.expected):
             return None
-        optimized = self._optimize(run.template, expected, run.settings)
+        optimized = optimize_template(run.template, expected, run.settings, is_stream(self._source))
         within = longest_window(query.query for query in run.queries)
         windows = max(seen.keys, 0 if within is None else seen.span // within)
         found = migration(optimized.problem, optimized.model, run.sharing, optimized.found.plan, windows)
@@ -573,9 +565,9 @@ def _shape(query: BoundQuery) -> tuple[int, int, int]:
     return len(query.groups), len(query.partitions), len(query.further_order)
 
 
-def _holding(runs: Iterable[Run], query: BoundQuery) -> Run | None:
-    """The first run that a query is in."""
-    return next((run for run in runs if run.index_of(query) is not None), None)
+def _holding(runs: Iterable[Run], *queries: BoundQuery) -> Run | None:
+    """The first run that all of the queries are in."""
+    return next((run for run in runs if all(run.index_of(query) is not None for query in queries)), None)
 
 
 def by_pass(queries: Iterable[BoundQuery]) -> list[list[BoundQuery]]:
@@ -634,9 +626,3 @@ def _keyed(query: BoundQuery) -> DataFrame:
     keys = [*query.sorted_groups, *query.sorted_partitions]
     order = (text for _, text in query.further_order)
     return columns_of(query.source, (f"({text}\n)" for text in (*(key.text for key in keys), query.time, *order)))
-
-
-def _positions_of_keys(query: BoundQuery) -> tuple[int, ...]:
-    """Where the expressions of PARTITION BY are among the key columns of a pool."""
-    columns = [key.canonical for key in (*query.sorted_groups, *query.sorted_partitions)]
-    return tuple(sorted(columns.index(text) for text in dict.fromkeys(query.partition_by)))

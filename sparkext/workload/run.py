@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
-from sparkext.binding.bound_query import BoundQuery, Computation
+from sparkext.binding.bound_query import BoundQuery
 from sparkext.execution import job_names
 from sparkext.execution.arrow_batches import has_limit_of_rows
 from sparkext.execution.sample import TaskCounters
@@ -26,6 +26,7 @@ from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharing.template import Template
 from sparkext.workload.cancellation import of_this_thread
+from sparkext.workload.planning import Planned, PlanSettings
 
 KEPT = StorageLevel.MEMORY_AND_DISK
 """How the results of a pool are kept."""
@@ -34,38 +35,17 @@ MOST_ON_DRIVER = 8 << 20
 """Size of kept results, in bytes, up to which the driver has a copy, so that to read a view takes no job."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanSettings:
-    """What the user has set that a plan depends on."""
-
-    optimizer: str
-    budget: float
-    cost_model: str
-    statistics: tuple[tuple[str, float], ...]
-    sample_rows: int
-    chunks: str
-    partitions: int | None
-    buckets: int
-    most_matches: int
-    most_nodes: int
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
     """Some queries of a pool, planned together.
 
     Attributes:
         name: For people who look at the Spark UI.
-        queries: In the order of ``plan.results``.
-        settings: With which they were planned.
-        expected: Statistics that they were planned with.
-        optimized: What they share, and how that was found.
+        planned: The queries, and how they are planned.
         migration: The change of plan that made the run, if one did.
-        plan: For the kernel.
         counted: What the tasks count.
         results: Of all of them; computed when something reads it.
         persisted: Whether the results are kept once computed.
-        indexes: Of the queries, by what is computed for them.
         version: Of the source when they were planned.
         again: Over a stream, gives the results by an operator of their own, as each reader needs one.
         costs: Of the plans that other optimizers find, as far as they have been asked for.
@@ -77,16 +57,11 @@ class Run:
     """
 
     name: str
-    queries: tuple[BoundQuery, ...]
-    settings: PlanSettings
-    expected: dict[EventClass, ExpectedEvents]
-    optimized: OptimizerResult
+    planned: Planned
     migration: Migration | None
-    plan: KernelPlan
     counted: TaskCounters
     results: DataFrame
     persisted: bool
-    indexes: dict[Computation, int]
     version: SourceVersion
     again: Callable[[], DataFrame] | None = None
     costs: dict[str, float] = field(default_factory=dict)
@@ -97,14 +72,39 @@ class Run:
     made: float = field(default_factory=time.time)
 
     @property
+    def queries(self) -> tuple[BoundQuery, ...]:
+        """In the order of ``plan.results``."""
+        return self.planned.queries
+
+    @property
+    def settings(self) -> PlanSettings:
+        """With which they were planned."""
+        return self.planned.settings
+
+    @property
+    def expected(self) -> dict[EventClass, ExpectedEvents]:
+        """Statistics that they were planned with."""
+        return self.planned.expected
+
+    @property
+    def optimized(self) -> OptimizerResult:
+        """What they share, and how that was found."""
+        return self.planned.optimized
+
+    @property
+    def plan(self) -> KernelPlan:
+        """For the kernel."""
+        return self.planned.plan
+
+    @property
     def template(self) -> Template:
         """Of the patterns."""
-        return self.optimized.problem.template
+        return self.planned.template
 
     @property
     def sharing(self) -> SharingPlan:
         """What the queries share."""
-        return self.optimized.found.plan
+        return self.planned.sharing
 
     def cost_by(self, optimizer: str) -> float:
         """Cost of what an optimizer finds for these queries."""
@@ -141,10 +141,7 @@ class Run:
 
     def index_of(self, query: BoundQuery) -> int | None:
         """Index of the query here that is computed as ``query`` is; None when there is none."""
-        index = self.indexes.get(query.computation)
-        if index is None or not self.queries[index].meaning.is_same(query.meaning):
-            return None
-        return index
+        return self.planned.index_of(query)
 
     def is_computed(self) -> bool:
         """Whether the results have been computed and are still kept."""
@@ -160,13 +157,17 @@ class Run:
             return self.again()
         if not is_computed:
             return self.results
+        return self.copy() or self.results
+
+    def copy(self) -> DataFrame | None:
+        """Results that have been computed, on the driver; None if they are large, or gone meanwhile."""
         if not self.copies:
             size = storage.kept_bytes(self.results)
             if size is None:
-                return self.results
+                return None
             is_small = size <= MOST_ON_DRIVER and has_limit_of_rows(self.results.sparkSession)
             self.copies.append(self._copy() if is_small else None)
-        return self.copies[0] or self.results
+        return self.copies[0]
 
     def _copy(self) -> DataFrame:
         return self.results.sparkSession.createDataFrame(self.results.toArrow(), self.results.schema)

@@ -20,7 +20,6 @@ class Statement:
 
     Attributes:
         written: Its clauses.
-        thread: That runs it.
         at_once: Clauses that are computed together, as the statement reads them; of a script each goes by itself.
         queries: Those of them that have been bound, by number.
         under_way: Clauses that are being bound. To bind one, those inside of what it reads are bound.
@@ -28,7 +27,6 @@ class Statement:
     """
 
     written: tuple[ParsedClause, ...]
-    thread: int
     at_once: bool
     queries: dict[int, TrendQuery] = field(default_factory=dict)
     under_way: set[int] = field(default_factory=set)

@@ -60,7 +60,7 @@ class ParsedClause:
         return self.view.name if self.number_in_view is None else f"{self.view.name}#{self.number_in_view}"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class TrendQuery:
     """A query that has been bound.
 
@@ -99,6 +99,28 @@ class TrendQuery:
         assert self.view is not None
         self.written = replace(self.written, view=replace(self.view, name=name))
         self.bound = replace(self.bound, query=replace(self.bound.query, name=self.written.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a clause of a statement is served from, for as long as Spark analyses the statement.
+
+    Attributes:
+        bound: The query, as it was bound then.
+        run: That computes it.
+        is_computed: Whether the run has been computed.
+        may_be_on_driver: Whether its rows may be those that the driver has, which stay as they are whatever is written
+            to the source before the statement runs.
+    """
+
+    bound: BoundQuery
+    run: Run
+    is_computed: bool
+    may_be_on_driver: bool
+
+    def holds(self, bound: BoundQuery) -> bool:
+        """Whether rows of another query are among those on the driver that this one may be served from."""
+        return self.is_computed and self.may_be_on_driver and self.run.index_of(bound) is not None
 
 
 def by_pool(queries: Iterable[TrendQuery]) -> dict[str, list[TrendQuery]]:

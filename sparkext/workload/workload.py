@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import re
 import threading
 import time
 import weakref
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -44,46 +43,27 @@ from sparkext.workload import self_check
 from sparkext.workload.analyses import AnalysedRelations, Analyses
 from sparkext.workload.collector import LATER, Collector
 from sparkext.workload.pool import Pool, by_pass
+from sparkext.workload.registry import SOURCE_PREFIX, Held, Registry, abandoned_views
 from sparkext.workload.run import Run
-from sparkext.workload.statements import MOST_RECENT, MOST_STATEMENTS, ReadView, Statement
-from sparkext.workload.trend_query import ParsedClause, TrendQuery, by_pool
+from sparkext.workload.statements import ReadView, Statement
+from sparkext.workload.trend_query import ParsedClause, Served, TrendQuery, by_pool
 
 log = logging.getLogger(__name__)
 
-SOURCE_PREFIX = "sparkext_source_"
-"""Names of temporary views of data frames, each for the clauses that read it."""
-
 _INLINES_CTES = "spark.sql.legacy.inlineCTEInCommands"
-
-_WORD = re.compile(r"\w+")
 
 _numbers = itertools.count(1)
 
 _homes: weakref.WeakValueDictionary[int, Workload] = weakref.WeakValueDictionary()
 """Workloads by the numbers of their clauses: a view that all sessions see may be read in any."""
 
-_abandoned: dict[str, deque[str]] = {}
-"""Per session, views that nothing can ask for any more."""
-
-
-def abandon_view(session: str, name: str) -> None:
-    """Say that nothing will ask for a temporary view; it is dropped when the workload is looked at next.
-
-    It asks nothing of the JVM, so that finalizers may call it.
-
-    Args:
-        session: UUID of its session.
-        name: Of the view.
-    """
-    _abandoned.setdefault(session, deque()).append(name)
-
 
 class Workload:
     """All trend queries of one session. Methods may be called from several threads.
 
-    Spark's analyzer asks `rows` for what stands in for a clause, with its catalog locked. Other locks: `_registry` is
-    held while dictionaries and lists change, and never while Spark is asked for what may need its catalog, such as the
-    release of a result; a pool's own one while a run of it is made.
+    Spark's analyzer asks `rows` for what stands in for a clause, with its catalog locked. Other locks: that of
+    the registry is held while dictionaries and lists change, and never while Spark is asked for what may need its
+    catalog, such as the release of a result; a pool's own one while a run of it is made.
 
     Attributes:
         spark: The session.
@@ -102,33 +82,19 @@ class Workload:
         self.statements = 0
         self._analyses = Analyses(spark)
         self._kept_plans = KeptPlans(spark, NODE, job_names.OURS)
-        self._registry = threading.RLock()
-        self._statements: OrderedDict[int, Statement] = OrderedDict()
-        self._current: dict[int, Statement] = {}
-        self._being_read: set[tuple[int, int]] = set()
-        self._recent: OrderedDict[tuple[str, int], TrendQuery] = OrderedDict()
-        self._views: dict[int, TrendQuery] = {}
-        self._view_names: frozenset[str] = frozenset()
-        self._read_views: dict[str, ReadView] = {}
-        self._pools: list[Pool] = []
-        self._lent: dict[int, LentDescription] = {}
         self._collector = Collector(self.collect)
+        self._registry = Registry(lambda: self._collector.expect((0,)))
+        self._pools: list[Pool] = []
+        self._lent = _Lent()
         self._released: deque[tuple[float, Run]] = deque()
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement."""
         self.statements += 1
-        thread = threading.get_ident()
-        if self._current:
-            self._forget(self._current.pop(thread, None))
-        if self._lent and (lent := self._lent.pop(thread, None)):
+        self._registry.begin()
+        if (lent := self._lent.description) is not None:
+            self._lent.description = None
             lent.give_back()
-
-    def _forget(self, statement: Statement | None) -> None:
-        """Forget what has been bound for a statement that is over; if it is asked for again, it is bound anew."""
-        if statement is not None and statement.queries:
-            statement.queries = {}
-            self._collector.expect((0,))
 
     @staticmethod
     def take_numbers(count: int) -> list[int]:
@@ -155,14 +121,8 @@ class Workload:
             written: The clauses, inner ones before those that contain them.
             is_script: Whether they are those of several statements, one after another.
         """
-        made = Statement(tuple(written), threading.get_ident(), not is_script)
-        with self._registry:
-            self._forget_dead_threads()
-            self._forget(self._current.get(made.thread))
-            self._current[made.thread] = made
-            self._statements.update((one.number, made) for one in written)
-            while len(self._statements) > MOST_STATEMENTS:
-                self._statements.popitem(last=False)
+        with self._registry.changing:
+            self._registry.remember(Statement(tuple(written), at_once=not is_script))
             _homes.update((one.number, self) for one in written)
         self._release_unused()
 
@@ -177,24 +137,16 @@ class Workload:
         Raises:
             PlanningError: A clause is wrong.
         """
-        with self._registry:
-            read = self._read_views.get(view)
+        with self._registry.changing:
+            read = self._registry.read_view(view)
             if read is None or read.text != text:
                 if read is not None:
-                    self._forget_view(view)
+                    self._registry.forget_read_view(view, read)
                     self._collector.expect((0,))
                 rewritten, written = rewrite()
-                read = ReadView(text, rewritten, Statement(written, threading.get_ident(), at_once=False))
-                self._read_views[view] = read
-            self._statements.update((one.number, read.statement) for one in read.statement.written)
+                read = ReadView(text, rewritten, Statement(written, at_once=False))
+            self._registry.add_read_view(view, read)
         return read.rewritten
-
-    def _forget_view(self, view: str) -> None:
-        """Forget a permanent view that has another text now, or is gone."""
-        read = self._read_views.pop(view, None)
-        for one in () if read is None else read.statement.written:
-            self._views.pop(one.number, None)
-            self._statements.pop(one.number, None)
 
     def rows(self, number: int | None) -> Plan:
         """What Spark's analyzer gets for the stand-in of a clause: an analysed plan.
@@ -211,18 +163,17 @@ class Workload:
         """
         if number is None:
             raise PlanningError("TREND_STAND_IN", 0, 0)
-        statement = self._statements.get(number)
-        if statement is None and number not in self._views:
+        statement, query = self._registry.statement_with(number), self._registry.view(number)
+        if statement is not None:
+            written = statement.clause(number)
+        elif query is not None:
+            written = query.written
+        else:
             return self._home_of(number).rows(number)
-        reads = threading.get_ident(), number
-        if reads in self._being_read:
-            written = self._views[number].written if statement is None else statement.clause(number)
-            raise PlanningError("TREND_RECURSIVE_VIEW", 0, 0, view=written.name)
-        self._being_read.add(reads)
-        try:
+        with self._registry.reading(number) as is_nested:
+            if is_nested:
+                raise PlanningError("TREND_RECURSIVE_VIEW", 0, 0, view=written.name)
             return self._rows(number, statement)
-        finally:
-            self._being_read.discard(reads)
 
     def _home_of(self, number: int) -> Workload:
         """The workload of another session that has the clause of a view which this session sees, too.
@@ -244,11 +195,11 @@ class Workload:
         with self._analyses.relations() as relations:
             if not relations.is_by_itself:
                 self._collector.settle(number)
-            query = self._views.get(number)
+            query = self._registry.view(number)
             if query is None:
                 assert statement is not None
                 query = self._bind(relations, statement, number)
-            is_creating = relations.is_by_itself and number in self._being_created()
+            is_creating = relations.is_by_itself and number in self._registry.being_created()
             try:
                 if query.written.is_to_be_stored:
                     return self._to_be_stored(relations, query)
@@ -265,12 +216,11 @@ class Workload:
     def dropped(self, numbers: Iterable[int]) -> None:
         """Note that Spark has parsed the text of a view, which it does to read it, and also before it drops it."""
         self._collector.expect(numbers)
-        for statement in list(self._current.values()):
-            statement.stored.update(numbers)
+        self._registry.stored(numbers)
 
     def views_may_change(self) -> None:
         """Note that this statement may drop, replace or rename views."""
-        if self._views:
+        if self._registry.has_views():
             self._collector.expect((0,))
 
     def queries(self) -> list[TrendQuery]:
@@ -278,7 +228,7 @@ class Workload:
         self.collect()
         found: list[TrendQuery] = []
         with self._analyses.relations(in_analysis=False) as relations:
-            queries = list(self._views.values())
+            queries = list(self._registry.views().values())
             self._follow_all(relations, queries)
             for query in queries:
                 query.run = query.pool.known(query.bound, query.run) if query.is_right else None
@@ -323,29 +273,16 @@ class Workload:
         Queries whose views have been renamed follow them.
         """
         self._collector.done()
-        names = _abandoned.get(session_id(self.spark))
-        while names:
-            drop_view(self.spark, names.popleft())
-        with self._registry:
-            self._forget_dead_threads()
-            known, being_created = list(self._views.items()), self._being_created()
-        called = trend_views(self.spark) if known else {}
-        gone_views = [(view, read) for view, read in list(self._read_views.items()) if not self._is_kept(view, read)]
-        with self._registry:
-            gone: list[TrendQuery] = []
-            for view, read in gone_views:
-                if self._read_views.get(view) is read:
-                    self._forget_view(view)
-            for number, query in known:
-                if query.use.view is not None:
-                    continue
-                if number in called:
-                    name = called[number][0]
-                    if query.view is not None and name != query.view.name:
-                        query.rename(name)
-                elif number not in being_created and self._views.get(number) is query:
-                    gone.append(self._views.pop(number))
-            self._view_names = frozenset(one.view.name.lower() for one in self._views.values() if one.view is not None)
+        for name in abandoned_views(session_id(self.spark)):
+            drop_view(self.spark, name)
+        with self._registry.changing:
+            self._registry.forget_ended()
+            known, being_created = self._registry.views(), self._registry.being_created()
+        called = {number: name for number, (name, *_) in trend_views(self.spark).items()} if known else {}
+        for view, read in self._registry.read_views():
+            if not self._is_kept(view, read):
+                self._registry.forget_read_view(view, read)
+        gone = self._registry.follow_names(known, called, being_created)
         self._release_unused()
         self._release_again()
         for query in gone:
@@ -353,8 +290,7 @@ class Workload:
 
     def drop_results(self) -> None:
         """Forget all computed results; what is asked for next is planned and computed anew."""
-        with self._registry:
-            self._recent.clear()
+        self._registry.forget_recent()
         self.collect()
         for pool in list(self._pools):
             pool.forget_failures()
@@ -362,24 +298,31 @@ class Workload:
 
     def holds_queries(self) -> bool:
         """Whether there are any."""
-        return bool(self._views or self._pools)
+        return self._registry.has_views() or bool(self._pools)
+
+    def held(self) -> Held:
+        """How much the session holds of its queries."""
+        with self._registry.changing:
+            runs = sum(len(pool.runs) for pool in self._pools) + len(self._released)
+            is_expecting = self._collector.is_expecting()
+            return replace(self._registry.held(), pools=len(self._pools), runs=runs, is_expecting=is_expecting)
 
     def reads_trends(self, text: str) -> bool:
         """Whether a statement may read a view that holds trend queries, or a clause: by the words that it has."""
-        if calls_in(text):
-            return True
-        names = self._view_names
-        if not names:
-            return False
-        lowered = text.lower()
-        return not names.isdisjoint(_WORD.findall(lowered)) or any(
-            name in lowered for name in names if _WORD.fullmatch(name) is None
-        )
+        return self.may_read(text) or bool(calls_in(text))
+
+    def may_read(self, text: str) -> bool:
+        """Note which views this thread may come to read: those that a text of a statement or view may name.
+
+        Returns:
+            Whether there are any.
+        """
+        return self._registry.may_read(text)
 
     def drop_views(self) -> None:
         """Drop all views that hold trend queries, and forget the queries."""
         self.collect()
-        queries = list(self._views.values())
+        queries = list(self._registry.views().values())
         for view in {query.view for query in queries if query.view is not None}:
             if view.is_permanent:
                 continue
@@ -393,56 +336,28 @@ class Workload:
 
     def release(self) -> None:
         """Forget all queries and their results, as their session is no more."""
-        with self._registry:
-            self._views.clear()
-            self._recent.clear()
-            self._view_names = frozenset()
-            self._read_views.clear()
-            self._current.clear()
-            self._statements.clear()
+        self._registry.forget_all()
         self._release_unused()
-
-    def _being_created(self) -> set[int]:
-        """Clauses whose views may not be in the catalog yet: those of statements that go on."""
-        current = list(self._current.values())
-        return {one.number for statement in current for one in statement.written if one.number not in statement.stored}
 
     def _bind(self, relations: AnalysedRelations, statement: Statement, number: int) -> TrendQuery:
         """The query of a clause, bound; and with it those of the statement that are computed at once."""
-        asked = statement.clause(number)
+        asked, bound = statement.clause(number), dict[int, TrendQuery]()
         together = [one for one in statement.written if one is asked or (statement.at_once and one.view is None)]
         for one in together:
             if one.number in statement.queries or one.number in statement.under_way:
                 continue
             statement.under_way.add(one.number)
             try:
-                query = self._recently_bound(statement, one) or self._bound(relations, one)
+                query = self._registry.take_recent(statement, one) or self._bound(relations, one)
             except PlanningError as error:
                 if one is asked:
                     raise one.use.placed(error) from None
                 continue  # it is reported when its own rows are asked for
             finally:
                 statement.under_way.discard(one.number)
-            with self._registry:
-                statement.queries[one.number] = query
-                if one.view is None:
-                    self._recent[statement.key(one)] = query
-                    if len(self._recent) > MOST_RECENT:
-                        self._recent.popitem(last=False)
-                elif not one.is_to_be_stored:
-                    self._views[one.number] = query
-                    self._view_names |= {one.view.name.lower()}
-        return statement.queries[number]
-
-    def _recently_bound(self, statement: Statement, one: ParsedClause) -> TrendQuery | None:
-        """The query that a clause was when the statement was run before: it follows its source as that of a view does.
-
-        A pass over a few rows takes less than to bind and to plan what it computes.
-        """
-        if one.view is not None:
-            return None
-        with self._registry:
-            return self._recent.pop(statement.key(one), None)
+            self._registry.add(statement, one, query)
+            bound[one.number] = query
+        return bound.get(number) or statement.queries[number]
 
     def _bound(self, relations: AnalysedRelations, one: ParsedClause) -> TrendQuery:
         bound = relations.bind(one.use, one.name, is_whole=one.is_to_be_stored)
@@ -469,25 +384,69 @@ class Workload:
 
     def _planned(self, relations: AnalysedRelations, query: TrendQuery, statement: Statement | None) -> Plan:
         """The plan of the rows of a query that is read."""
+        served = relations.served.get(query) or self._served(relations, query, statement)
+        run = query.run = served.run
+        rows = self._shown(relations, query, served)
+        if run.persisted and not served.is_computed:
+            if self._lent.description is None:
+                self._lent.description = LentDescription(self.spark)
+            run.lend_name(self._lent.description)
+        if settings.choice(relations.confs, settings.DEBUG) == "true" and not is_stream(rows):
+            self._check(query, run)
+        return analysed_plan(rows) if query.use.view is None else without_views(analysed_plan(rows))
+
+    def _served(self, relations: AnalysedRelations, query: TrendQuery, statement: Statement | None) -> Served:
+        """What a query is served from, and with it all those over its source that the statement may read.
+
+        All clauses of a statement are to give rows of one state of their source, also if it is written meanwhile. Rows
+        that the driver has are of the state that was there when the clause was looked at; all others are read when the
+        statement runs. So rows of the driver are given to all of these clauses, or to none: Spark itself forgets what
+        it keeps of a source that it writes to.
+        """
         together = [query] if statement is None or query.view is not None else [*statement.queries.values()]
         left = query.pool
         self._follow(relations, query)
         if query.pool is not left:
             self._follow_all(relations, (one for one in self._live(left, ()) if one is not query))
-        self._follow_all(relations, (one for one in together if one is not query))
-        with self._registry:
+        beside = self._registry.read_beside(query)
+        others = [one for one in dict.fromkeys((*together, *beside)) if one is not query]
+        self._follow_all(relations, others)
+        with self._registry.changing:
             bound, pool = query.bound, query.pool  # which another thread may bind anew meanwhile
-        run, is_computed = self._run_of(relations, query, bound, pool, [one for one in together if one.view is None])
-        query.run = run
-        rows = self._shown(relations, query, bound, run, is_computed)
-        if run.persisted and not is_computed:
-            thread = threading.get_ident()
-            if thread not in self._lent:
-                self._lent[thread] = LentDescription(self.spark)
-            run.lend_name(self._lent[thread])
-        if settings.choice(relations.confs, settings.DEBUG) == "true" and not is_stream(rows):
-            self._check(query, run)
-        return analysed_plan(rows) if query.use.view is None else without_views(analysed_plan(rows))
+        also = [one for one in together if one.view is None]
+        known = next((one for one in relations.served.values() if one.holds(bound)), None)
+        if known is not None:
+            served = relations.served[query] = replace(known, bound=bound)
+            return served
+        others = [one for one in others if one.is_right and one.pool.reads_files_of(pool)]
+        is_alone = not self._has_clauses_to_come()
+        if is_alone and not others:
+            run, is_computed = self._run_of(relations, query, bound, pool, also)
+            served = relations.served[query] = Served(bound, run, is_computed, may_be_on_driver=True)
+            return served
+        runs = {one: one.pool.computed(one.bound, relations.confs) for one in others}
+        runs[query] = pool.computed(bound, relations.confs)
+        before = [relations.served[one] for one in runs if one in relations.served]
+        are_computed = is_alone and all(one.may_be_on_driver for one in before)
+        on_driver = are_computed and all(run is not None and run.copy() is not None for run in runs.values())
+        mine = [one for one in runs if on_driver or one is query or one.pool is pool]
+        if any(runs[one] is None for one in mine):
+            anew = [bound if one is query else one.bound for one in mine]
+            with pool.planning:
+                made = self._make_run(relations, query, bound, pool, [*also, *others], anew)
+            runs.update((one, made) for one in mine if one is query or made.index_of(one.bound) is not None)
+        for one in mine:
+            if one not in relations.served and (its := runs[one]) is not None:
+                its_bound = bound if one is query else one.bound
+                relations.served[one] = Served(its_bound, its, its.is_computed(), on_driver)
+        return relations.served[query]
+
+    def _has_clauses_to_come(self) -> bool:
+        """Whether the statement of this thread has clauses that have not been looked at."""
+        statement = self._registry.current
+        if statement is None:
+            return False
+        return any(one.view is None and one.number not in statement.queries for one in statement.written)
 
     def _follow_all(self, relations: AnalysedRelations, queries: Iterable[TrendQuery]) -> None:
         """Follow the sources of queries that are not read now; what is wrong is reported when they are."""
@@ -507,7 +466,7 @@ class Workload:
             log.info("the source of %s has changed", one_line(known.query.name))
             known = relations.bind(query.use, known.query.name)
             pool = self._pool_of(known)
-            with self._registry:
+            with self._registry.changing:
                 query.bound, query.pool, query.shown = known, pool, None
         files = relations.files(query.use)
         found = relations.relation(query.use)  # looked at anew if its files have changed
@@ -516,20 +475,19 @@ class Workload:
         query.is_right = True
 
     def _pool_of(self, bound: BoundQuery) -> Pool:
-        with self._registry:
+        with self._registry.changing:
             pools = list(self._pools)
         pool = next((pool for pool in pools if pool.takes(bound)), None)
         if pool is not None:
             return pool
         pool = Pool(self.spark, bound)
-        with self._registry:
+        with self._registry.changing:
             self._pools.append(pool)
         return pool
 
     def _live(self, pool: Pool, also: Iterable[TrendQuery]) -> list[TrendQuery]:
         """Queries of a pool that something may ask for: those of views, and others that a statement reads."""
-        with self._registry:
-            queries = [*self._views.values(), *also]
+        queries = [*self._registry.views().values(), *also]
         return [query for query in queries if query.pool is pool]
 
     def _run_of(
@@ -548,9 +506,18 @@ class Workload:
         return run, run.is_computed()
 
     def _make_run(
-        self, relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool, also: Sequence[TrendQuery]
+        self,
+        relations: AnalysedRelations,
+        query: TrendQuery,
+        bound: BoundQuery,
+        pool: Pool,
+        also: Sequence[TrendQuery],
+        anew: Sequence[BoundQuery] = (),
     ) -> Run:
-        """The run that computes a query, of what is planned or made anew; by one thread at a time."""
+        """The run that computes a query, of what is planned or made anew; by one thread at a time.
+
+        It computes all of ``anew`` with it, also those that other runs have computed.
+        """
         if self._collector.is_expecting() and any(one is not query for one in self._live(pool, also)):
             self.collect()
         others = (one for one in self._live(pool, also) if one is not query)
@@ -559,12 +526,12 @@ class Workload:
         live = [bound if one is query else one.bound for one in members]
         if query not in members:  # bound anew by another thread, which found another pool
             live.append(bound)
-        run = pool.find(bound, live, relations.confs)
+        run = pool.find(bound, live, relations.confs, anew)
         if run is not None:
             return run
         settings.check_names(relations.confs)
-        run = pool.make(bound, live, f"{job_names.OURS}{self._name_of(pool, also)}", relations.confs)
-        with self._registry:
+        run = pool.make(bound, live, f"{job_names.OURS}{self._name_of(pool, also)}", relations.confs, anew)
+        with self._registry.changing:
             if pool not in self._pools:  # forgotten meanwhile, with the last view: its run is yet to be released
                 self._pools.append(pool)
         if log.isEnabledFor(logging.INFO):
@@ -573,21 +540,19 @@ class Workload:
 
     def _name_of(self, pool: Pool, also: Sequence[TrendQuery]) -> str:
         """What people who look at the Spark UI may call a pool."""
-        with self._registry:
-            pools = by_pool([*self._views.values(), *also])
+        pools = by_pool([*self._registry.views().values(), *also])
         found = ((name, members) for name, members in pools.items() if members[0].pool is pool)
         name, members = next(found, ("pool", []))
         return f"{name}, {count(len(members), 'query', 'queries')}"
 
-    def _shown(
-        self, relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, run: Run, is_computed: bool
-    ) -> DataFrame:
-        """The rows of a query as it was bound, selected from the results of a run."""
+    def _shown(self, relations: AnalysedRelations, query: TrendQuery, served: Served) -> DataFrame:
+        """The rows of a query, selected from the results that it is served from."""
+        bound, run = served.bound, served.run
         key = run, relations.state
         # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
         streams = run.again is not None
-        is_had = is_computed and self._kept_plans.has_others()
-        results = run.results if is_had and not streams else run.rows(is_computed)
+        may_be_on_driver = served.is_computed and served.may_be_on_driver and not self._kept_plans.has_others()
+        results = run.rows(may_be_on_driver)
         on_driver = results is not run.results
         known, shown = query.shown or (None, run.results)
         if known == key and query.on_driver == on_driver and (on_driver or not has_variables(shown)):
@@ -619,29 +584,18 @@ class Workload:
         self_check.check(self.spark, _checked(query), [_checked(other) for other in others], run)
         query.checked = run
 
-    def _forget_dead_threads(self) -> None:
-        alive = {thread.ident for thread in threading.enumerate()}
-        for thread in [thread for thread in self._current if thread not in alive]:
-            self._forget(self._current.pop(thread))
-        for thread in [thread for thread in self._lent if thread not in alive]:
-            del self._lent[thread]
-
     def _release_unused(self) -> None:
         """Release results that no query asks for, and pools that no query is in.
 
         Spark may ask its catalog for that, so it is not done with the registry locked.
         """
         unused: list[Run] = []
-        with self._registry:
-            current = [
-                query
-                for statement in self._current.values()
-                for query in statement.queries.values()
-                if query.view is None
-            ]
+        with self._registry.changing:
+            asked = [*self._registry.views().values(), *self._registry.of_statements()]
+            may_come = self._registry.recent()
             for pool in list(self._pools):
-                live = [query.bound for query in (*self._views.values(), *current) if query.pool is pool]
-                recent = [query.bound for query in self._recent.values() if query.pool is pool]
+                live = [query.bound for query in asked if query.pool is pool]
+                recent = [query.bound for query in may_come if query.pool is pool]
                 unused += pool.take_unused(live, recent)
                 if not live and not recent:
                     self._pools.remove(pool)
@@ -663,8 +617,16 @@ class Workload:
     def _drop_source(self, query: TrendQuery) -> None:
         """Drop the view of a data frame that only a query that is gone has read."""
         source = query.use.relation or ""
-        if source.startswith(SOURCE_PREFIX) and all(other.use.relation != source for other in self._views.values()):
+        if source.startswith(SOURCE_PREFIX) and all(
+            other.use.relation != source for other in self._registry.views().values()
+        ):
             drop_view(self.spark, source)
+
+
+class _Lent(threading.local):
+    """What a thread calls its jobs, if runs have lent them their names."""
+
+    description: LentDescription | None = None
 
 
 def _evaluated(rows: DataFrame, stay: bool) -> DataFrame | None:

@@ -46,7 +46,7 @@ def test_ctrl_c_in_the_thread_that_plans(events: SparkSession, monkeypatch: pyte
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("sparkext.workload.pool.optimize", interrupted)
+        patched.setattr("sparkext.workload.planning.optimize", interrupted)
         with pytest.raises(PySparkException) as caught:
             events.sql(CLAUSES[1]).collect()
     assert "TREND_CANCELLED" in str(caught.value)
@@ -74,7 +74,7 @@ def test_a_client_interrupts_the_thread_of_its_statement(events: SparkSession, m
         searching.set()
         return optimize(*given)
 
-    monkeypatch.setattr("sparkext.workload.pool.optimize", noted)
+    monkeypatch.setattr("sparkext.workload.planning.optimize", noted)
 
     def work() -> None:
         try:

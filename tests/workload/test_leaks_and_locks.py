@@ -6,6 +6,7 @@ import gc
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -67,6 +68,9 @@ def test_planning_again_and_again_leaves_nothing(views: SparkSession, monkeypatc
     before = kept(views)
     gc.collect()
     listening = len(sample._listening)
+    workload(views).collect()
+    held = workload(views).held()
+    assert (held.views, held.pools) == (2, 1)
     for _ in range(12):
         plan()
     workload(views).collect()
@@ -75,8 +79,7 @@ def test_planning_again_and_again_leaves_nothing(views: SparkSession, monkeypatc
     assert kept(views) <= before
     gc.collect()
     assert len(sample._listening) <= listening
-    assert len(workload(views)._pools) == 1
-    assert len(workload(views)._views) == 2
+    assert replace(workload(views).held(), clauses=held.clauses) == held
 
 
 @pytest.mark.long
@@ -91,18 +94,21 @@ def test_threads_that_have_ended_are_forgotten(views: SparkSession) -> None:
         for thread in started:
             thread.join()
     ask()
-    alive = {thread.ident for thread in threading.enumerate()}
-    known = workload(views)
-    assert set(known._current) <= alive
-    assert set(known._lent) <= alive
-    assert len(known._views) == 2
+    gone = workload(views)
+
+    def is_forgotten() -> bool:
+        gone.collect()
+        return gone.held().going_on <= 2  # those of this thread and of Spark's that has answered the last of the others
+
+    eventually(is_forgotten)
+    assert gone.held().views == 2
 
 
 def test_statements_that_are_long_gone_are_forgotten(views: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sparkext.workload.workload.MOST_STATEMENTS", 3)
+    monkeypatch.setattr("sparkext.workload.registry.MOST_STATEMENTS", 3)
     for _ in range(5):
         views.sql(trends("A B"))
-    assert len(workload(views)._statements) == 3
+    assert workload(views).held().clauses == 3
     assert values(views.sql("SELECT * FROM one")) == [("x", 3)]
 
 
@@ -120,11 +126,11 @@ def test_java_holds_nothing_of_a_refused_statement(views: SparkSession) -> None:
 def test_plain_statements_start_no_thread(views: SparkSession, statement: str) -> None:
     known = workload(views)
     views.sql("SELECT 0").collect()  # the statement that made the views is over
-    eventually(lambda: not known._collector.is_expecting())
+    eventually(lambda: not known.held().is_expecting)
     before = set(threading.enumerate())
     views.sql(statement).collect()
     assert set(threading.enumerate()) <= before
-    assert not known._collector.is_expecting()
+    assert not known.held().is_expecting
 
 
 def in_time(*calls: Callable[[], object]) -> list[object]:
@@ -243,12 +249,11 @@ def test_results_are_released_without_a_lock(views: SparkSession, monkeypatch: p
 def test_results_that_come_while_a_run_is_looked_for(views: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are taken, and nothing is planned."""
     assert values(views.sql("SELECT * FROM one")) == [("x", 3)]
-    [pool] = workload(views)._pools
-    before = pool.runs
+    before = workload(views).held()
     for looked in ("computed", "find"):
         monkeypatch.setattr(Pool, looked, lambda *_: None)
     assert values(views.sql("SELECT * FROM two")) == [("x", 4)]
-    assert pool.runs == before
+    assert (workload(views).held().pools, workload(views).held().runs) == (before.pools, before.runs)
 
 
 def is_anything_kept(spark: SparkSession) -> bool:
