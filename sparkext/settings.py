@@ -26,6 +26,7 @@ OPTIMIZER = "spark.sparkext.optimizer"
 PARTITIONS = "spark.sparkext.partitions"
 STATISTICS = "spark.sparkext.statistics"
 SAMPLE_ROWS = "spark.sparkext.statistics.sampleRows"
+SORT = "spark.sparkext.sort"
 STREAM_BUCKETS = "spark.sparkext.stream.buckets"
 _CHOICES = {
     CACHE: ("auto", "on", "off"),
@@ -33,6 +34,7 @@ _CHOICES = {
     COST_MODEL: MODELS,
     DEBUG: ("false", "true"),
     OPTIMIZER: tuple(OPTIMIZERS),
+    SORT: ("worker", "spark"),
 }
 _SAMPLED = 10_000
 _BUCKETS = 32
@@ -47,6 +49,7 @@ KNOWN = (
     MOST_MATCHES,
     OPTIMIZER,
     PARTITIONS,
+    SORT,
     STATISTICS,
     SAMPLE_ROWS,
     STREAM_BUCKETS,

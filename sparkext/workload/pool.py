@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 LARGE_BYTES = 128 << 20
 """Size of a source from which on it matters whether one key has most of it."""
 
-STRETCHED_BYTES = BYTES_PER_TASK
+STRETCHED_BYTES = 2 * BYTES_PER_TASK
 """Size of a source from which on a key without windows is computed in stretches, for which Spark reads it twice."""
 
 MOST_HELD = 32 << 20
@@ -362,6 +362,7 @@ class Pool:
             sample_rows=settings.sample_rows(confs),
             chunks=settings.choice(confs, settings.CHUNKS),
             partitions=settings.partitions(confs),
+            sort=settings.choice(confs, settings.SORT),
             buckets=settings.stream_buckets(confs),
             most_matches=settings.most_matches(confs),
         )
@@ -454,7 +455,7 @@ class Pool:
             # What Spark takes for that small is read by one task, beside which a shuffle would take longer.
             is_small = tasks == 1 and wanted.partitions is None and not stretched
             is_whole = is_small and matches is None and not of_completions and self._bytes_held(distinct) <= MOST_HELD
-            division = Division(tasks, cut, cuts, is_small, is_whole)
+            division = Division(tasks, cut, cuts, is_small, is_whole, sorts_itself=wanted.sort == "worker")
             with of_no_view() if len(distinct) > 1 else nullcontext():
                 results = run_pool(self._source, distinct, plan, division, counted.report, called)
             if (parts := number_of_parts(distinct[0], plan, division)) is not None:

@@ -45,6 +45,7 @@ class PlanSettings:
     sample_rows: int
     chunks: str
     partitions: int | None
+    sort: str
     buckets: int
     most_matches: int
 
