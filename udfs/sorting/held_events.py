@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.udfs.arrow.arrays import as_arrow, as_numbers, has_values
 from sparkext.udfs.arrow.order_keys import as_int64
-from sparkext.udfs.sorting.row_order import Digit, digit, digits_of, ranks_of, row_order
+from sparkext.udfs.sorting.row_order import Codes, Digit, digit, digits_of, ranks_of, row_order
 from sparkext.udfs.tables.program import Ints
-
-Codes = NDArray[np.int32]
 
 
 class KeyColumn:
@@ -111,18 +109,19 @@ class HeldEvents:
         Args:
             by_value: Whether keys are ordered by their values, as those of other events are, too; else in any way.
         """
-        digits: list[Digit] = []
+        return row_order(self._digits(by_value), self.rows)
+
+    def _digits(self, by_value: bool) -> Iterator[Digit]:
         for key in self._keys:
             codes = key.all_codes()
             if by_value and key.known is not None:
-                codes = np.append(0, ranks_of(key.known) + 1)[codes]
-            digits.append(digit(codes))
+                codes = np.append(np.int32(0), ranks_of(key.known) + np.int32(1))[codes]
+            yield digit(codes)
         if self._layout.chunk is not None:
-            digits.append(digit(as_int64(self._column(self._layout.keys - 1))))
-        digits.append(digit(as_int64(self._column(self._layout.keys))))
+            yield digit(as_int64(self._column(self._layout.keys - 1)))
+        yield digit(as_int64(self._column(self._layout.keys)))
         for number in self._orders:
-            digits += digits_of(self._column(number))
-        return row_order(digits, self.rows)
+            yield from digits_of(self._column(number))
 
     def take(self, order: Ints) -> pa.RecordBatch:
         """Some rows, with keys encoded by all values that they have.

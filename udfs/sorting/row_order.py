@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from sparkext.udfs.tables.program import Ints
 _WORD = 64
 
 Words = NDArray[np.uint64]
+Codes = NDArray[np.int32]
 
 
 class Digit(NamedTuple):
@@ -26,7 +28,7 @@ class Digit(NamedTuple):
         bits: How many the greatest of them has.
     """
 
-    values: Words
+    values: Words | NDArray[np.uint32]
     bits: int
 
 
@@ -55,7 +57,7 @@ def digits_of(column: pa.Array) -> list[Digit]:
     is_value = has_values(column)
     if _has_any_length(column.type):
         encoded = column.dictionary_encode()
-        ranks = np.append(ranks_of(encoded.dictionary), 0)  # the last is for the indexes of NULLs
+        ranks = np.append(ranks_of(encoded.dictionary), np.int32(0))  # the last is for the indexes of NULLs
         parts = [ranks[np.where(is_value, as_numbers(encoded.indices, np.int32), -1)]]
     else:
         high, low = encode(column, reverse=False)
@@ -63,34 +65,36 @@ def digits_of(column: pa.Array) -> list[Digit]:
     return [digit(is_value.view(np.uint8)), *map(digit, parts)]
 
 
-def ranks_of(distinct: pa.Array) -> Ints:
+def ranks_of(distinct: pa.Array) -> Codes:
     """Where each of some distinct values is in their order, from 0 on. Shape (values,)."""
-    ranks = np.empty(len(distinct), np.int64)
-    ranks[as_numbers(pc.array_sort_indices(distinct), np.int64)] = np.arange(len(distinct))
+    ranks = np.empty(len(distinct), np.int32)
+    ranks[as_numbers(pc.array_sort_indices(distinct), np.int64)] = np.arange(len(distinct), dtype=np.int32)
     return ranks
 
 
-def row_order(digits: list[Digit], rows: int) -> Ints:
+def row_order(digits: Iterable[Digit], rows: int) -> Ints:
     """Numbers of the rows in their order; rows that are equal come in any.
 
     Args:
         digits: What they are ordered by, the most significant first.
         rows: How many there are.
     """
-    digits = [one for one in digits if one.bits]
+    left = [one for one in digits if one.bits]
     most = max(rows - 1, 0).bit_length()
-    while sum(one.bits for one in digits) > _WORD:
-        widest = max(range(len(digits)), key=lambda at: digits[at].bits)
-        if digits[widest].bits > most:
-            digits[widest] = _ranked(digits[widest].values)
+    while sum(one.bits for one in left) > _WORD:
+        widest = max(range(len(left)), key=lambda at: left[at].bits)
+        if left[widest].bits > most:
+            left[widest] = _ranked(left[widest].values)
         else:
-            digits[-2:] = [_ranked(_packed(digits[-2:]))]
-    if not digits:
+            left[-2:] = [_ranked(_packed(left[-2:]))]
+    if not left:
         return np.arange(rows)
-    return np.argsort(_packed(digits))
+    words = _packed(left)
+    left.clear()  # numpy needs room for the order as well
+    return np.argsort(words)
 
 
-def _packed(digits: list[Digit]) -> Words:
+def _packed(digits: Sequence[Digit]) -> Words:
     """Words of the digits, which are of no more bits than a word has."""
     words = np.zeros(len(digits[0].values), np.uint64)
     for one in digits:
@@ -99,7 +103,7 @@ def _packed(digits: list[Digit]) -> Words:
     return words
 
 
-def _ranked(words: Words) -> Digit:
+def _ranked(words: Words | NDArray[np.uint32]) -> Digit:
     """Words in as few bits as can tell them apart in their order."""
     order = np.argsort(words)
     in_order = words[order]

@@ -11,8 +11,8 @@ from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.udfs.sorting.held_events import HeldEvents
 from sparkext.udfs.sorting.sorted_runs import MOST_RUNS, SortedRun, merged
 
-MOST_BYTES = 64 << 20
-"""Size of the events that a task holds in memory, some two millions; to sort them takes as much again."""
+MOST_BYTES = 48 << 20
+"""Size of the events that a task holds in memory, one or two millions; to sort them takes as much again."""
 
 ROWS = 1 << 15
 """Events that the kernel is given at once."""
