@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import signal
+import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +28,7 @@ from sparkext.udfs.sorting import sorted_runs
 from sparkext.udfs.sorting.held_events import HeldEvents
 from sparkext.udfs.sorting.row_order import Digit, digit, digits_of, row_order
 from sparkext.udfs.sorting.sorted_events import Sort, sorted_events
-from sparkext.udfs.sorting.sorted_runs import MOST_RUNS, NoRoomError, SortedRun
+from sparkext.udfs.sorting.sorted_runs import NoRoomError, SortedRun
 
 FEW, MANY = 300, 1 << 30
 """Bytes in memory: some ten events, and all of them."""
@@ -298,6 +301,21 @@ def test_other_errors_of_files_are_as_they_are() -> None:
     assert not isinstance(caught.value, NoRoomError)
 
 
-def test_runs_merged_at_once() -> None:
-    """As many as leave each a block that is worth reading."""
-    assert MOST_RUNS >= 8
+KILLED = """
+import os, signal
+from sparkext.planner.kernel_plan.kernel_plan import Layout
+from sparkext.udfs.sorting.sorted_events import Sort, sorted_events
+from tests.udfs.test_sorting import events, fds
+batches = (events([str(at)] * 10, range(10)) for at in range(100))
+run = sorted_events(Layout(0, 1), Sort((), 300), batches)
+next(run)
+print(sum("deleted" in os.readlink(f"/proc/self/fd/{name}") for name in fds()), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_process_leaves_nothing(local: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert int(done.stdout) > 2, "runs were on disk"
+    assert not list(local.iterdir())
