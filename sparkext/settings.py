@@ -28,6 +28,7 @@ OPTIMIZER = "spark.sparkext.optimizer"
 PARTITIONS = "spark.sparkext.partitions"
 STATISTICS = "spark.sparkext.statistics"
 SAMPLE_ROWS = "spark.sparkext.statistics.sampleRows"
+SORT = "spark.sparkext.sort"
 STREAM_BUCKETS = "spark.sparkext.stream.buckets"
 _CHOICES = {
     CACHE: ("auto", "on", "off"),
@@ -35,6 +36,7 @@ _CHOICES = {
     COST_MODEL: MODELS,
     DEBUG: ("false", "true"),
     OPTIMIZER: tuple(OPTIMIZERS),
+    SORT: ("worker", "spark"),
 }
 _SAMPLED = 10_000
 _BUCKETS = 32
@@ -50,6 +52,7 @@ KNOWN = (
     MOST_NODES,
     OPTIMIZER,
     PARTITIONS,
+    SORT,
     STATISTICS,
     SAMPLE_ROWS,
     STREAM_BUCKETS,

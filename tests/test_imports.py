@@ -62,6 +62,7 @@ UDFS_ORDER = (
     ("kernels", "state"),
     ("completions",),
     ("arrow",),
+    ("sorting",),
     ("matches",),
     ("workers",),
     ("streams",),

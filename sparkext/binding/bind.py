@@ -56,7 +56,7 @@ _CHAR = re.compile(r"\bchar\(")
 _CHAR_METADATA = "__CHAR_VARCHAR_TYPE_STRING"
 """In the metadata of a column: Spark's name for the type that a string was declared with."""
 
-_KEYS = (
+KEY_TYPES = (
     t.NumericType,
     t.StringType,
     t.BooleanType,
@@ -377,7 +377,7 @@ class _Binder:
         for clause, items in (("GROUP BY", groups), ("PARTITION BY", partitions)):
             for _, expression in items:
                 kind = checked[expression][1]
-                if not isinstance(kind, _KEYS):
+                if not isinstance(kind, KEY_TYPES):
                     raise PlanningError(
                         "TREND_KEY_TYPE",
                         expression.start,

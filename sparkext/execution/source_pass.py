@@ -1,7 +1,7 @@
 """One pass over the source of a pool, as a data frame of partial or final results.
 
 ``source → key columns, time, class bits, attributes → rows that some query can use → one partition
-per key → sorted by key and time → kernel → one row per group, bank and window``
+per key → a worker, which sorts them by key and time → kernel → one row per group, bank and window``
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from sparkext.binding.bind import KEY_TYPES
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.event_time import TimeKind, in_units
 from sparkext.binding.trend_ends import held_type
 from sparkext.execution.combine_groups import combine_groups
-from sparkext.execution.compact_rows import TIME, CompactRows, compact_events, compact_rows, group_column, sql_texts
+from sparkext.execution.compact_rows import TIME, compact_events, compact_rows, group_column, sql_texts
 from sparkext.execution.partition_keys import part_of, spread
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
 from sparkext.jvm.frames import columns_of, own_column, selected, selected_by_one_task, sorted_within_partitions
@@ -40,6 +41,7 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     ShownColumn,
 )
 from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, MATRIX, NUMBER, SCALE, field_column
+from sparkext.udfs.sorting.sorted_events import MOST_BYTES, Sort
 from sparkext.udfs.tables.program import Floats
 from sparkext.udfs.workers.completion_run import CompletionRun
 from sparkext.udfs.workers.match_run import MatchRun
@@ -62,6 +64,7 @@ class Division:
             first, ascending. None to leave it to Spark, which evaluates all events once more for it.
         is_small: Whether there is so little that the one task reads the source, too.
         is_whole: Whether that task also combines the results of each group, which it holds for it.
+        sorts_itself: Whether a task sorts its events in the Python worker, where it can; else Spark does.
     """
 
     tasks: int
@@ -69,6 +72,7 @@ class Division:
     cuts: tuple[int, ...] | None
     is_small: bool = False
     is_whole: bool = False
+    sorts_itself: bool = True
 
 
 def run_pool(
@@ -101,9 +105,17 @@ def run_pool(
     run_of = CompletionRun if plan.completions is not None else None if plan.matches is None else MatchRun
     if division.is_small and chunk is None:
         is_whole = division.is_whole and layout.other_keys > 0
-        events = _in_one_task(source, compact_rows(source, queries, texts, plan), groups, is_whole)
+        compact = compact_rows(source, queries, texts, plan)
+        events = selected_by_one_task(source, compact.text)
         schema = result_schema(events, layout, plan)
-        partial = map_in_arrow(events, pool_kernel(plan, layout, report, run_of, name, is_whole), schema)
+        sort = _sort(events, plan, division)
+        if sort is None:
+            in_front = (
+                _hash(groups, compact.keys) if compact.keys and not is_whole else None
+            )  # by it, groups may alternate
+            events = _in_order(events, compact.keys, in_front, compact.further_order)
+        kernel = pool_kernel(plan, layout, report, run_of, name, is_whole, sort)
+        partial = map_in_arrow(events, kernel, schema)
         return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys and not is_whole else partial
     events, compact = compact_events(source, queries, texts, plan)
     keys = compact.keys
@@ -118,16 +130,19 @@ def run_pool(
         together = [own_column(spread(source.sparkSession, of_key, tasks))]
         keys = [*keys, _CHUNK]
     schema = result_schema(events, layout, plan)
+    sort = _sort(events, plan, division)
     if plan.is_stretched:
         stretches = _in_stretches(events, keys, division, first.time_kind)
         with_matrices = StructType([*schema, StructField(MATRIX, BinaryType())])
-        done = map_in_arrow(stretches, pool_kernel(plan, layout, report, StretchRun, name=name), with_matrices)
+        kernel = pool_kernel(plan, layout, report, StretchRun, name=name, sort=sort)
+        ordered = stretches if sort is not None else sorted_within_partitions(stretches, [*keys, TIME])
+        done = map_in_arrow(ordered, kernel, with_matrices)
         by_group = done.repartition(tasks, *groups) if groups else done.repartition(1)
         partial = map_in_arrow(by_group, merged(plan, layout), schema)
     else:
         whole = events.repartition(tasks, *together) if keys else events.repartition(1)
-        ordered = selected(whole, lambda rows: _in_order(rows, events.columns, keys, in_front, compact.further_order))
-        partial = map_in_arrow(ordered, pool_kernel(plan, layout, report, run_of, name), schema)
+        ordered = whole if sort is not None else _in_order(whole, keys, in_front, compact.further_order)
+        partial = map_in_arrow(ordered, pool_kernel(plan, layout, report, run_of, name, sort=sort), schema)
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
 
 
@@ -145,13 +160,26 @@ def _chunk(first: BoundQuery, plan: KernelPlan, division: Division) -> int | Non
 
 
 def _in_stretches(events: DataFrame, keys: Sequence[str], division: Division, kind: TimeKind) -> DataFrame:
-    """``events`` by ``keys`` and time, of which each task has a part, sorted by them."""
+    """``events`` by ``keys`` and time, of which each task has a part."""
     if division.cuts is None:
-        apart = events.repartitionByRange(division.tasks, *keys, TIME)
-    else:
-        part = part_of(in_units(TIME, kind), division.cuts)
-        apart = events.repartition(division.tasks, own_column(spread(events.sparkSession, part, division.tasks)))
-    return sorted_within_partitions(apart, [*keys, TIME])
+        return events.repartitionByRange(division.tasks, *keys, TIME)
+    part = part_of(in_units(TIME, kind), division.cuts)
+    return events.repartition(division.tasks, own_column(spread(events.sparkSession, part, division.tasks)))
+
+
+def _sort(events: DataFrame, plan: KernelPlan, division: Division) -> Sort | None:
+    """How tasks sort ``events``; None if Spark does: it is asked to, or the worker knows no order of a column."""
+    asked, columns = plan.completions, events.schema.fields
+    orders, shown = (0, 0) if asked is None else (asked.orders, len(asked.shown))
+    first = len(columns) - orders - shown
+    is_known = all(_has_known_order(column.dataType) for column in columns[first : first + orders])
+    if not (division.sorts_itself and is_known):
+        return None
+    return Sort(tuple(range(first, first + orders)), MOST_BYTES, by_value=plan.is_stretched)
+
+
+def _has_known_order(kind: DataType) -> bool:
+    return isinstance(kind, KEY_TYPES) and (not isinstance(kind, StringType) or kind.isUTF8BinaryCollation())
 
 
 def _hash(groups: Sequence[str], keys: Sequence[str]) -> str:
@@ -163,28 +191,8 @@ def _hash(groups: Sequence[str], keys: Sequence[str]) -> str:
     return f"shiftleft(CAST({high} AS BIGINT), 32) | (CAST(hash({', '.join(keys)}) AS BIGINT) & {0xFFFFFFFF}L)"
 
 
-def _in_one_task(source: DataFrame, events: CompactRows, groups: Sequence[str], is_whole: bool) -> DataFrame:
-    """Compact rows of ``source`` in the order in which the kernel wants them, all read and sorted by one task.
-
-    Args:
-        source: Where the events are.
-        events: What is read of them.
-        groups: Names of the group columns.
-        is_whole: Whether the rows of a group are to be next to each other; by a hash, groups may alternate.
-    """
-    first = _hash(groups, events.keys) if events.keys and not is_whole else None
-    # What differs from query to query is compiled with the scan; the sort, above, is generated alike for all.
-    return selected_by_one_task(
-        source,
-        events.text,
-        lambda rows: _in_order(rows, events.columns, events.keys, first, events.further_order),
-    )
-
-
-def _in_order(
-    rows: str, columns: Sequence[str], keys: Sequence[str], first: str | None, further: Sequence[str] = ()
-) -> str:
-    """SQL of the ``rows`` of a task sorted by ``keys``, time and ``further`` columns.
+def _in_order(events: DataFrame, keys: Sequence[str], first: str | None, further: Sequence[str]) -> DataFrame:
+    """The ``events`` of each task sorted by Spark: by ``keys``, time and ``further`` columns.
 
     They come after ``first``, SQL of 64 bits, if there is any.
 
@@ -193,9 +201,10 @@ def _in_order(
     """
     order = ", ".join([*keys, TIME, *further])
     if first is None:
-        return f"SELECT * FROM {rows} SORT BY {order}"
-    hashed = f"SELECT {first} AS {_FIRST}, * FROM {rows} SORT BY {_FIRST}, {order}"
-    return f"SELECT {', '.join(columns)} FROM ({hashed})"
+        return selected(events, lambda rows: f"SELECT * FROM {rows} SORT BY {order}")
+    columns = ", ".join(events.columns)
+    ordered = f"SORT BY {_FIRST}, {order}"
+    return selected(events, lambda rows: f"SELECT {columns} FROM (SELECT {first} AS {_FIRST}, * FROM {rows} {ordered})")
 
 
 def result_schema(events: DataFrame, layout: Layout, plan: KernelPlan) -> StructType:

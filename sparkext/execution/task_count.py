@@ -6,8 +6,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from sparkext.jvm.plans import multiplies, size_in_bytes
 
-BYTES_PER_TASK = 64 << 20
-"""Size of the source that one task of a pass is given, as far as Spark knows the size."""
+BYTES_PER_TASK = 32 << 20
+"""Size of the source that one task of a pass is given, as far as Spark knows the size: one or two million events, which
+it sorts in memory."""
 
 LEAST_BYTES = 4 << 20
 """Size of the source, for one query, from which on a second core is worth its start: as little as Spark gives a task

@@ -63,22 +63,14 @@ def selected(frame: DataFrame, write: Callable[[str], str]) -> DataFrame:
         return frame_of_plan(frame.sparkSession, _parser().parsePlan(write(relation)))
 
 
-def selected_by_one_task(frame: DataFrame, read: Callable[[str], str], write: Callable[[str], str]) -> DataFrame:
-    """The rows of a statement over those of another one over a frame, all in one partition.
+def selected_by_one_task(frame: DataFrame, write: Callable[[str], str]) -> DataFrame:
+    """As `selected`, with all rows in one partition, which one task reads.
 
     That they are is a part of the plan: a hint would be one that sessions may disable.
-
-    Args:
-        frame: Of a session with a workload.
-        read: Gives the inner statement, which the one task reads, for what the frame is to be called, once.
-        write: Gives the outer statement for what its rows are to be called, once.
     """
     coalesced = java_class("org.apache.spark.sql.catalyst.plans.logical.Repartition")
-    with (
-        call_for(analysed_plan(frame)) as source,
-        call_for(coalesced(1, False, _parser().parsePlan(read(source)))) as rows,
-    ):
-        return frame_of_plan(frame.sparkSession, _parser().parsePlan(write(rows)))
+    with call_for(analysed_plan(frame)) as relation:
+        return frame_of_plan(frame.sparkSession, coalesced(1, False, _parser().parsePlan(write(relation))))
 
 
 def sorted_within_partitions(frame: DataFrame, order: Iterable[str]) -> DataFrame:

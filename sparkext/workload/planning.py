@@ -35,6 +35,7 @@ class PlanSettings:
     sample_rows: int
     chunks: str
     partitions: int | None
+    sort: str
     buckets: int
     most_matches: int
     most_nodes: int
@@ -58,6 +59,7 @@ class PlanSettings:
             sample_rows=settings.sample_rows(confs),
             chunks=settings.choice(confs, settings.CHUNKS),
             partitions=settings.partitions(confs),
+            sort=settings.choice(confs, settings.SORT),
             buckets=settings.stream_buckets(confs),
             most_matches=settings.most_matches(confs),
             most_nodes=settings.most_nodes(confs),

@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 LARGE_BYTES = 128 << 20
 """Size of a source from which on it matters whether one key has most of it."""
 
-STRETCHED_BYTES = BYTES_PER_TASK
+STRETCHED_BYTES = 2 * BYTES_PER_TASK
 """Size of a source from which on a key without windows is computed in stretches, for which Spark reads it twice."""
 
 MOST_HELD = 32 << 20
@@ -471,7 +471,8 @@ class Pool:
         of_completions = distinct[0].query.completion is not None
         is_plain = not planned.builds_matches and not of_completions
         is_whole = is_small and is_plain and self._bytes_held(distinct) <= MOST_HELD
-        division = Division(cutting.tasks, cutting.is_cut, cuts, is_small, is_whole)
+        sorts_itself = planned.settings.sort == "worker"
+        division = Division(cutting.tasks, cutting.is_cut, cuts, is_small, is_whole, sorts_itself)
         with of_no_view() if len(distinct) > 1 else nullcontext():
             called = name.removeprefix(job_names.OURS)
             results = run_pool(self._source, distinct, plan, division, counted.report, called)

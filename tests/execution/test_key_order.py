@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from sparkext.udfs.sorting.sorted_events import MOST_BYTES
 from tests.support.sql_cases import fails, relation, settings, stream, trends, values
 
 
@@ -21,7 +22,8 @@ def same_hash(spark: SparkSession) -> tuple[str, str]:
     return found.a, found.b
 
 
-def test_keys_of_one_hash_are_kept_apart(spark: SparkSession, same_hash: tuple[str, str]) -> None:
+@pytest.mark.parametrize("sort", ["worker", "spark"])
+def test_keys_of_one_hash_are_kept_apart(spark: SparkSession, same_hash: tuple[str, str], sort: str) -> None:
     one, other = same_hash
     relation(
         spark,
@@ -29,11 +31,14 @@ def test_keys_of_one_hash_are_kept_apart(spark: SparkSession, same_hash: tuple[s
         "k, t, ty",
         (f"'{key}', {t}, '{'A' if t % 2 else 'B'}'" for t in range(1, 7) for key in (one, other)),
     )
-    with settings(spark, spark_sparkext_partitions="1"):
-        assert values(spark.sql(trends("A B"))) == sorted([(one, 6), (other, 6)])
+    with settings(spark, spark_sparkext_partitions="1", spark_sparkext_sort=sort):
+        found = spark.sql(trends("A B"))
+        assert values(found) == sorted([(one, 6), (other, 6)])
+    assert ("Sort" in planned(found)) == (sort == "spark")
 
 
-def test_groups_of_one_hash_are_one_row_each(spark: SparkSession, same_hash: tuple[str, str]) -> None:
+@pytest.mark.parametrize("sort", ["worker", "spark"])
+def test_groups_of_one_hash_are_one_row_each(spark: SparkSession, same_hash: tuple[str, str], sort: str) -> None:
     groups = sorted(same_hash)
     relation(
         spark,
@@ -42,8 +47,66 @@ def test_groups_of_one_hash_are_one_row_each(spark: SparkSession, same_hash: tup
         (f"'{g}', {k}, {t}, '{ty}'" for g in groups for k in range(50) for t, ty in ((1, "A"), (2, "B"), (3, "B"))),
     )
     keys = "PARTITION BY k GROUP BY g ORDER BY t TYPE BY ty"
-    with settings(spark, spark_sparkext_partitions="1"):
+    with settings(spark, spark_sparkext_partitions="1", spark_sparkext_sort=sort):
         assert values(spark.sql(trends("A B+", keys=keys))) == [(g, 150) for g in groups]
+
+
+@pytest.mark.parametrize("bytes_in_memory", [500, MOST_BYTES])
+@pytest.mark.parametrize("partitions", ["1", "auto"])
+def test_keys_that_are_null_nan_and_zeros(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, partitions: str, bytes_in_memory: int
+) -> None:
+    """NULL is a key, NaN is one, and so are both zeros; all of it as Spark sorts and groups."""
+    monkeypatch.setattr("sparkext.execution.source_pass.MOST_BYTES", bytes_in_memory)
+    doubles = ("NULL", "'NaN'", "'-NaN'", "'0.0'", "'-0.0'", "'1.5'", "'-Infinity'")
+    rows = (
+        f"CAST({v} AS DOUBLE), {b}, {t}, '{ty}'"
+        for v in doubles
+        for b in ("NULL", "X''", "X'00'", "X'FF00'")
+        for t, ty in ((4, "B"), (1, "A"), (3, "B"), (2, "A"))
+    )
+    relation(spark, "e", "v, b, t, ty", rows)
+    found = {}
+    for sort in ("spark", "worker"):
+        with settings(spark, spark_sparkext_partitions=partitions, spark_sparkext_sort=sort):
+            spark.sql("REFRESH SHARING")
+            found[sort] = [
+                sorted(map(str, spark.sql(trends("A B+", keys=f"{keys} ORDER BY t TYPE BY ty")).collect()))
+                for keys in ("PARTITION BY v", "PARTITION BY b GROUP BY v", "GROUP BY v, b", "PARTITION BY b")
+            ]
+    assert found["worker"] == found["spark"]
+    assert [len(rows) for rows in found["worker"]] == [5, 5, 20, 4]
+
+
+def test_batches_of_one_row(spark: SparkSession) -> None:
+    """And partitions of which some have no events at all."""
+    stream(spark, dict.fromkeys("xyz", "b4 a1 b3 a2"))
+    with settings(spark, spark_sql_execution_arrow_maxRecordsPerBatch="1", spark_sparkext_partitions="7"):
+        assert values(spark.sql(trends("A B"))) == [(key, 4) for key in "xyz"]
+        assert values(spark.sql(trends("A B", source="(SELECT * FROM e WHERE t > 9)"))) == []
+
+
+@pytest.mark.parametrize(("order", "sorts_itself"), [("n", True), ("n COLLATE UNICODE_CI", False)])
+def test_further_orders_that_only_spark_knows(spark: SparkSession, order: str, sorts_itself: bool) -> None:
+    """Where the worker knows no order of a type, Spark sorts."""
+    relation(spark, "e", "k, t, n, ty", ("1, 1, 'a', 'A'", "1, 1, 'B', 'B'", "1, 1, 'c', 'C'"))
+    clause = f"""PARTITION BY k ORDER BY t, {order} TYPE BY ty MEASURES LAST(n) AS last
+        ONE ROW PER COMPLETION PATTERN (A B C)"""
+    found = spark.sql(f"SELECT last FROM e MATCH_TREND ({clause})")
+    assert values(found) == ([] if sorts_itself else [("c",)])
+    assert ("Sort" in planned(found)) == (not sorts_itself)
+
+
+def test_more_events_than_fit_into_memory(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a task go to disk, where nothing of them is left."""
+    monkeypatch.setattr("sparkext.execution.source_pass.MOST_BYTES", 500)
+    stream(spark, {key: " ".join(f"a{t}" for t in range(50)) for key in "xyz"})
+    with settings(spark, spark_sparkext_partitions="1", spark_sql_execution_arrow_maxRecordsPerBatch="7"):
+        assert values(spark.sql(trends("A A"))) == [(key, 50 * 49 // 2) for key in "xyz"]
+
+
+def planned(frame: DataFrame) -> str:
+    return str(frame._jdf.queryExecution().executedPlan().toString())
 
 
 def test_strings_that_a_collation_takes_for_one(spark: SparkSession) -> None:

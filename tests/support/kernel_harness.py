@@ -43,6 +43,7 @@ from sparkext.planner.sharing.template import Template, template_of
 from sparkext.planner.totals.pane_rows import PANES_FROM, may_be_stretched
 from sparkext.udfs.arrow.whole_groups import whole_groups
 from sparkext.udfs.jit.interpreted import CAN_INTERPRET
+from sparkext.udfs.sorting.sorted_events import MOST_BYTES, Sort, sorted_events
 from sparkext.udfs.workers.fallback import Fallback
 from sparkext.udfs.workers.match_run import ROWS, MatchRun
 from sparkext.udfs.workers.pool_run import OUTPUT_BYTES, PoolRun
@@ -260,6 +261,14 @@ def cut(batch: pa.RecordBatch, random: Random | None) -> Iterator[pa.RecordBatch
         at += rows
 
 
+def events_in_order(layout: Layout, source: pa.RecordBatch, random: Random | None) -> Iterator[pa.RecordBatch]:
+    """Sorted events in batches: as they are, or shuffled and sorted again by what sorts the events of a task."""
+    if random is None or random.random() < 0.5:
+        return cut(source, random)
+    shuffled = source.take(pa.array(random.sample(range(source.num_rows), source.num_rows), pa.int64()))
+    return sorted_events(layout, Sort((), random.choice((300, MOST_BYTES)), by_value=True), cut(shuffled, random))
+
+
 def stretched_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Random) -> Partials:
     """The results of a stretched plan for sorted rows that are cut into stretches at random places, added up.
 
@@ -274,7 +283,8 @@ def stretched_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Rand
     found: list[pa.RecordBatch] = []
     for begin, end in pairwise([0, *cuts, len(rows)]):
         size = random.choice((1, 256, 65536))
-        found += StretchRun(plan, layout, size, form_for(random)).results(cut(source.slice(begin, end - begin), random))
+        events = events_in_order(layout, source.slice(begin, end - begin), random)
+        found += StretchRun(plan, layout, size, form_for(random)).results(events)
     random.shuffle(found)
     return combined(plan, layout, [row for batch in merged(plan, layout)(iter(found)) for row in batch.to_pylist()])
 
@@ -294,7 +304,7 @@ def run(
     if plan.matches is not None:
         rows = ROWS if random is None else random.choice((1, 2, 5, 20, ROWS))
         made = MatchRun(plan, layout, size, restless, form, rows)
-    results = made.results(cut(source, random))
+    results = made.results(events_in_order(layout, source, random))
     if plan.matches is not None or random is None or random.random() < 0.5:
         return [row for batch in results for row in batch.to_pylist()]
     whole = [row for batch in whole_groups(plan.fields, layout.group_keys, results) for row in batch.to_pylist()]

@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+from unittest import mock
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import (
@@ -29,6 +30,7 @@ from pyspark.sql.types import (
 
 import sparkext
 from sparkext.planner.patterns.query import Aggregate, Function, Query
+from sparkext.udfs.sorting.sorted_events import MOST_BYTES
 from tests.support.enumerator import Results, enumerate_results
 from tests.support.kernel_harness import difference
 from tests.support.prev_conditions import MEANINGS
@@ -81,6 +83,15 @@ def pool_rows(spark: SparkSession, drawn: Workload, prefix: str, order: random.R
     spark.conf.set("spark.sparkext.costModel", order.choice(("measured", "paper")))
     spark.conf.set("spark.sparkext.chunks", order.choice(("auto", "on", "off")))
     spark.conf.set("spark.sparkext.partitions", order.choice(("2", "auto")))
+    spark.conf.set("spark.sparkext.sort", order.choice(("worker", "worker", "spark")))
+    with mock.patch("sparkext.execution.source_pass.MOST_BYTES", order.choice((500, MOST_BYTES))):
+        return _rows_of_views(spark, drawn, prefix, order)
+
+
+def _rows_of_views(
+    spark: SparkSession, drawn: Workload, prefix: str, order: random.Random
+) -> list[list[tuple[Any, ...]]]:
+    """As `pool_rows`, under the settings as they are."""
     names = register(spark, drawn, prefix)
     indexes = list(range(len(names)))
     order.shuffle(indexes)

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sparkext.planner.kernel_plan.kernel_plan import Column, Encoding, KernelPlan, Layout, class_words
-from sparkext.udfs.arrow.arrays import as_flags, as_numbers, has_values
+from sparkext.udfs.arrow.arrays import as_arrow, as_flags, as_numbers, has_values
 from sparkext.udfs.arrow.difference_keys import encode_part
 from sparkext.udfs.arrow.key_changes import changes, same
 from sparkext.udfs.arrow.order_keys import as_int64, encode
@@ -30,6 +30,21 @@ def rows_of(batch: Batch, begin: int, end: int) -> Batch:
         key_high=np.ascontiguousarray(batch.key_high[:, begin:end]),
         key_low=np.ascontiguousarray(batch.key_low[:, begin:end]),
     )
+
+
+def keys_at(batch: pa.RecordBatch, keys: int, rows: Ints) -> pa.RecordBatch:
+    """Keys of some rows of a batch, decoded if they are encoded there.
+
+    Args:
+        batch: Whose first columns are keys.
+        keys: How many of these are wanted.
+        rows: Numbers of the rows.
+    """
+    taken = batch.select(range(keys)).take(as_arrow(rows))
+    for number, column in enumerate(taken.columns):
+        if pa.types.is_dictionary(column.type):
+            taken = taken.set_column(number, taken.schema.names[number], column.dictionary_decode())
+    return taken
 
 
 class BatchReader:

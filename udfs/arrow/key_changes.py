@@ -11,7 +11,13 @@ from sparkext.udfs.arrow.arrays import as_flags
 
 
 def changes(column: pa.Array) -> NDArray[np.bool_]:
-    """Where a column differs from the row before, not in the first row; NULL equals NULL, NaN equals NaN."""
+    """Where a column differs from the row before, not in the first row; NULL equals NULL, NaN equals NaN.
+
+    Args:
+        column: Of plain values, or encoded, with no value twice among those that it knows.
+    """
+    if pa.types.is_dictionary(column.type):
+        column = column.indices
     found = np.zeros(len(column), np.bool_)
     missing = as_flags(column.is_null(nan_is_null=pa.types.is_floating(column.type)))
     differs = as_flags(pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)))

@@ -19,7 +19,7 @@ from sparkext.planner.kernel_plan.kernel_plan import (
 )
 from sparkext.planner.patterns.query import Distinct
 from sparkext.udfs.arrow.arrays import as_arrow
-from sparkext.udfs.arrow.batches import BatchReader
+from sparkext.udfs.arrow.batches import BatchReader, keys_at
 from sparkext.udfs.arrow.key_changes import changes, same
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
 from sparkext.udfs.completions.form import Form
@@ -147,10 +147,9 @@ class CompletionRun(PoolRun):
 
     def _begin_keys(self, arrow: pa.RecordBatch, batch: Batch) -> None:
         """Remember the keys that begin in a batch, and which of them have a NULL."""
-        begun = as_arrow(np.flatnonzero(batch.new_key))
-        of_keys = arrow.select(range(self._layout.keys)).take(begun)
+        of_keys = keys_at(arrow, self._layout.keys, np.flatnonzero(batch.new_key))
         self._key_rows.append(of_keys.select(range(self._layout.group_keys)))
-        null = np.zeros(len(begun), np.bool_)
+        null = np.zeros(of_keys.num_rows, np.bool_)
         for position in self._asked.keys:
             null |= ~np.asarray(of_keys.column(position).is_valid().to_numpy(zero_copy_only=False), np.bool_)
         self._has_null.append(null)

@@ -18,6 +18,7 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     too_many,
 )
 from sparkext.udfs.arrow.arrays import as_arrow
+from sparkext.udfs.arrow.batches import keys_at
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
 from sparkext.udfs.matches.building import Building, TooManyMatchesError
 from sparkext.udfs.matches.match_totals import Totals
@@ -89,8 +90,7 @@ class MatchRun(PoolRun):
         keys = self._key + np.cumsum(batch.new_key, dtype=np.int64)
         self._key = int(keys[-1])
         if self._layout.group_keys:
-            begun = as_arrow(np.flatnonzero(batch.new_key))
-            self._group_keys.append(arrow.select(range(self._layout.group_keys)).take(begun))
+            self._group_keys.append(keys_at(arrow, self._layout.group_keys, np.flatnonzero(batch.new_key)))
         kept = np.flatnonzero((batch.classes & self._usable).any(axis=1))
         self._held.append(_rows(batch, kept))
         self._keys.append(keys[kept])

@@ -10,11 +10,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sparkext.planner.kernel_plan.kernel_plan import Encoding, KernelPlan, Layout
-from sparkext.udfs.arrow.arrays import as_arrow
-from sparkext.udfs.arrow.batches import BatchReader, rows_of
+from sparkext.udfs.arrow.batches import BatchReader, keys_at, rows_of
 from sparkext.udfs.arrow.difference_keys import difference_types
 from sparkext.udfs.arrow.result_batch import result_batch
 from sparkext.udfs.arrow.whole_groups import whole_groups
+from sparkext.udfs.sorting.sorted_events import Sort, sorted_events
 from sparkext.udfs.state.fresh import new_output
 from sparkext.udfs.tables.batch import Batch
 from sparkext.udfs.tables.field_indexes import field_indexes
@@ -39,8 +39,9 @@ def pool_kernel(
     run_of: Callable[[KernelPlan, Layout], PoolRun] | None = None,
     name: str = "",
     is_whole: bool = False,
+    sort: Sort | None = None,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What `mapInArrow` is given: batches of events sorted by key and time in, partial results out.
+    """What `mapInArrow` is given: batches of events in, partial results out.
 
     `sparkext.udfs.arrow.result_batch.result_batch` says what columns the results have.
 
@@ -52,11 +53,12 @@ def pool_kernel(
         name: Of what is computed, which Spark shows in its plans.
         is_whole: Whether the partition has all events of its groups, one group after another, so that each group, bank
             and window is to have one row. The results of the group under way are held, if there are many.
+        sort: How events are sorted; None where they come by key and time.
     """
 
     def kernel(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         run = (run_of or PoolRun)(plan, layout)
-        found = run.results(batches)
+        found = run.results(batches if sort is None else sorted_events(layout, sort, batches))
         yield from whole_groups(plan.fields, layout.group_keys, found) if is_whole else found
         if report is not None:
             report(run.counters.totals())
@@ -206,8 +208,7 @@ class PoolRun:
     def _remember(self, arrow: pa.RecordBatch, new_group: np.ndarray) -> None:
         """Keep the keys of the groups that start in a batch, and the types of attributes."""
         if self._layout.group_keys:
-            keys = arrow.select(range(self._layout.group_keys))
-            self._groups.append(keys.take(as_arrow(np.flatnonzero(new_group))))
+            self._groups.append(keys_at(arrow, self._layout.group_keys, np.flatnonzero(new_group)))
         attributes = arrow.schema.types[arrow.num_columns - len(self._plan.columns) :]
         for column, kind in zip(self._plan.columns, attributes, strict=True):
             if column.encoding in (Encoding.LEAST, Encoding.GREATEST):

@@ -15,6 +15,7 @@ import pyarrow as pa
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.kernel_plan.result_columns import MATRIX
 from sparkext.udfs.arrow.arrays import as_arrow, as_binary
+from sparkext.udfs.arrow.batches import keys_at
 from sparkext.udfs.arrow.result_batch import extreme_types, result_batch
 from sparkext.udfs.state.fresh import new_output
 from sparkext.udfs.state.pane_tables import Matrix
@@ -65,7 +66,7 @@ class StretchRun(PoolRun):
         """Remember key and time of the event that the last of some stretches begins with."""
         if len(begins):
             at = int(begins[-1])
-            key = arrow.slice(at, 1).select(range(self._layout.keys))
+            key = keys_at(arrow, self._layout.keys, begins[-1:])
             self._begin = key.append_column(_START, as_arrow(batch.time[at : at + 1]))
 
     def _end_key(self) -> Iterator[pa.RecordBatch]:
