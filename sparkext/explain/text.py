@@ -70,7 +70,7 @@ def _pool(pool: PoolReport) -> Iterator[str]:
     yield f"{pool.name.capitalize()}: {size}, {passes} over the source"
     yield f"  source: {source_of_pool(pool.queries)}"
     yield f"  group by: {groups}; other keys: {keys}; time: {first.time_canonical}"
-    if (seen := pool.queries[0].pool.seen) is not None:
+    if (seen := pool.queries[0].pool.source.seen) is not None:
         yield from (f"  note: {text}" for text in remarks([query.bound for query in pool.queries], seen))
     broken = [query.bound.query.name for query in pool.queries if query.run is None]
     if broken:

@@ -79,17 +79,21 @@ class Collector:
         """It has been looked."""
         self._expected.clear()
 
+    def collect(self) -> None:
+        """Look at once."""
+        if (collect := self._collect()) is not None:
+            collect()
+
     def look(self, in_any_case: bool) -> None:
         """Look now, in any case or if there is still something to be looked for."""
         if in_any_case:
             self._is_due_later = False
         else:
             self._is_due = False
-        collect = self._collect()
-        if (in_any_case or self._expected) and collect is not None:
+        if in_any_case or self._expected:
             begin = time.monotonic()
             try:
-                collect()
+                self.collect()
             except (JvmError, OSError) as error:  # Spark has been stopped meanwhile
                 log.debug("nothing is collected: %s", error)
             self._took = time.monotonic() - begin

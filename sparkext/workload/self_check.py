@@ -27,6 +27,7 @@ from sparkext.sql.own_columns import aggregate_name
 from sparkext.sql.quoting import identifier, string
 from sparkext.workload.pool import Pool
 from sparkext.workload.run import Run
+from sparkext.workload.runs import Demand
 
 MOST_EVENTS = 200
 """Of a group, for them to be in a script."""
@@ -121,7 +122,8 @@ class _Difference:
 def _difference(spark: SparkSession, query: CheckedQuery, run: Run) -> _Difference | None:
     """What differs first; None when nothing does."""
     name, confs = f"sparkext: debug {run.name}", session_confs(spark)
-    alone = Pool(spark, query.bound, optimizer="none").make(query.bound, [query.bound], name, confs)
+    demand = Demand(query.bound, [query.bound], confs, name=lambda: name)
+    alone = Pool(spark, query.bound, optimizer="none").runs.serving_run(demand)
     pooled_rows, own_rows = _rows(run, query.bound), _rows(alone, query.bound)
     at_values = len(pooled_rows.columns) - len(query.bound.query.aggregates)
     keys = pooled_rows.columns[:at_values]
@@ -199,7 +201,8 @@ class Reproduction:
         source = self.spark.sql(self._relation(lines))
         query = self.query.over(source)
         live = [query.bound, *(other.over(source).bound for other in self.others)]
-        run = Pool(self.spark, query.bound).make(query.bound, live, "sparkext: debug", session_confs(self.spark))
+        demand = Demand(query.bound, live, session_confs(self.spark), name=lambda: "sparkext: debug")
+        run = Pool(self.spark, query.bound).runs.serving_run(demand)
         try:
             return _difference(self.spark, query, run) is not None
         finally:

@@ -97,7 +97,7 @@ def counted(spark: SparkSession) -> list[dict[str, Any]]:
     """What the tasks of each pass have counted for the statistics."""
     from sparkext.session import parsers
 
-    runs = [run for parser in parsers(spark.sparkContext) for pool in parser.workload._pools for run in pool.runs]
+    runs = [run for parser in parsers(spark.sparkContext) for pool in parser.workload.pools for run in pool.runs]
     found = [run.counted.seen() for run in runs]
     return [
         {"keys": seen.keys, "span": seen.span, "events": {str(event): number for event, number in seen.events.items()}}

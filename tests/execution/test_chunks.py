@@ -163,7 +163,7 @@ def test_stretches_only_of_large_sources(spark: SparkSession, monkeypatch: pytes
         return MATRIX in frame._jdf.queryExecution().toString()
 
     assert not is_cut("PATTERN (A+)")
-    monkeypatch.setattr("sparkext.workload.pool.STRETCHED_BYTES", 0)
+    monkeypatch.setattr("sparkext.workload.making.STRETCHED_BYTES", 0)
     assert is_cut("PATTERN (A+)")
     assert not is_cut("PATTERN (A+) WITHIN 10")
     assert not is_cut("PATTERN (A NOT B A)")
@@ -200,7 +200,7 @@ def test_stretches_of_the_same_size(spark: SparkSession, monkeypatch: pytest.Mon
         divisions.extend(argument for argument in arguments if isinstance(argument, Division))
         return run_pool(*arguments)
 
-    monkeypatch.setattr("sparkext.workload.pool.run_pool", seen)
+    monkeypatch.setattr("sparkext.workload.making.run_pool", seen)
     with settings(spark, spark_sparkext_chunks="on", spark_sparkext_partitions=str(tasks)):
         found = spark.sql("SELECT * FROM e MATCH_TREND (ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A A))")
         assert values(found) == [(1000 * 999 // 2,)]

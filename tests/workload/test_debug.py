@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from sparkext.execution.source_pass import run_pool
-from sparkext.workload import pool
+from sparkext.workload import making
 from sparkext.workload.self_check import Reproduction
 from tests.support.shrinking import smallest
 from tests.support.sql_cases import fails, settings, stream, trends, values
@@ -58,7 +58,7 @@ def test_a_fault_is_shown_with_a_small_script(spark: SparkSession, monkeypatch: 
         return script(shown, lines)
 
     script = Reproduction.script
-    monkeypatch.setattr(pool, "run_pool", faulty)
+    monkeypatch.setattr(making, "run_pool", faulty)
     monkeypatch.setattr(Reproduction, "script", script_of)
     with settings(spark, spark_sparkext_debug="true"):
         spark.sql("REFRESH SHARING")

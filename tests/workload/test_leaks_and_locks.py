@@ -18,10 +18,11 @@ from sparkext.execution import sample
 from sparkext.jvm import storage, temp_views
 from sparkext.jvm.plans import analysed_plan
 from sparkext.session import parsers_of
-from sparkext.workload import collector
+from sparkext.workload import collector, making, pools
 from sparkext.workload import workload as workload_module
-from sparkext.workload.pool import Pool
+from sparkext.workload.planning import Planned
 from sparkext.workload.run import KEPT, Run
+from sparkext.workload.runs import Runs
 from sparkext.workload.workload import Workload
 from tests.support.spark_programs import eventually
 from tests.support.sql_cases import stream, trends, values
@@ -52,7 +53,7 @@ def kept(spark: SparkSession) -> int:
 
 @pytest.mark.long
 def test_planning_again_and_again_leaves_nothing(views: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workload_module, "LATER", 0.0)
+    monkeypatch.setattr(pools, "LATER", 0.0)
 
     def plan() -> None:
         views.sql("REFRESH SHARING")
@@ -141,14 +142,14 @@ def in_time(*calls: Callable[[], object]) -> list[object]:
 
 def test_plain_statements_do_not_wait_for_a_plan(views: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     planning, may_go_on = threading.Event(), threading.Event()
-    make = Pool.make
+    plan = making.plan
 
-    def wait(pool: Pool, *arguments: object) -> object:
+    def wait(*given: Any) -> Planned:
         planning.set()
         assert may_go_on.wait(SECONDS)
-        return make(pool, *arguments)  # type: ignore[arg-type]
+        return plan(*given)
 
-    monkeypatch.setattr(Pool, "make", wait)
+    monkeypatch.setattr(making, "plan", wait)
     with ThreadPoolExecutor(1) as background:
         slow = background.submit(lambda: values(views.sql("SELECT * FROM one")))
         try:
@@ -250,8 +251,7 @@ def test_results_that_come_while_a_run_is_looked_for(views: SparkSession, monkey
     """They are taken, and nothing is planned."""
     assert values(views.sql("SELECT * FROM one")) == [("x", 3)]
     before = workload(views).held()
-    for looked in ("computed", "find"):
-        monkeypatch.setattr(Pool, looked, lambda *_: None)
+    monkeypatch.setattr(Runs, "computed", lambda *_: None)
     assert values(views.sql("SELECT * FROM two")) == [("x", 4)]
     assert (workload(views).held().pools, workload(views).held().runs) == (before.pools, before.runs)
 
@@ -265,7 +265,8 @@ def test_a_run_that_is_released_while_it_is_found_is_not_kept(
     views: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def keep(run: Run) -> None:
-        for other in workload(views)._pools[0].take_unused(()):
+        [pool] = workload(views).pools
+        for other in pool.runs.take_unused(()):
             other.release()
         kept_again(run)
 
@@ -282,10 +283,11 @@ def test_a_run_that_spark_computes_anew_while_it_is_released_is_not_kept(
     views: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it does after an INSERT: what depends on the table is taken out of its cache, planned anew, and put back."""
-    monkeypatch.setattr(workload_module, "LATER", 0.2)
+    monkeypatch.setattr(pools, "LATER", 0.2)
     monkeypatch.setattr(collector, "LATER", 0.2)
     views.sql("SELECT * FROM one").collect()
-    [run] = workload(views)._pools[0].runs
+    [pool] = workload(views).pools
+    [run] = pool.runs
     assert storage.is_computed(run.results)
     for view in ("one", "two"):
         views.catalog.dropTempView(view)
@@ -298,17 +300,17 @@ def test_a_run_that_spark_computes_anew_while_it_is_released_is_not_kept(
 def test_a_pool_that_is_forgotten_while_it_is_planned(views: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when its last view has been dropped just before, and another thread finds that out only now."""
 
-    def plan(pool: Pool, *given: Any) -> Run:
+    def plan(*given: Any) -> Planned:
         with monkeypatch.context() as dropped, ThreadPoolExecutor(1) as other:
             dropped.setattr(workload_module, "trend_views", lambda _: {})
             other.submit(workload(views).collect).result(SECONDS)
         assert not workload(views).holds_queries()
-        return planned(pool, *given)
+        return planned(*given)
 
     assert values(views.table("two")) == [("x", 4)]
     views.sql("REFRESH SHARING")
-    planned = Pool._plan
-    monkeypatch.setattr(Pool, "_plan", plan)
+    planned = making.plan
+    monkeypatch.setattr(making, "plan", plan)
     assert values(views.table("one")) == [("x", 3)]
     assert is_anything_kept(views)
     workload(views).collect()

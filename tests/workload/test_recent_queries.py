@@ -24,7 +24,7 @@ def events(spark: SparkSession) -> None:
 @pytest.fixture
 def passes(caplog: pytest.LogCaptureFixture) -> Callable[[], int]:
     """How many passes have been planned since it was asked last."""
-    caplog.set_level(logging.INFO, "sparkext.workload.pool")
+    caplog.set_level(logging.INFO, "sparkext.workload.making")
 
     def planned() -> int:
         found = sum(record.message.startswith("planned ") for record in caplog.records)

@@ -1,0 +1,369 @@
+"""The runs of a pool: which of them serves a query."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pyspark.errors import AnalysisException
+from pyspark.errors.exceptions.captured import CapturedException
+
+from sparkext import settings
+from sparkext.binding.bound_query import BoundQuery, Computation
+from sparkext.execution import job_names
+from sparkext.planner.costs.migration import Migration, migration
+from sparkext.planner.costs.statistics import are_near, longest_window
+from sparkext.settings import Confs
+from sparkext.sql.quoting import one_line
+from sparkext.workload import making
+from sparkext.workload.failed_passes import divided
+from sparkext.workload.planning import PlanSettings, optimize_template
+from sparkext.workload.run import Run
+from sparkext.workload.source import PoolSource
+
+log = logging.getLogger(__name__)
+
+MOST_CONDITIONS = 400
+"""Distinct conditions that one pass evaluates: with more of them Spark takes ever longer for each, and much memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a run is to compute.
+
+    Attributes:
+        query: The query that is read.
+        live: All queries of the pool that something may still ask for, with that one.
+        confs: Of the session.
+        anew: Queries that one run is to compute with it, whatever has been computed.
+        name: What people who look at the Spark UI may call a run that is made for it.
+    """
+
+    query: BoundQuery
+    live: Sequence[BoundQuery]
+    confs: Confs
+    anew: Sequence[BoundQuery] = ()
+    name: Callable[[], str] = lambda: f"{job_names.OURS}pool"
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What there is to serve a query.
+
+    Attributes:
+        computed: Runs that have been computed.
+        missing: Queries that a new run would compute.
+        keep: Whether its results would be kept.
+    """
+
+    computed: list[Run]
+    missing: list[BoundQuery]
+    keep: bool
+
+
+class Runs:
+    """Runs over one source.
+
+    A query is computed by the first run that holds it. Queries that no computed run holds are
+    planned together, so that however views are created and read, each pass over the source serves
+    all queries that are known when it starts.
+
+    Attributes:
+        planning: Held while a run is sought or made, by one thread at a time.
+    """
+
+    def __init__(self, source: PoolSource, optimizer: str | None, announce: Callable[[Run], None]) -> None:
+        """None yet.
+
+        Args:
+            source: That they read.
+            optimizer: That plans them; that of the session if None.
+            announce: Called with each run that is made.
+        """
+        self.planning = threading.RLock()
+        self._source = source
+        self._optimizer = optimizer
+        self._announce = announce
+        self._changing = threading.Lock()
+        self._runs: list[Run] = []
+        self._replaced: list[Run] = []
+        self._parts: dict[Computation, int] = {}
+        self._preview: tuple[int, Run] | None = None
+        self._has_warned = False
+
+    def __iter__(self) -> Iterator[Run]:
+        """The runs as they are now."""
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._runs)
+
+    # Which run serves a query.
+
+    def computed(self, query: BoundQuery, confs: Confs) -> Run | None:
+        """The run whose kept results have those of ``query``, which follow its source; None if there is none."""
+        if not self._source.may_keep(query, confs):
+            return None
+        run = next((one for one in self._current() if one.index_of(query) is not None and one.is_computed()), None)
+        if run is not None and not run.counted.has_heard:
+            run.counted.hear_nothing()
+        return run
+
+    def known(self, query: BoundQuery, last: Run | None) -> Run | None:
+        """A run that has been made for ``query`` and its source as it is, computed or not. It is for people.
+
+        Args:
+            query: The query.
+            last: By which it was computed last. Other runs whose rows are not kept are those of other statements.
+        """
+        return _holding((run for run in self._current() if run.persisted or run is last), query)
+
+    def serving_run(self, demand: Demand) -> Run:
+        """The run that computes a query: one that has been computed, or is yet to be, or a new one.
+
+        A new run is for the query and all others that no computed run holds; it replaces runs not computed yet. Where
+        no rows are kept, each query has a run of its own, and the run that it had is replaced.
+
+        Raises:
+            PlanningError: A setting has an unknown value, or the queries cannot be planned.
+        """
+        with self.planning:
+            self._divide_failed()
+            choice = self._choice(demand)
+            run = _holding(choice.computed, demand.query, *demand.anew) or self._waiting(demand, choice)
+            if run is None:
+                settings.check_names(demand.confs)
+                run = self._make(demand, choice)
+                self._announce(run)
+            return run
+
+    def _current(self) -> list[Run]:
+        """Runs over the source as it is."""
+        return [run for run in self._runs if run.version == self._source.version]
+
+    def _choice(self, demand: Demand) -> _Choice:
+        query = demand.query
+        may_keep = self._source.may_keep(query, demand.confs) and not self._source.is_stream
+        live = [one for one in demand.live if not one.meaning.is_of_now]
+        computed = [run for run in self._current() if run.is_computed()] if may_keep else []
+        if not may_keep or len(live) < 2:
+            return _Choice(computed, [query], keep=False)
+        part = self._parts.get(query.computation, 0)
+        anew = {one.computation for one in demand.anew}
+        missing = [
+            one
+            for one in live
+            if (one.computation in anew or all(run.index_of(one) is None for run in computed))
+            and _go_together(one, query)
+            and self._parts.get(one.computation, 0) == part
+        ]
+        return _Choice(computed, _few_conditions(missing, query), keep=True)
+
+    def _waiting(self, demand: Demand, choice: _Choice) -> Run | None:
+        """A run for just the queries that are missing, that nothing has read yet and that would be planned so now."""
+        if not choice.keep and self._source.is_read_when_planned:
+            return None
+        wanted = self._settings(demand)
+        for run in self._runs:
+            if run not in choice.computed and run.persisted == choice.keep and self._is_for(run, choice, wanted):
+                self._source.learn(run.counted)
+                if self._migration(run) is None:
+                    run.keep()
+                    return run
+        return None
+
+    def _make(self, demand: Demand, choice: _Choice) -> Run:
+        """A new run."""
+        name, query = demand.name(), demand.query
+        stay = choice.computed
+        if not choice.keep:
+            others = (run for run in self._current() if not run.persisted and run.index_of(query) is None)
+            stay = [*stay, *others]
+        moved, replaced = None, [run for run in self._runs if run not in stay]
+        for run in replaced:
+            self._source.learn(run.counted)
+            moved = moved or self._migration(run)
+        while True:
+            try:
+                planned = making.plan(self._source, choice.missing, self._settings(demand), name)
+                made = making.make(self._source, planned, choice.keep, moved, name)
+                break
+            except CapturedException as error:
+                if isinstance(error, AnalysisException) or not self._divide(choice.missing, name, [str(error)]):
+                    raise
+                moved, choice = None, self._choice(demand)
+        if len(demand.live) > 1:
+            self._warn_of_changes(name, choice.keep, demand.confs)
+        with self._changing:
+            self._runs = [*(run for run in self._runs if run in stay), made]
+            self._replaced += replaced
+        return made
+
+    def _settings(self, demand: Demand) -> PlanSettings:
+        return PlanSettings.of(demand.confs, self._optimizer)
+
+    def _is_for(self, run: Run, choice: _Choice, wanted: PlanSettings) -> bool:
+        """Whether a run is of the queries that are missing, no more and no less, of the source as it is, planned so."""
+        queries = choice.missing
+        return (
+            run.version == self._source.version
+            and run.settings == wanted
+            and len(run.planned.indexes) == len({query.computation for query in queries})
+            and all(run.index_of(query) is not None for query in queries)
+        )
+
+    def _migration(self, run: Run) -> Migration | None:
+        """The change of plan that pays, now that the events of a run have been counted; None to leave it."""
+        seen = run.counted.seen()
+        if seen is None:
+            return None
+        expected = self._source.expected(run.queries, run.template, replace(run.settings, sample_rows=0))
+        if are_near(expected, run.expected):
+            return None
+        optimized = optimize_template(run.template, expected, run.settings, self._source.is_stream)
+        within = longest_window(query.query for query in run.queries)
+        windows = max(seen.keys, 0 if within is None else seen.span // within)
+        found = migration(optimized.problem, optimized.model, run.sharing, optimized.found.plan, windows)
+        return found if found.pays else None
+
+    def _warn_of_changes(self, name: str, keep: bool, confs: Confs) -> None:
+        """Say what becomes of the results of a run, if nothing tells of changes of its source."""
+        for relation in self._source.not_followed:
+            if keep:
+                log.warning(
+                    "%s: changes of %s are not noticed; REFRESH SHARING after such a change", name, one_line(relation)
+                )
+            elif not self._has_warned and settings.choice(confs, settings.CACHE) == "auto":
+                log.warning(
+                    "%s: changes of %s are not noticed, so no results are kept, and each read makes a pass; "
+                    "SET spark.sparkext.cache = on keeps them until REFRESH SHARING",
+                    name,
+                    one_line(relation),
+                )
+        self._has_warned = True
+
+    # Passes that have failed.
+
+    def _divide_failed(self) -> None:
+        """See to it that queries of a run that has failed are computed without those that it has failed of."""
+        for run in list(self._runs):
+            if len(run.queries) < 2 or not run.asked.is_set() or run.is_computed():
+                continue
+            if (errors := run.errors()) and self._divide(run.queries, run.name, errors):
+                with self._changing:
+                    self._runs = [one for one in self._runs if one is not run]
+                    self._replaced.append(run)
+
+    def _divide(self, queries: Sequence[BoundQuery], name: str, errors: Sequence[str]) -> bool:
+        """Divide queries that fail together; whether that may help."""
+        distinct = {query.computation: query for query in queries}
+        _, *others = divided([*distinct.values()], errors)
+        for part, apart in enumerate(others, 1 + max(self._parts.values(), default=0)):
+            self._parts.update((query.computation, part) for query in apart)
+        if others:
+            log.warning(
+                "%s: the pass has failed; until its source changes, or REFRESH SHARING, %s will be computed apart",
+                name,
+                one_line(", ".join(query.query.name for apart in others for query in apart)),
+            )
+        return bool(others)
+
+    def forget_failures(self) -> None:
+        """Compute all queries together again, whatever they have failed of."""
+        self._parts = {}
+
+    # What is shown of them, and their release.
+
+    def learn(self) -> None:
+        """Remember what the passes that have been made have counted."""
+        for run in self._runs:
+            self._source.learn(run.counted)
+
+    def preview(self, queries: Sequence[BoundQuery], confs: Confs, samples: bool) -> Run:
+        """How queries would be planned now. It is for people, and never run.
+
+        Args:
+            queries: The queries.
+            confs: Of the session.
+            samples: Whether a sample may be taken of their source.
+        """
+        keep = len(queries) > 1 and any(self._source.may_keep(query, confs) for query in queries)
+        demand, choice = Demand(queries[0], queries, confs), _Choice([], list(queries), keep)
+        wanted = self._settings(demand) if samples else replace(self._settings(demand), sample_rows=0)
+        if self._preview is not None:
+            lessons, run = self._preview
+            if lessons == self._source.lessons and run.persisted == keep and self._is_for(run, choice, wanted):
+                return run
+        name = f"{job_names.OURS}EXPLAIN SHARING"
+        planned = making.plan(self._source, queries, wanted, name, is_for_people=True)
+        run = Run(
+            name=name,
+            planned=planned,
+            migration=None,
+            counted=making.counters(self._source, planned),
+            results=self._source.frame,
+            persisted=keep,
+            version=self._source.version,
+        )
+        self._preview = self._source.lessons, run
+        return run
+
+    def take_unused(self, live: Sequence[BoundQuery], recent: Sequence[BoundQuery] = ()) -> list[Run]:
+        """Runs that others have replaced or that are not asked for, the pool's no more, and yet to be released.
+
+        Args:
+            live: Queries that something may still ask for.
+            recent: Queries that may come again, which is no reason to keep rows.
+        """
+        with self._changing:
+            unused = [
+                run
+                for run in self._runs
+                if all(run.index_of(query) is None for query in (live if run.persisted else (*live, *recent)))
+            ]
+            self._runs = [run for run in self._runs if run not in unused]
+            replaced, self._replaced = self._replaced, []
+        return replaced + unused
+
+
+def by_pass(queries: Iterable[BoundQuery]) -> list[list[BoundQuery]]:
+    """Queries of a pool, apart by the kind of pass that they need; see `_go_together`."""
+    found: dict[bool, list[BoundQuery]] = {}
+    for query in queries:
+        found.setdefault(query.query.completion is None, []).append(query)
+    return list(found.values())
+
+
+def _holding(runs: Iterable[Run], *queries: BoundQuery) -> Run | None:
+    """The first run that all of the queries are in."""
+    return next((run for run in runs if all(run.index_of(query) is not None for query in queries)), None)
+
+
+def _go_together(one: BoundQuery, other: BoundQuery) -> bool:
+    """Whether one run may hold two queries: not if the same texts mean something else in each.
+
+    Queries that ask for completions share no totals with others, and have passes of their own.
+    """
+    if (one.query.completion is None) != (other.query.completion is None):
+        return False
+    return one.computation != other.computation or one.meaning.is_same(other.meaning)
+
+
+def _few_conditions(queries: Sequence[BoundQuery], first: BoundQuery) -> list[BoundQuery]:
+    """As many of the queries as one pass can evaluate the conditions of, in their order, with ``first`` among them."""
+    seen, taken = _conditions(first), {first.computation}
+    for query in queries:
+        together = seen | _conditions(query)
+        if len(together) <= MOST_CONDITIONS or len(together) == len(seen):
+            seen = together
+            taken.add(query.computation)
+    return [query for query in queries if query.computation in taken]
+
+
+def _conditions(query: BoundQuery) -> set[str | None]:
+    """Conditions that Spark evaluates for a query."""
+    conditions = {event.condition for _, event in query.query.classes}
+    return conditions - {None}

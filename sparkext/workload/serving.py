@@ -1,0 +1,289 @@
+"""How a query that is read is served: its source is followed, a run is found for it, and its rows are selected."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pyspark.errors.exceptions.captured import CapturedException
+from pyspark.sql import DataFrame, SparkSession
+
+from sparkext import settings
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.meaning import has_variables
+from sparkext.execution import job_names
+from sparkext.execution.job_names import LentDescription
+from sparkext.execution.query_results import query_sql
+from sparkext.execution.stream_pass import with_event_time
+from sparkext.jvm.frames import known_rows, selected
+from sparkext.jvm.gateway import JavaError
+from sparkext.jvm.permanent_views import without_views
+from sparkext.jvm.plans import Plan, analysed_plan, is_of_now, is_stream
+from sparkext.jvm.relation_files import SourceVersion
+from sparkext.jvm.storage import KeptPlans
+from sparkext.planner.amounts import count
+from sparkext.planner.errors import PlanningError
+from sparkext.sql.quoting import one_line
+from sparkext.udfs.workers.pool_run import NODE
+from sparkext.workload import self_check
+from sparkext.workload.analyses import AnalysedRelations
+from sparkext.workload.collector import Collector
+from sparkext.workload.pool import Pool
+from sparkext.workload.pools import Pools
+from sparkext.workload.registry import Registry
+from sparkext.workload.run import Run
+from sparkext.workload.runs import Demand
+from sparkext.workload.statements import Statement
+from sparkext.workload.trend_query import Served, TrendQuery, by_pool
+
+log = logging.getLogger(__name__)
+
+
+class Serving:
+    """Serves the queries of a session. Several threads may ask."""
+
+    def __init__(self, spark: SparkSession, registry: Registry, pools: Pools, collector: Collector) -> None:
+        """Of a session.
+
+        Args:
+            spark: The session.
+            registry: Who asks for which query.
+            pools: Its pools.
+            collector: That finds out which views are gone.
+        """
+        self._spark = spark
+        self._registry = registry
+        self._pools = pools
+        self._collector = collector
+        self._kept_plans = KeptPlans(spark, NODE, job_names.OURS)
+        self._lent = _Lent()
+
+    def begin_statement(self) -> None:
+        """Note that this thread starts another statement: jobs are called after no run any more."""
+        if (lent := self._lent.description) is not None:
+            self._lent.description = None
+            lent.give_back()
+
+    def serve(self, relations: AnalysedRelations, query: TrendQuery, statement: Statement | None) -> Plan:
+        """The plan of the rows of a query that is read, which follow its source as it is now.
+
+        Args:
+            relations: Looks of the analysis that asks.
+            query: The query.
+            statement: With its clause; None for that of a view which another statement has created.
+
+        Raises:
+            PlanningError: The source has changed so that the query no longer fits, a setting is wrong, or the query
+                cannot be planned.
+        """
+        served = relations.served.get(query) or self._served(relations, query, statement)
+        run = query.run = served.run
+        rows = self._shown(relations, query, served)
+        if run.persisted and not served.is_computed:
+            if self._lent.description is None:
+                self._lent.description = LentDescription(self._spark)
+            run.lend_name(self._lent.description)
+        if settings.choice(relations.confs, settings.DEBUG) == "true" and not is_stream(rows):
+            self._check(query, run)
+        return analysed_plan(rows) if query.use.view is None else without_views(analysed_plan(rows))
+
+    # Following the source.
+
+    def follow_all(self, relations: AnalysedRelations, queries: Iterable[TrendQuery]) -> None:
+        """Follow the sources of queries that are not read now; what is wrong is reported when they are."""
+        for query in list(queries):
+            if (its := relations.of(query.bound, query.use)) is not None:
+                try:
+                    self._follow(its, query)
+                except PlanningError:
+                    query.is_right = False
+
+    def _follow(self, relations: AnalysedRelations, query: TrendQuery) -> None:
+        """Bind a query anew when its relation, or what its expressions mean, is not what it was."""
+        bound = query.bound
+        seen = relations.relation(query.use)
+        is_whole = bound.part is not None and seen.part is None
+        if is_whole or not (relations.is_same(seen.source, bound.given) and relations.means_same(bound)):
+            log.info("the source of %s has changed", one_line(bound.query.name))
+            bound = relations.bind(query.use, bound.query.name)
+            pool = self._pools.of(bound)
+            with self._registry.changing:
+                query.bound, query.pool, query.shown = bound, pool, None
+        files = relations.files(query.use)
+        seen = relations.relation(query.use)  # looked at anew if its files have changed
+        whole = seen.source if query.bound.part is None or seen.part is None else seen.part.whole
+        query.pool.follow(whole, SourceVersion(files, relations.reading))
+        query.is_right = True
+
+    # Finding a run.
+
+    def _served(self, relations: AnalysedRelations, query: TrendQuery, statement: Statement | None) -> Served:
+        """What a query is served from, and with it all those over its source that the statement may read.
+
+        All clauses of a statement are to give rows of one state of their source, also if it is written meanwhile. Rows
+        that the driver has are of the state that was there when the clause was looked at; all others are read when the
+        statement runs. So rows of the driver are given to all of these clauses, or to none: Spark itself forgets what
+        it keeps of a source that it writes to.
+        """
+        together = [query] if statement is None or query.view is not None else [*statement.queries.values()]
+        left = query.pool
+        self._follow(relations, query)
+        if query.pool is not left:
+            self.follow_all(relations, (one for one in self._live(left, ()) if one is not query))
+        beside = self._registry.read_beside(query)
+        others = [one for one in dict.fromkeys((*together, *beside)) if one is not query]
+        self.follow_all(relations, others)
+        with self._registry.changing:
+            bound, pool = query.bound, query.pool  # which another thread may bind anew meanwhile
+        also = [one for one in together if one.view is None]
+        known = next((one for one in relations.served.values() if one.holds(bound)), None)
+        if known is not None:
+            served = relations.served[query] = replace(known, bound=bound)
+            return served
+        others = [one for one in others if one.is_right and _share_files(one.pool, pool)]
+        is_alone = not self._has_clauses_to_come()
+        if is_alone and not others:
+            run = pool.runs.computed(bound, relations.confs)
+            is_computed = run is not None
+            if run is None:
+                run = self._run(relations, query, bound, pool, also)
+            is_computed = is_computed or run.is_computed()
+            served = relations.served[query] = Served(bound, run, is_computed, may_be_on_driver=True)
+            return served
+        runs = {one: one.pool.runs.computed(one.bound, relations.confs) for one in others}
+        runs[query] = pool.runs.computed(bound, relations.confs)
+        before = [relations.served[one] for one in runs if one in relations.served]
+        are_computed = is_alone and all(one.may_be_on_driver for one in before)
+        on_driver = are_computed and all(run is not None and run.copy() is not None for run in runs.values())
+        mine = [one for one in runs if on_driver or one is query or one.pool is pool]
+        if any(runs[one] is None for one in mine):
+            anew = [bound if one is query else one.bound for one in mine]
+            made = self._run(relations, query, bound, pool, [*also, *others], anew)
+            runs.update((one, made) for one in mine if one is query or made.index_of(one.bound) is not None)
+        for one in mine:
+            if one not in relations.served and (its := runs[one]) is not None:
+                its_bound = bound if one is query else one.bound
+                relations.served[one] = Served(its_bound, its, its.is_computed(), on_driver)
+        return relations.served[query]
+
+    def _has_clauses_to_come(self) -> bool:
+        """Whether the statement of this thread has clauses that have not been looked at."""
+        statement = self._registry.current
+        if statement is None:
+            return False
+        return any(one.view is None and one.number not in statement.queries for one in statement.written)
+
+    def _live(self, pool: Pool, also: Iterable[TrendQuery]) -> list[TrendQuery]:
+        """Queries of a pool that something may ask for: those of views, and others that a statement reads."""
+        queries = [*self._registry.views().values(), *also]
+        return [query for query in queries if query.pool is pool]
+
+    def _run(
+        self,
+        relations: AnalysedRelations,
+        query: TrendQuery,
+        bound: BoundQuery,
+        pool: Pool,
+        also: Sequence[TrendQuery],
+        anew: Sequence[BoundQuery] = (),
+    ) -> Run:
+        """The run that computes a query of which the source has been followed, as it was bound then.
+
+        Args:
+            relations: Looks of the analysis.
+            query: The query.
+            bound: As it was bound.
+            pool: That it was in.
+            also: Queries without a view that the statement reads.
+            anew: Queries that the run is to compute with it, also those that other runs have computed.
+        """
+        with pool.runs.planning:  # what is asked for by then is planned together
+            if self._collector.is_expecting() and any(one is not query for one in self._live(pool, also)):
+                self._collector.collect()
+            others = (one for one in self._live(pool, also) if one is not query)
+            self.follow_all(relations, (one for one in others if not relations.is_known(one.bound)))
+            members = [one for one in self._live(pool, also) if one.is_right or one is query]
+            live = [bound if one is query else one.bound for one in members]
+            if query not in members:  # bound anew by another thread, which found another pool
+                live.append(bound)
+            run = pool.runs.serving_run(Demand(bound, live, relations.confs, anew, lambda: self._name_of(pool, also)))
+        self._pools.add(pool)  # forgotten meanwhile, with the last view: its run is yet to be released
+        return run
+
+    def _name_of(self, pool: Pool, also: Sequence[TrendQuery]) -> str:
+        """What people who look at the Spark UI may call a run of a pool."""
+        pools = by_pool([*self._registry.views().values(), *also])
+        its = ((name, members) for name, members in pools.items() if members[0].pool is pool)
+        name, members = next(its, ("pool", []))
+        return f"{job_names.OURS}{name}, {count(len(members), 'query', 'queries')}"
+
+    # Showing its rows.
+
+    def _shown(self, relations: AnalysedRelations, query: TrendQuery, served: Served) -> DataFrame:
+        """The rows of a query, selected from the results that it is served from."""
+        bound, run = served.bound, served.run
+        key = run, relations.state
+        # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
+        streams = run.again is not None
+        may_be_on_driver = served.is_computed and served.may_be_on_driver and not self._kept_plans.has_others()
+        results = run.rows(may_be_on_driver)
+        on_driver = results is not run.results
+        known, shown = query.shown or (None, run.results)
+        if known == key and query.on_driver == on_driver and (on_driver or not has_variables(shown)):
+            return shown
+        index = run.index_of(bound)
+        assert index is not None
+        fields, ansi = run.plan.fields, relations.state.environment.ansi
+
+        def of(held: DataFrame) -> DataFrame:
+            return selected(held, lambda pool: query_sql(pool, fields, run.plan.results[index], bound, ansi))
+
+        rows = of(results)
+        may_show_again = not streams
+        if streams:
+            rows = with_event_time(rows)
+        elif on_driver:
+            may_show_again = not has_variables(rows)
+            rows = _evaluated(rows, may_show_again) or of(run.results)
+        if query.bound is bound:
+            query.shown = (key, rows) if may_show_again else None
+            query.on_driver = on_driver
+        return rows
+
+    def _check(self, query: TrendQuery, run: Run) -> None:
+        """Hold what a run says of a query against the query by itself, once."""
+        if query.checked is run:
+            return
+        others = [one for one in self._live(query.pool, ()) if one is not query and run.index_of(one.bound) is not None]
+        self_check.check(self._spark, _checked(query), [_checked(other) for other in others], run)
+        query.checked = run
+
+
+class _Lent(threading.local):
+    """What a thread calls its jobs, if runs have lent them their names."""
+
+    description: LentDescription | None = None
+
+
+def _share_files(one: Pool, other: Pool) -> bool:
+    """Whether the rows of two pools come from the same source, or from some file that both read."""
+    return one is other or one.source.has_files_of(other.source)
+
+
+def _evaluated(rows: DataFrame, stay: bool) -> DataFrame | None:
+    """Rows that the driver has, evaluated once if they ``stay``; None if that fails.
+
+    Spark evaluates all of them, also what nobody asks for: a count that is too large would fail statements that do not
+    read it.
+    """
+    try:
+        known = known_rows(rows)
+    except (CapturedException, JavaError):
+        return None
+    return known if known is not None and stay and not is_of_now(analysed_plan(rows)) else rows
+
+
+def _checked(query: TrendQuery) -> self_check.CheckedQuery:
+    return self_check.CheckedQuery(query.use, query.bound)
