@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sparkext.explain.bursts import burst_json
@@ -61,7 +62,7 @@ def _pass(pool: PoolReport, one: PassReport, number: int) -> dict[str, Any]:
     run, optimized = one.run, one.run.optimized
     found, states = optimized.found, run.template.states
     served = [query for query in pool.queries if query.run is run]
-    costs = part_costs(optimized.problem, optimized.model, found.plan)
+    costs = part_costs(replace(optimized.problem), optimized.model, found.plan)
     document = _head(pool, pool.name if len(pool.passes) == 1 else f"{pool.name}, pass {number}")
     document |= {
         "state": "computed" if run.is_computed() else "planned",

@@ -52,7 +52,7 @@ class PassReport:
         """How the optimizer found the plan."""
         optimized = self.run.optimized
         audience = Audience(self.shown, self.names, optimized.found.plan)
-        return optimized.found.report(optimized.problem, optimized.model, audience)
+        return optimized.found.report(self.run.template, optimized.model.name, audience)
 
     def not_planned(self) -> dict[int, Reason]:
         """The queries that the optimizer has left alone, with the reasons."""

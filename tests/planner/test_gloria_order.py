@@ -87,14 +87,12 @@ def test_graph_is_of_the_given_problem() -> None:
     for optimizer in ("gloria", "published", "greedy"):
         search = OPTIMIZERS[optimizer].plan(workload, MODELS["paper"]).search
         assert isinstance(search, SearchedGraph)
-        graph = search.graph
-        assert graph.problem is workload
-        for pool in graph.pools:
+        for pool in search.pools:
             having = {query for number in pool.transitions for query in workload.transitions[number].queries}
             assert set(pool.queries) == having
-            for node in graph.nodes[pool.number]:
-                assert sorted(query for qset in node.qsets for query in qset.queries) == list(pool.queries)
-                assert graph.weight(node, None) >= 0
+            for node in pool.nodes:
+                assert sorted(query for qset in pool.qsets(node) for query in qset.queries) == list(pool.queries)
+                assert node.to_end >= 0
 
 
 SCRIPT = """
@@ -107,8 +105,8 @@ for seed in range(12):
     for model in MODELS.values():
         for optimizer in ("gloria", "published", "greedy", "sharon", "hamlet"):
             found = OPTIMIZERS[optimizer].plan(workload, model)
-            nodes = found.search.graph.all_nodes() if isinstance(found.search, SearchedGraph) else ()
-            print(repr(found.cost), found.plan, [node.name for node in nodes])
+            search = found.search if isinstance(found.search, SearchedGraph) else None
+            print(repr(found.cost), found.plan, search)
 """
 
 
