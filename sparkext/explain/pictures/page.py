@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from sparkext.explain.pictures import sections
-from sparkext.explain.pictures.document import Pass, Plan
 from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.explain.pictures.theme import style
+from sparkext.explain.report import Pass, Plan
 from sparkext.planner.amounts import count
 from sparkext.planner.optimizers import GRAPH_TITLE
 
