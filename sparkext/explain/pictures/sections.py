@@ -211,11 +211,11 @@ def looking_back(plan: Plan) -> Markup:
     )
 
 
-def trace(plan: Plan, legend: Legend) -> Markup:
+def trace(candidates: Sequence[Candidate], model: str, legend: Legend) -> Markup:
     """All candidates of the graph of the search, in the order in which rules found them."""
-    to_get_here, to_the_end = (f"{where}, {unit(plan.costs.model)}" for where in ("to get here", "to the end"))
+    to_get_here, to_the_end = (f"{where}, {unit(model)}" for where in ("to get here", "to the end"))
     head = ("Candidate", "on", "Q-sets", to_get_here, to_the_end, "after", "rule", "pruned by")
-    return _table(head, [_candidate(row, legend) for row in plan.candidates], [_kind(row) for row in plan.candidates])
+    return _table(head, [_candidate(row, legend) for row in candidates], [_kind(row) for row in candidates])
 
 
 def _kind(row: Candidate) -> str:
