@@ -50,7 +50,7 @@ def planned(workload: Problem, model: str, optimizer: str, repetitions: int, mem
     run = partial(_run, workload, optimizer, model)
     seconds, found = least(run, repetitions)
     nothing = OPTIMIZERS["none"].plan(workload, cost_model(model)).cost
-    graph = found.search.graph if isinstance(found.search, SearchedGraph) else None
+    graph = found.search if isinstance(found.search, SearchedGraph) else None
     figures = {
         "model": model,
         "optimizer": optimizer,

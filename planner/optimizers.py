@@ -86,6 +86,7 @@ class OptimizerResult:
         optimizer: By what.
         found: The result.
         seconds: How long the optimizer took.
+        is_cut_short: Whether the plan is the best that was found before the budget was used up.
     """
 
     problem: Problem
@@ -93,11 +94,11 @@ class OptimizerResult:
     optimizer: str
     found: PlanResult
     seconds: float
+    is_cut_short: bool
 
-    @property
-    def is_cut_short(self) -> bool:
-        """Whether the plan is the best that was found before the budget was used up."""
-        return self.problem.budget.is_used_up
+    def kept(self) -> OptimizerResult:
+        """The same to be kept: of the problem what was given, not what was worked out of it, nor who waited."""
+        return replace(self, problem=replace(self.problem, budget=Budget()))
 
     def cost_by(self, optimizer: str, budget: Budget) -> float:
         """Cost of what another optimizer finds in a budget of its own."""
@@ -116,7 +117,8 @@ def optimize(problem: Problem, model: CostModel, optimizer: str) -> OptimizerRes
     begin = time.perf_counter()
     with _no_collection():
         found = OPTIMIZERS[optimizer].plan(problem, model)
-    return OptimizerResult(problem, model, optimizer, found, time.perf_counter() - begin)
+    seconds = time.perf_counter() - begin
+    return OptimizerResult(problem, model, optimizer, found, seconds, problem.budget.is_used_up)
 
 
 def share_what_is_equal(problem: Problem, model: CostModel, optimizer: str) -> OptimizerResult:
@@ -130,7 +132,8 @@ def share_what_is_equal(problem: Problem, model: CostModel, optimizer: str) -> O
     begin = time.perf_counter()
     plan = share_equal_prefixes(problem.template)
     found = PlanResult(plan, plan_cost(problem, model, plan))
-    return OptimizerResult(problem, model, optimizer, found, time.perf_counter() - begin)
+    seconds = time.perf_counter() - begin
+    return OptimizerResult(problem, model, optimizer, found, seconds, problem.budget.is_used_up)
 
 
 @contextmanager

@@ -9,10 +9,11 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
 
-from sparkext.explain.pictures.document import Pass, read
+from sparkext.explain.pictures.document import read
 from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.page import fragment, page
 from sparkext.explain.pictures.template_drawing import template_svg
+from sparkext.explain.report import Pass
 from sparkext.jvm.frames import java_frame
 from sparkext.sql.quoting import identifier
 

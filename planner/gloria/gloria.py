@@ -16,7 +16,6 @@ from sparkext.planner.gloria.edge_pruning import prune_edges
 from sparkext.planner.gloria.generation import generate, share_nothing
 from sparkext.planner.gloria.graph import GRAPH_PART, Graph, Rule
 from sparkext.planner.gloria.graph_pools import pools
-from sparkext.planner.gloria.graph_report import SearchedGraph
 from sparkext.planner.gloria.kleene import plan_components
 from sparkext.planner.gloria.lightest import LIGHTEST
 from sparkext.planner.gloria.node_pruning import prune_nodes
@@ -185,5 +184,5 @@ class GraphSearch:
         """
         plan = plan_of(self.problem, optimizer, labels)
         cost = plan_cost(self.problem, self._model, plan)
-        search = None if self.graph is None else SearchedGraph(as_given(self.ordered, self.graph))
+        search = None if self.graph is None else as_given(self.ordered, self.graph)
         return PlanResult(self.ordered.plan(plan), cost, search, published, cost if proved else bound)

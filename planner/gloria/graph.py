@@ -72,14 +72,9 @@ class Node:
     masks: dict[int | None, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.divide(self.queries, self.shared)
-
-    def divide(self, queries: tuple[int, ...], shared: tuple[QSet, ...]) -> None:
-        """Have these queries, and of them these in Q-sets with snapshots."""
-        self.queries, self.shared = queries, shared
-        self.labels = {query: qset.snapshot for qset in shared for query in qset.queries}
-        self.sets = tuple([(bits(qset.queries), qset.snapshot) for qset in shared if qset.snapshot is not None])
-        self.masks = {ALONE: bits(queries)}
+        self.labels = {query: qset.snapshot for qset in self.shared for query in qset.queries}
+        self.sets = tuple([(bits(qset.queries), qset.snapshot) for qset in self.shared if qset.snapshot is not None])
+        self.masks = {ALONE: bits(self.queries)}
         for mine, snapshot in self.sets:
             self.masks[snapshot] = self.masks.get(snapshot, 0) | mine
             self.masks[ALONE] ^= mine

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkext.planner.amounts import amount, count, unit
-from sparkext.planner.gloria.graph import Graph, Node, Pool
-from sparkext.planner.problem.cost_model import CostModel
-from sparkext.planner.problem.problem import Problem
 from sparkext.planner.problem.strategy import Audience, Report
-from sparkext.planner.sharing.sharing_plan import SharingPlan, qset_text, snapshot_name
+from sparkext.planner.sharing.sharing_plan import QSet, SharingPlan, qset_text, snapshot_name
+from sparkext.planner.sharing.template import Template
 
 TITLE = "GLORIA graph"
 
@@ -19,106 +17,159 @@ MAX_NODES = 60
 """Most nodes of a graph that the text shows; JSON has them all."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SearchedGraph:
-    """How GLORIA found its plan.
+@dataclass(frozen=True, slots=True)
+class SearchedNode:
+    """A candidate, and what became of it.
 
     Attributes:
-        graph: The graph that was searched, by the numbers of the problem as it was given.
+        name: ``n`` and a number, in order of generation.
+        shared: The Q-sets with snapshots, ordered; all other queries go alone.
+        rule: What generated it first.
+        cost: Least cost to get there.
+        to_end: Cost from there to the end, for the queries that end.
+        before: Names of the nodes that it may follow.
+        weights: Of the edges from these.
+        pruned_by: Name of the node that is better; None if there is none.
     """
 
-    graph: Graph
+    name: str
+    shared: tuple[QSet, ...]
+    rule: str
+    cost: float
+    to_end: float
+    before: tuple[str, ...]
+    weights: tuple[float, ...]
+    pruned_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedPool:
+    """What was planned at once: a transition, or a Kleene sub-pattern.
+
+    Attributes:
+        transitions: By number in the template.
+        queries: That have some of the transitions, ascending.
+        kleene: Whether it is a Kleene sub-pattern.
+        nodes: Its candidates.
+    """
+
+    transitions: tuple[int, ...]
+    queries: tuple[int, ...]
+    kleene: bool
+    nodes: tuple[SearchedNode, ...]
+
+    def qsets(self, node: SearchedNode) -> tuple[QSet, ...]:
+        """All Q-sets of a node, ordered."""
+        together = {query for qset in node.shared for query in qset.queries}
+        alone = [QSet((query,), None) for query in self.queries if query not in together]
+        return tuple(sorted((*node.shared, *alone), key=lambda qset: qset.queries))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedGraph:
+    """How GLORIA found its plan: what it has seen of its graph, by the numbers of the problem as it was given.
+
+    Attributes:
+        pools: In topological order.
+        generated: Number of nodes generated.
+        edges: Number of edges generated.
+        pruned_edges: Number of those pruned.
+    """
+
+    pools: tuple[SearchedPool, ...]
+    generated: int
+    edges: int
+    pruned_edges: int
 
     @property
     def not_planned(self) -> None:
         """None, as all queries are planned."""
         return None
 
-    def report(self, problem: Problem, model: CostModel, audience: Audience) -> Report:
+    @property
+    def pruned_nodes(self) -> int:
+        """Number of nodes pruned."""
+        return sum(node.pruned_by is not None for pool in self.pools for node in pool.nodes)
+
+    def report(self, template: Template, model: str, audience: Audience) -> Report:
         """The nodes of the graph; of the pools that concern the audience, as text."""
-        del problem, model  # the graph has both
-        return Report(tuple(_lines(self.graph, audience)), {"graph": _document(self.graph, audience.plan)})
+        return Report(
+            tuple(_lines(self, template, model, audience)), {"graph": _document(self, template, audience.plan)}
+        )
 
 
-def _lines(graph: Graph, audience: Audience) -> Iterator[str]:
-    pruned = sum(node.pruned_by is not None for node in graph.all_nodes())
+def _lines(graph: SearchedGraph, template: Template, model: str, audience: Audience) -> Iterator[str]:
     yield (
         f"  {TITLE}: {count(graph.generated, 'node', 'nodes')}, {count(graph.edges, 'edge', 'edges')}; "
-        f"pruned {count(pruned, 'node', 'nodes')}, {count(graph.pruned_edges, 'edge', 'edges')}; "
-        f"costs in {unit(graph.model.name)}"
+        f"pruned {count(graph.pruned_nodes, 'node', 'nodes')}, {count(graph.pruned_edges, 'edge', 'edges')}; "
+        f"costs in {unit(model)}"
     )
     lines: list[str] = []
     for pool in graph.pools:
         if audience.concerns(pool.queries):
-            lines += _nodes(graph, pool)
+            lines += _nodes(template, pool)
     yield from lines[:MAX_NODES]
     if len(lines) > MAX_NODES:
         yield f"    and {len(lines) - MAX_NODES} lines more, which EXPLAIN SHARING JSON has"
 
 
-def _nodes(graph: Graph, pool: Pool) -> Iterator[str]:
-    problem = graph.problem
-    states = problem.template.states
-    links = [problem.transitions[number] for number in pool.transitions]
-    arrows = ", ".join(f"{states[link.source]} -> {states[link.target]}" for link in links)
+def _nodes(template: Template, pool: SearchedPool) -> Iterator[str]:
+    arrows = ", ".join(f"{source} -> {target}" for source, target in _named(template, pool))
     yield f"    {'around ' if pool.kleene else ''}{arrows}"
-    for node in graph.nodes[pool.number]:
-        end = graph.weight(node, None)
-        behind = [before.name for edges in node.edges.values() for before in edges]
+    for node in pool.nodes:
         yield (
-            f"      {node.name} {node_text(problem, node)}: {amount(node.d_s)} to get here"
-            + (f" from {', '.join(behind)}" if behind else "")
-            + (f", {amount(end)} to the end" if end else "")
+            f"      {node.name} {_qsets_text(template, pool.qsets(node))}: {amount(node.cost)} to get here"
+            + (f" from {', '.join(node.before)}" if node.before else "")
+            + (f", {amount(node.to_end)} to the end" if node.to_end else "")
             + f"; {node.rule}"
-            + (f", pruned by {node.pruned_by.name}" if node.pruned_by is not None else "")
+            + (f", pruned by {node.pruned_by}" if node.pruned_by is not None else "")
         )
 
 
-def node_text(problem: Problem, node: Node) -> str:
-    """The Q-sets of a node."""
-    return ", ".join(qset_text(problem.template, qset) for qset in node.qsets)
+def _named(template: Template, pool: SearchedPool) -> list[list[str]]:
+    """The transitions of a pool, by the names of their states."""
+    links = [template.transitions[number] for number in pool.transitions]
+    return [[str(template.states[link.source]), str(template.states[link.target])] for link in links]
 
 
-def _document(graph: Graph, plan: SharingPlan) -> dict[str, Any]:
-    problem = graph.problem
-    states = problem.template.states
+def _qsets_text(template: Template, qsets: tuple[QSet, ...]) -> str:
+    return ", ".join(qset_text(template, qset) for qset in qsets)
+
+
+def _document(graph: SearchedGraph, template: Template, plan: SharingPlan) -> dict[str, Any]:
     return {
         "nodes": graph.generated,
         "edges": graph.edges,
-        "pruned_nodes": sum(node.pruned_by is not None for node in graph.all_nodes()),
+        "pruned_nodes": graph.pruned_nodes,
         "pruned_edges": graph.pruned_edges,
-        "trace": [
-            {
-                "node": node.name,
-                "transitions": [
-                    [str(states[problem.transitions[n].source]), str(states[problem.transitions[n].target])]
-                    for n in graph.pools[node.pool].transitions
-                ],
-                "qsets": node_text(problem, node),
-                "divided": [
-                    {
-                        "numbers": [query + 1 for query in qset.queries],
-                        "snapshot": snapshot_name(problem.template, qset),
-                    }
-                    for qset in node.qsets
-                ],
-                "rule": node.rule,
-                "d_s": node.d_s,
-                "to_end": graph.weight(node, None),
-                "from": [before.name for edges in node.edges.values() for before in edges],
-                "weights": [weight for edges in node.edges.values() for weight in edges.values()],
-                "in_plan": _is_in(plan, graph, node),
-                "pruned_by": None if node.pruned_by is None else node.pruned_by.name,
-            }
-            for node in graph.all_nodes()
-        ],
+        "trace": [_node(template, plan, pool, node) for pool in graph.pools for node in pool.nodes],
     }
 
 
-def _is_in(plan: SharingPlan, graph: Graph, node: Node) -> bool:
+def _node(template: Template, plan: SharingPlan, pool: SearchedPool, node: SearchedNode) -> dict[str, Any]:
+    qsets = pool.qsets(node)
+    return {
+        "node": node.name,
+        "transitions": _named(template, pool),
+        "qsets": _qsets_text(template, qsets),
+        "divided": [
+            {"numbers": [query + 1 for query in qset.queries], "snapshot": snapshot_name(template, qset)}
+            for qset in qsets
+        ],
+        "rule": node.rule,
+        "d_s": node.cost,
+        "to_end": node.to_end,
+        "from": list(node.before),
+        "weights": list(node.weights),
+        "in_plan": _is_in(plan, pool, qsets),
+        "pruned_by": node.pruned_by,
+    }
+
+
+def _is_in(plan: SharingPlan, pool: SearchedPool, qsets: tuple[QSet, ...]) -> bool:
     """Whether a plan shares on the transitions of a node as the node says."""
-    as_node = {query: qset for qset in node.qsets for query in qset.queries}
-    for number in graph.pools[node.pool].transitions:
+    as_node = {query: qset for qset in qsets for query in qset.queries}
+    for number in pool.transitions:
         planned = {query: qset for qset in plan.transitions[number].qsets for query in qset.queries}
         for query, qset in planned.items():
             wanted = as_node[query]

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkext.planner.amounts import cost, count
-from sparkext.planner.problem.cost_model import CostModel
-from sparkext.planner.problem.problem import Problem
 from sparkext.planner.problem.strategy import Audience, Report
 from sparkext.planner.sharing.not_planned import NotPlanned
 from sparkext.planner.sharing.sharing_plan import numbers
@@ -46,12 +44,11 @@ class HamletSearch:
     not_planned: tuple[NotPlanned, ...]
     repeated: tuple[CommonLoop, ...] = ()
 
-    def report(self, problem: Problem, model: CostModel, audience: Audience) -> Report:
+    def report(self, template: Template, model: str, audience: Audience) -> Report:
         """The repeated events that the shown queries have in common with others, and who shares them."""
-        template = problem.template
         shown = [repeated for repeated in self.repeated if audience.concerns(repeated.queries)]
         document = {"hamlet": {"repeated": [_document(repeated, template) for repeated in shown]}}
-        return Report(tuple(_lines(shown, template, model.name)), document)
+        return Report(tuple(_lines(shown, template, model)), document)
 
 
 def _lines(shown: Sequence[CommonLoop], template: Template, model: str) -> Iterator[str]:

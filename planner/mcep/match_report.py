@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkext.planner.amounts import amount, count
-from sparkext.planner.problem.cost_model import CostModel
-from sparkext.planner.problem.problem import Problem
 from sparkext.planner.problem.strategy import Audience, Report
 from sparkext.planner.sharing.match_plan import MatchNode, MatchPlan
 from sparkext.planner.sharing.not_planned import NotPlanned
 from sparkext.planner.sharing.sharing_plan import numbers
+from sparkext.planner.sharing.template import Template
 
 MAX_NODES = 60
 """Most nodes that the text shows; JSON has them all."""
@@ -36,9 +35,9 @@ class MatchSearch:
     by_themselves: float
     as_written: float
 
-    def report(self, problem: Problem, model: CostModel, audience: Audience) -> Report:
+    def report(self, template: Template, model: str, audience: Audience) -> Report:
         """The partial matches that are built for the shown queries."""
-        del problem, model  # what is built has been counted in partial matches
+        del template, model  # what is built has been counted in partial matches
         users = self.plan.users()
         shown = [index for index, mine in enumerate(users) if audience.concerns(mine)]
         lines = tuple(_lines(self, users, shown)) if self.plan.roots else ()

@@ -11,6 +11,7 @@ from sparkext.planner.problem.problem import Problem
 from sparkext.planner.sharing.match_plan import MatchPlan
 from sparkext.planner.sharing.not_planned import NotPlanned
 from sparkext.planner.sharing.sharing_plan import SharingPlan
+from sparkext.planner.sharing.template import Template
 
 
 class WorkloadTooLargeError(Exception):
@@ -65,18 +66,18 @@ class Report:
 
 
 class Search(Protocol):
-    """How a strategy found its plan, as far as it keeps that."""
+    """How a strategy found its plan, as far as it keeps that: plain values that never change."""
 
     @property
     def not_planned(self) -> tuple[NotPlanned, ...] | None:
         """Queries that it leaves alone; None if it plans all."""
 
-    def report(self, problem: Problem, model: CostModel, audience: Audience) -> Report:
+    def report(self, template: Template, model: str, audience: Audience) -> Report:
         """What there is to say of it.
 
         Args:
-            problem: As it was given to the strategy.
-            model: Its costs.
+            template: Of the problem, as it was given to the strategy.
+            model: Name of its costs.
             audience: For whom.
         """
 
@@ -108,6 +109,6 @@ class PlanResult:
         """Queries that the strategy leaves alone; None if it plans all."""
         return None if self.search is None else self.search.not_planned
 
-    def report(self, problem: Problem, model: CostModel, audience: Audience) -> Report:
+    def report(self, template: Template, model: str, audience: Audience) -> Report:
         """How the plan was found; empty if there is nothing to say."""
-        return Report() if self.search is None else self.search.report(problem, model, audience)
+        return Report() if self.search is None else self.search.report(template, model, audience)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkext.planner.amounts import amount, cost, count, unit
-from sparkext.planner.problem.cost_model import CostModel
-from sparkext.planner.problem.problem import Problem
 from sparkext.planner.problem.strategy import Audience, Report
 from sparkext.planner.sharing.not_planned import NotPlanned
 from sparkext.planner.sharing.sharing_plan import numbers
@@ -71,11 +69,10 @@ class SharonSearch:
         """Number of pairs of candidates that are in conflict."""
         return sum(len(one.conflicts) for one in self.considered) // 2
 
-    def report(self, problem: Problem, model: CostModel, audience: Audience) -> Report:
+    def report(self, template: Template, model: str, audience: Audience) -> Report:
         """The candidates of the shown queries, what has become of them, and what is known of the plan."""
-        template = problem.template
         shown = [i for i, one in enumerate(self.considered) if audience.concerns(one.candidate.queries)]
-        lines = tuple(_lines(self, template, model.name, shown))
+        lines = tuple(_lines(self, template, model, shown))
         return Report(lines, {"sharon": _document(self, template, audience, shown)})
 
 

@@ -1,86 +1,69 @@
-"""``EXPLAIN SHARING DOT`` and ``MERMAID``: the templates as pictures, with a colour for each Q-set."""
+"""``EXPLAIN SHARING DOT`` and ``MERMAID``, from a report: templates as pictures, with a colour for each Q-set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from sparkext.explain.report import PassReport, report
-from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan, numbers, qset_text
-from sparkext.workload.trend_query import TrendQuery
+from sparkext.explain.report import Plan, QSet, Report, TemplateState, numbered
 
 _COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2", "#bcbd22")
 _ALONE = "#888888"
 
 
-def explain_dot(queries: Sequence[TrendQuery], only: str | None = None) -> str:
+def dot(report: Report) -> str:
     """A graph for Graphviz: one cluster per pass, an edge per Q-set, bold where snapshots are taken."""
     lines = ["digraph sharing {", "  rankdir=LR;", '  node [shape=box, style=rounded, fontname="Helvetica"];']
     lines += ['  edge [fontname="Helvetica"];', "  compound=true;"]
-    for number, (name, one) in enumerate(_passes(queries, only)):
+    for number, (name, plan) in enumerate(_passes(report)):
         lines.append(f"  subgraph cluster_{number} {{")
         lines.append(f"    label={_quoted(name)};")
-        snapshots = _snapshots(one)
-        for state in one.states():
-            label = _quoted(_state(one, state))
-            shape = ", peripheries=2" if any(q in one.shown for q in one.run.template.ends[state]) else ""
-            shape += ", penwidth=3" if state in snapshots else ""
-            lines.append(f"    p{number}_{state} [label={label}{shape}];")
-        for transition, qset, colour in _edges(one):
-            ends = f"p{number}_{transition.source} -> p{number}_{transition.target}"
-            label = _quoted(qset_text(one.run.template, qset))
-            lines.append(f"    {ends} [label={label}, color={_quoted(colour)}{_width(qset)}];")
+        for state in plan.states:
+            label = _quoted(_state(plan, state))
+            shape = ", peripheries=2" if plan.shown(state.ends) else ""
+            shape += ", penwidth=3" if state.has_snapshots else ""
+            lines.append(f"    p{number}_{state.number} [label={label}{shape}];")
+        for source, target, qset, colour in _edges(plan):
+            ends, width = f"p{number}_{source} -> p{number}_{target}", "" if qset.snapshot is None else ", penwidth=2"
+            lines.append(f"    {ends} [label={_quoted(str(qset))}, color={_quoted(colour)}{width}];")
         lines.append("  }")
     return "\n".join([*lines, "}"])
 
 
-def explain_mermaid(queries: Sequence[TrendQuery], only: str | None = None) -> str:
+def mermaid(report: Report) -> str:
     """A flowchart for Mermaid: one subgraph per pass, an edge per Q-set, thick where queries share."""
     lines = ["flowchart LR"]
     styles: list[str] = []
-    for number, (name, one) in enumerate(_passes(queries, only)):
+    for number, (name, plan) in enumerate(_passes(report)):
         lines.append(f'  subgraph p{number}["{_escaped(name)}"]')
-        for state in one.states():
-            lines.append(f'    p{number}_{state}(["{_escaped(_state(one, state))}"])')
-        for transition, qset, colour in _edges(one):
+        for state in plan.states:
+            lines.append(f'    p{number}_{state.number}(["{_escaped(_state(plan, state))}"])')
+        for source, target, qset, colour in _edges(plan):
             arrow = "-->" if qset.snapshot is None else "==>"
-            label = _escaped(qset_text(one.run.template, qset))
-            lines.append(f'    p{number}_{transition.source} {arrow}|"{label}"| p{number}_{transition.target}')
+            lines.append(f'    p{number}_{source} {arrow}|"{_escaped(str(qset))}"| p{number}_{target}')
             styles.append(f"  linkStyle {len(styles)} stroke:{colour}")
         lines.append("  end")
     return "\n".join([*lines, *styles])
 
 
-def _passes(queries: Sequence[TrendQuery], only: str | None) -> Iterator[tuple[str, PassReport]]:
-    for pool in report(queries, only):
-        for number, one in enumerate(pool.passes, 1):
-            names = [", ".join(one.names[query]) or f"query {query + 1}" for query in one.shown]
-            legend = "; ".join(f"({query + 1}) {name}" for query, name in zip(one.shown, names, strict=True))
-            title = pool.name if len(pool.passes) == 1 else f"{pool.name}, pass {number}"
-            yield f"{title}: {legend}", one
+def _passes(report: Report) -> Iterator[tuple[str, Plan]]:
+    for one, plan in report.passes():
+        legend = (f"({member.number}) {', '.join(member.names) or f'query {member.number}'}" for member in plan.members)
+        yield f"{one.name}: {'; '.join(legend)}", plan
 
 
-def _edges(one: PassReport) -> Iterator[tuple[TransitionPlan, QSet, str]]:
+def _edges(plan: Plan) -> Iterator[tuple[int, int, QSet, str]]:
+    """The Q-sets, each with the numbers of the states that it goes from and to, and its colour."""
     colours: dict[tuple[int, ...], str] = {}
-    for transition in one.transitions():
+    for transition in plan.transitions:
+        source, target = plan.states[transition.source].number, plan.states[transition.target].number
         for qset in transition.qsets:
-            alone = qset.snapshot is None and len(qset.queries) == 1
-            colour = _ALONE if alone else colours.setdefault(qset.queries, _COLOURS[len(colours) % len(_COLOURS)])
-            yield transition, qset, colour
+            new = _COLOURS[len(colours) % len(_COLOURS)]
+            yield source, target, qset, _ALONE if qset.is_alone else colours.setdefault(qset.numbers, new)
 
 
-def _state(one: PassReport, state: int) -> str:
-    template = one.run.template
-    text = str(template.states[state])
-    starting = [query for query in template.starts[state] if query in one.shown]
-    return f"{numbers(starting)} {text}" if starting else text
-
-
-def _snapshots(one: PassReport) -> set[int]:
-    return {q.snapshot for transition in one.transitions() for q in transition.qsets if q.snapshot is not None}
-
-
-def _width(qset: QSet) -> str:
-    return "" if qset.snapshot is None else ", penwidth=2"
+def _state(plan: Plan, state: TemplateState) -> str:
+    starting = plan.shown(state.starts)
+    return f"{numbered(starting)} {state.name}" if starting else state.name
 
 
 def _quoted(text: str) -> str:

@@ -1,231 +1,527 @@
-"""What there is to say about the workload, put together for all forms of ``EXPLAIN SHARING``."""
+"""What there is to say of the trend queries of a session: a tree of plain values, which all forms of
+``EXPLAIN SHARING`` are written from.
+
+Queries of a pass go by numbers from 1. Costs are in nanoseconds, or in touches with the cost model ``paper``, per group
+and window.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from sparkext.binding.bound_query import BoundQuery
-from sparkext.binding.event_time import TimeKind
-from sparkext.jvm.relation_filter import name_of
-from sparkext.planner.amounts import count
-from sparkext.planner.automata.guards import ALWAYS
-from sparkext.planner.conditions.access import accesses, is_ranked
-from sparkext.planner.errors import PlanningError
-from sparkext.planner.kernel_plan.kernel_plan import Access
-from sparkext.planner.patterns.prev_condition import Operand
-from sparkext.planner.patterns.query import EventClass, Selection
-from sparkext.planner.problem.strategy import Audience, Report
-from sparkext.planner.sharing.not_planned import Reason
-from sparkext.planner.sharing.sharing_plan import QSet, TransitionPlan
-from sparkext.workload.run import Run
-from sparkext.workload.trend_query import TrendQuery, by_pool
+from sparkext.planner.amounts import amount, cost
+from sparkext.planner.optimizers import NOTHING
+from sparkext.planner.patterns.query import Selection
+from sparkext.planner.problem.strategy import Report as Search
 
-_MICROSECONDS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000))
+NO_GRAPH: dict[str, Any] = {"nodes": 0, "edges": 0, "pruned_nodes": 0, "pruned_edges": 0, "trace": []}
+"""Of plans that are not searched for in a graph."""
+
+NO_NAME = "(no longer registered)"
 
 
 @dataclass(frozen=True, slots=True)
-class PassReport:
-    """One pass over the source of a pool.
+class Clause:
+    """What a query asks for.
 
     Attributes:
-        run: That makes it.
-        names: Per query of the run, what it is registered as; several when it is registered more than once.
-        shown: Queries of the run, by number, that are to be shown.
+        pattern: Canonical.
+        selection: Which events its trends may leave out.
+        aggregates: That its measures are made of.
+        completions: What it asks of completions.
+        measures: Names of its measures.
+        within: Length of its windows, in plain words; None if it has none.
+        slide: From a window to the next, likewise.
+        span: Most that a trend may take, likewise.
     """
 
-    run: Run
-    names: tuple[tuple[str, ...], ...]
-    shown: tuple[int, ...]
+    pattern: str
+    selection: Selection
+    aggregates: tuple[str, ...]
+    completions: tuple[str, ...]
+    measures: tuple[str, ...]
+    within: str | None
+    slide: str | None
+    span: str | None
 
-    def called(self, query: int) -> str:
-        """What a query of the run is registered as."""
-        return ", ".join(self.names[query]) or "(no longer registered)"
+    @property
+    def pattern_text(self) -> str:
+        """The pattern, and which events its trends may leave out, unless that is all."""
+        return self.selection.of(self.pattern)
 
-    def counted(self, event: EventClass) -> float | None:
-        """How many events of a class the pass has counted in a group and window, if the plan was made without that."""
-        known = self.run.known()[event]
-        is_counted = self.run.counted.seen() is not None and known.origin == "counted"
-        return known.events if is_counted and self.run.expected[event].origin != "counted" else None
+    @property
+    def asked_text(self) -> str:
+        """Aggregates, and what is asked of completions."""
+        return ", ".join((*self.aggregates, *self.completions))
 
-    def search(self) -> Report:
-        """How the optimizer found the plan."""
-        optimized = self.run.optimized
-        audience = Audience(self.shown, self.names, optimized.found.plan)
-        return optimized.found.report(optimized.problem, optimized.model, audience)
+    def window_text(self, within: str = "within ", slide: str = " slide ") -> str:
+        """Windows, and the span of trends if they have one, in plain words.
 
-    def not_planned(self) -> dict[int, Reason]:
-        """The queries that the optimizer has left alone, with the reasons."""
-        return {apart.query: apart.reason for apart in self.run.optimized.found.not_planned or ()}
-
-    def transitions(self) -> list[TransitionPlan]:
-        """Transitions that some of the shown queries have, with all Q-sets of which some have a part."""
-        wanted = set(self.shown)
-        found = []
-        for transition in self.run.sharing.transitions:
-            qsets = tuple(qset for qset in transition.qsets if wanted & set(qset.queries))
-            if qsets:
-                found.append(TransitionPlan(transition.source, transition.target, qsets))
-        return found
-
-    def partners(self) -> list[int]:
-        """Queries that are not shown, and are in Q-sets with some that are."""
-        return sorted({q for t in self.transitions() for s in t.qsets for q in s.queries} - set(self.shown))
-
-    def states(self) -> list[int]:
-        """States of the template that some of the shown queries have."""
-        return sorted({state for query in self.shown for state in self.run.template.states_of[query]})
-
-    def guarded(self, transition: TransitionPlan, qset: QSet) -> str | None:
-        """What must not happen for a Q-set to take a transition; None when it always may."""
-        template, query = self.run.template, qset.queries[0]
-        states = template.states_of[query]
-        source, target = states.index(transition.source), states.index(transition.target)
-        condition = template.automata[query].follows[source][target]
-        return None if condition == ALWAYS else condition.text(template.guard_names)
-
-    def comparisons(self) -> list[tuple[str, str]]:
-        """The conditions on adjacent events of the shown queries, with what finds the events before."""
-        template = self.run.template
-        found: dict[tuple[str, str], None] = {}
-        for query in self.shown:
-            states, selection = template.states_of[query], template.queries[query].selection
-            for after in template.automata[query].follows:
-                for target, condition in after.items():
-                    step = template.states[states[target]].step
-                    if step is not None and step.anchor is None:
-                        structures = accesses(step.condition, condition != ALWAYS)
-                        found[step.text, _SCANNED.get(selection) or _found_by(structures)] = None
-        return list(found)
-
-    def looking_back(self) -> list[tuple[str, str]]:
-        """The conditions on the latest event of a variable of the shown queries, with what finds these events."""
-        template = self.run.template
-        found: dict[tuple[str, str], None] = {}
-        for query in self.shown:
-            for source, after in enumerate(template.automata[query].follows):
-                for target in after:
-                    step = template.states[template.states_of[query][target]].step
-                    if step is not None and step.anchor is not None:
-                        how = _looked_up_by(step.condition, template.is_open(query, source))
-                        found[step.text, f"looks back at {step.anchor}, by {how}"] = None
-        return list(found)
+        Args:
+            within: What is said before the length of windows.
+            slide: What is said before the slide.
+        """
+        spanned = "" if self.span is None else f", span {self.span}"
+        if self.within is None:
+            return f"unbounded{spanned}"
+        return f"{within}{self.within}{'' if self.within == self.slide else f'{slide}{self.slide}'}{spanned}"
 
 
 @dataclass(frozen=True, slots=True)
-class PoolReport:
+class Query:
+    """A registered query.
+
+    Attributes:
+        number: In its pass; None for one that could not be planned. Queries that compute the same have the same number.
+        name: That it is registered as.
+        clause: What it asks for.
+        sql: The statement that it was written in.
+        source: The relation before the clause, as it was written.
+        state: ``broken``, ``computed`` or ``planned``.
+    """
+
+    number: int | None
+    name: str
+    clause: Clause
+    sql: str
+    source: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """A query of a pass, which may be registered more than once.
+
+    Attributes:
+        number: In the pass.
+        names: That it is registered as.
+    """
+
+    number: int
+    names: tuple[str, ...]
+
+    @property
+    def called(self) -> str:
+        """What it is registered as."""
+        return ", ".join(self.names) or NO_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Member(Partner):
+    """A shown query of a pass.
+
+    Attributes:
+        clause: What it asks for.
+        notes: What is to be known of it.
+        left_alone: Why the optimizer does not plan it; None if it does.
+    """
+
+    clause: Clause
+    notes: tuple[str, ...]
+    left_alone: LeftAlone | None
+
+
+@dataclass(frozen=True, slots=True)
+class QSet:
+    """Queries that go over a transition together.
+
+    Attributes:
+        numbers: Of the queries, ascending.
+        snapshot: State at whose events snapshots are taken.
+        guard: What must not happen meanwhile.
+        cost: Of what goes over the transition.
+        names: That the queries are registered as.
+    """
+
+    numbers: tuple[int, ...]
+    snapshot: str | None
+    guard: str | None = None
+    cost: float = 0.0
+    names: tuple[str, ...] = ()
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is one query with totals of its own."""
+        return self.snapshot is None and len(self.numbers) == 1
+
+    def __str__(self) -> str:
+        """As the paper writes it: ``(1,2)^A``, or ``(1,2)^burst``."""
+        return numbered(self.numbers) + ("" if self.snapshot is None else f"^{self.snapshot}")
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateState:
+    """A state of the template.
+
+    Attributes:
+        name: Of the state.
+        event: Its class.
+        starts: Queries that start there, of those that are shown or share with these.
+        ends: Queries that end there, likewise.
+        cost: In itself.
+        number: In the template of the pass, which may have states that are not shown.
+        has_snapshots: Whether snapshots are taken at its events.
+        starting: Names of all queries that start there.
+        ending: Names of all queries that end there.
+    """
+
+    name: str
+    event: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+    cost: float
+    number: int = 0
+    has_snapshots: bool = False
+    starting: tuple[str, ...] = ()
+    ending: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """From state to state, by their places among those of the plan."""
+
+    source: int
+    target: int
+    qsets: tuple[QSet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """Events of a class in a group and window, and how that is known.
+
+    Attributes:
+        event: The class.
+        events: That the plan was made with.
+        known_from: How that is known.
+        counted: Events that the pass has counted, if the plan was made without that.
+        is_missing: Whether the pass has found none.
+    """
+
+    event: str
+    events: float
+    known_from: str
+    counted: float | None = None
+    is_missing: bool = False
+
+    @property
+    def origin(self) -> str:
+        """How it is known how many events there are, and what a pass that was planned otherwise has counted."""
+        counted = "" if self.counted is None else f"; the pass has counted {amount(self.counted)}"
+        return self.known_from + counted
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """A query that an optimizer does not plan.
+
+    Attributes:
+        number: Of the query.
+        names: That it is registered as.
+        reason: A word for programs.
+        why: For people.
+    """
+
+    number: int
+    names: tuple[str, ...]
+    reason: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedStrategy:
+    """What one optimizer makes of a workload.
+
+    Attributes:
+        optimizer: Its name.
+        cost: Of its plan; None if the workload is too large for it.
+        milliseconds: How long it took; None likewise.
+        is_cut_short: Whether the plan is the best that was found before the budget was used up.
+        not_planned: The shown queries that it leaves alone.
+        all_not_planned: How many it leaves alone, shown or not.
+    """
+
+    optimizer: str
+    cost: float | None
+    milliseconds: float | None
+    is_cut_short: bool
+    not_planned: tuple[LeftAlone, ...]
+    all_not_planned: int
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What the plan costs, and what others would; None where that is not known, nothing where it is not asked for."""
+
+    model: str
+    chosen: float
+    none: float
+    greedy: float
+    published: float | None
+    bound: float | None
+    compared: tuple[ComparedStrategy, ...] = ()
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether it is known that no plan costs less."""
+        return self.bound is not None and self.bound >= self.chosen * (1 - 1e-9)
+
+    @property
+    def compared_none(self) -> float:
+        """What it costs to share nothing, by what is known of the events now; of what has been compared."""
+        return next(row.cost for row in self.compared if row.optimizer == NOTHING and row.cost is not None)
+
+    def shown(self, value: float) -> str:
+        """One of these costs, or of a part of the plan, with its unit."""
+        return cost(value, self.model)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node of the graph in which a plan was searched for: how the queries of some transitions might be divided.
+
+    Attributes:
+        name: ``n`` and a number.
+        transitions: Names of states, from and to.
+        qsets: The division.
+        rule: What generated it.
+        cost: Least cost to get there.
+        to_end: Cost from there to the end, for the queries that end.
+        before: Candidates that it may follow, with the cost of doing so.
+        in_plan: Whether the plan divides the queries like this.
+        pruned_by: The candidate that is better.
+    """
+
+    name: str
+    transitions: tuple[tuple[str, str], ...]
+    qsets: tuple[QSet, ...]
+    rule: str
+    cost: float
+    to_end: float
+    before: tuple[tuple[str, float], ...]
+    in_plan: bool
+    pruned_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop that is shared by bursts.
+
+    Attributes:
+        states: Names of its states.
+        qset: Who shares it.
+        least: From how many events on a burst is shared; None if none is.
+        seen: Bursts for which there was a choice, how many were shared, and the events of these; None before a pass.
+    """
+
+    states: tuple[str, ...]
+    qset: QSet
+    least: int | None
+    seen: tuple[int, int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept to find completions: a node for each event that takes part, with the rows that registers hold.
+
+    Attributes:
+        states: How many of the template.
+        registers: Of a node.
+        has_lists: Whether all nodes of a trend are kept, or those that states lead to.
+        totals: Per beginning; None if nothing is counted.
+    """
+
+    states: int
+    registers: int
+    has_lists: bool
+    totals: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Numbers of a whole pass.
+
+    Attributes:
+        queries: Of the pass.
+        links: Transitions of queries.
+        propagated: As how many they are.
+        by_fallback: Events without linear forms, where that was faster or on trial.
+        interpreted: Events that were interpreted, as the kernel was yet to be compiled.
+        migrated: Costs of the plan before and of this one, if another has been given up for it.
+        completions: What is kept to find these, if some are asked for.
+    """
+
+    queries: int = 0
+    links: int = 0
+    propagated: int = 0
+    by_fallback: int = 0
+    interpreted: int = 0
+    migrated: tuple[float, float] | None = None
+    completions: Kept | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How the queries of a pass share.
+
+    Attributes:
+        optimizer: That made the plan.
+        milliseconds: That this took.
+        statistics: Of the classes of events.
+        states: Of the template.
+        transitions: Of the template.
+        conditions: On the event before, with how they are evaluated.
+        looking_back: Likewise, on the latest event of a variable.
+        costs: Of the plan.
+        search: How the optimizer got there.
+        running_totals: That the kernel keeps.
+        members: The shown queries.
+        partners: Queries that are not shown, and share with some that are.
+        plans_all: Whether the optimizer leaves no query alone.
+        loops: That are shared by bursts.
+        budget: In seconds, if it was used up before the search was done.
+        figures: Of the whole pass.
+        counts_known_from: How it is known now how many events there are, as far as optimizers are compared.
+    """
+
+    optimizer: str
+    milliseconds: float
+    statistics: tuple[Statistic, ...]
+    states: tuple[TemplateState, ...]
+    transitions: tuple[Transition, ...]
+    conditions: tuple[tuple[str, str], ...]
+    looking_back: tuple[tuple[str, str], ...]
+    costs: Costs
+    search: Search
+    running_totals: int
+    members: tuple[Member, ...] = ()
+    partners: tuple[Partner, ...] = ()
+    plans_all: bool = True
+    loops: tuple[Loop, ...] = ()
+    budget: float | None = None
+    figures: Figures = Figures()
+    counts_known_from: tuple[str, ...] = ()
+
+    @property
+    def graph(self) -> dict[str, Any]:
+        """The graph that was searched, as programs get it; empty for plans that are not searched for in a graph."""
+        graph: dict[str, Any] = self.search.document.get("graph", NO_GRAPH)
+        return graph
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Of the graph, in order of generation."""
+        return tuple(map(_candidate, self.graph["trace"]))
+
+    @property
+    def edges(self) -> tuple[int, int]:
+        """Of the graph, and how many of them were pruned."""
+        return self.graph["edges"], self.graph["pruned_edges"]
+
+    def shown(self, numbers: Iterable[int]) -> list[int]:
+        """Those queries, of some, that are shown."""
+        members = {member.number for member in self.members}
+        return [number for number in numbers if number in members]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A pass over the source of a pool.
+
+    Attributes:
+        name: Of the pool, and the number of the pass if it has several.
+        source: The relation.
+        group_by: Keys of the results.
+        other_keys: Keys besides.
+        order_by: Event time.
+        state: ``planned``, ``computed`` or ``broken``.
+        kept: Whether the results are kept.
+        queries: That are shown.
+        names: Of all queries by number, also of others that they share with.
+        plan: None when no query could be planned.
+    """
+
+    name: str
+    source: str
+    group_by: tuple[str, ...]
+    other_keys: tuple[str, ...]
+    order_by: str
+    state: str
+    kept: bool
+    queries: tuple[Query, ...]
+    names: Mapping[int, str]
+    plan: Plan | None
+
+    @property
+    def planned(self) -> int:
+        """How many queries the plan is of: those that are shown, and others that they share with."""
+        shown = [query.number for query in self.queries if query.number is not None]
+        return len(shown) + len(self.names.keys() - set(shown))
+
+    def name_of(self, number: int) -> str:
+        """Of a query; several when it is registered more than once."""
+        return self.names.get(number, NO_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
     """A pool.
 
     Attributes:
         name: ``pool`` and a number.
-        queries: In order of registration.
-        passes: In order of the first query that they serve.
+        queries: That are shown, in order of registration.
+        broken: Names of those that could not be planned.
+        notes: What is to be known of the keys and times of the source.
+        passes: In order of the first query that they serve; one without a plan if no query could be planned.
     """
 
     name: str
-    queries: tuple[TrendQuery, ...]
-    passes: tuple[PassReport, ...]
+    queries: tuple[Query, ...]
+    broken: tuple[str, ...]
+    notes: tuple[str, ...]
+    passes: tuple[Pass, ...]
 
 
-_SCANNED = {
-    Selection.NEXT: "scan of the events before that nothing has come after",
-    Selection.CONTIGUOUS: "scan of the events of the time before",
-}
-"""What finds the events before where a trend may not leave out every event."""
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What there is to say of the trend queries of a session, all of it: texts, documents, graphs and pages read it.
 
-
-def _found_by(structures: tuple[Access, ...]) -> str:
-    """What finds the events before, one for each of the terms that a condition is taken apart into."""
-    if structures == (Access.SCAN,):
-        return "scan of all events before"
-    return " + ".join(access.value for access in structures)
-
-
-def _looked_up_by(condition: Operand, is_open: bool) -> str:
-    """What finds the latest events of a variable; ``is_open``: other events may lie between."""
-    structures = accesses(condition, False)
-    if is_open and is_ranked(condition):
-        return "scan of the ranks of its events"
-    return "scan of its events" if is_open or structures == (Access.SCAN,) else _found_by(structures)
-
-
-def report(queries: Sequence[TrendQuery], only: str | None = None) -> list[PoolReport]:
-    """What there is to say.
-
-    Args:
-        queries: All queries, in order of registration; those in no run could not be planned.
-        only: Name of a view or query, when only that is to be reported.
-
-    Raises:
-        PlanningError: ``TREND_UNKNOWN_QUERY``.
+    Attributes:
+        pools: In order of their first queries.
     """
-    reports = [_pool(name, members, only) for name, members in by_pool(queries).items()]
-    if only is None:
-        return reports
-    found = [pool for pool in reports if pool.queries]
-    if not found:
-        known = ", ".join(query.bound.query.name for query in queries)
-        said = f"There are: {known}." if known else "There is none; views with MATCH_TREND make some."
-        raise PlanningError("TREND_UNKNOWN_QUERY", 0, 0, name=only, known=said)
-    return found
+
+    pools: tuple[Pool, ...]
+
+    def passes(self) -> Iterator[tuple[Pass, Plan]]:
+        """The passes that are planned, with their plans."""
+        for pool in self.pools:
+            yield from ((one, one.plan) for one in pool.passes if one.plan is not None)
 
 
-def _pool(name: str, queries: Sequence[TrendQuery], only: str | None) -> PoolReport:
-    wanted = tuple(query for query in queries if only is None or _is_named(query, only))
-    passes: list[PassReport] = []
-    for run in dict.fromkeys(query.run for query in wanted if query.run is not None):
-        names: list[list[str]] = [[] for _ in run.queries]
-        for query in queries:
-            index = run.index_of(query.bound) if query.run is run else None
-            if index is not None:
-                names[index].append(query.bound.query.name)
-        mine = {run.index_of(query.bound) for query in wanted if query.run is run}
-        shown = tuple(index for index in range(len(run.queries)) if only is None or index in mine)
-        passes.append(PassReport(run, tuple(map(tuple, names)), shown))
-    return PoolReport(name, wanted, tuple(passes))
+def numbered(numbers: Iterable[int]) -> str:
+    """Queries as the paper writes them: ``(1,2)``."""
+    return f"({','.join(map(str, numbers))})"
 
 
-def _is_named(query: TrendQuery, name: str) -> bool:
-    own = query.bound.query.name.lower()
-    return own == name.lower() or own.rpartition("#")[0] == name.lower()
+def names_by_number(queries: Iterable[Query], partners: Iterable[Partner]) -> dict[int, str]:
+    """What queries are called that are shown or share with these; those that are registered no more have no name."""
+    names = {partner.number: list(partner.names) for partner in partners}
+    for query in queries:
+        if query.number is not None:
+            names.setdefault(query.number, []).append(query.name)
+    return {number: ", ".join(known) for number, known in sorted(names.items()) if known}
 
 
-def source_text(query: TrendQuery) -> str:
-    """The relation before the clause as it was written."""
-    start, end = query.use.source_at
-    return " ".join(query.use.sql[start:end].split())
-
-
-def source_of_pool(queries: Sequence[TrendQuery]) -> str:
-    """The relation that the queries of a pool read: as one that reads all of it was written, or by its name."""
-    whole = next((query for query in queries if query.bound.part is None), None)
-    name = None if whole is not None else name_of(queries[0].bound.source)
-    return name or source_text(whole or queries[0])
-
-
-def window_text(bound: BoundQuery) -> str:
-    """The window of a query, and the span of its trends if they have one, in plain words."""
-    window, span = bound.query.window, bound.query.span
-    spanned = "" if span is None else f", span {duration(span, bound.time_kind)}"
-    if window is None:
-        return f"unbounded{spanned}"
-    within, slide = (duration(length, bound.time_kind) for length in (window.within, window.slide))
-    shown = f"within {within}" if window.within == window.slide else f"within {within} slide {slide}"
-    return f"{shown}{spanned}"
-
-
-def pattern_text(bound: BoundQuery) -> str:
-    """The pattern of a query, and which events its trends may leave out, unless that is all."""
-    return bound.query.selection.of(str(bound.query.pattern))
-
-
-def duration(length: int, kind: TimeKind) -> str:
-    """A length of time in plain words."""
-    if kind is TimeKind.INTEGRAL:
-        return str(length)
-    if kind is TimeKind.DATE:
-        return count(length, "day", "days")
-    for unit, size in _MICROSECONDS:
-        if length % size == 0:
-            return count(length // size, unit, unit + "s")
-    return count(length, "microsecond", "microseconds")
+def _candidate(node: dict[str, Any]) -> Candidate:
+    return Candidate(
+        name=node["node"],
+        transitions=tuple((source, target) for source, target in node["transitions"]),
+        qsets=tuple(QSet(tuple(part["numbers"]), part["snapshot"]) for part in node["divided"]),
+        rule=node["rule"],
+        cost=node["d_s"],
+        to_end=node["to_end"],
+        before=tuple(zip(node["from"], node["weights"], strict=True)),
+        in_plan=node["in_plan"],
+        pruned_by=node["pruned_by"],
+    )

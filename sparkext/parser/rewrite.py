@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sparkext.binding.clause_use import ClauseUse
-from sparkext.explain.comparison import compare_sharing
-from sparkext.explain.graph_languages import explain_dot, explain_mermaid
-from sparkext.explain.json_document import compare_json, explain_json
-from sparkext.explain.text import explain_sharing, trend_queries
+from sparkext.explain.builder import registered, report
+from sparkext.explain.comparison import comparison_text
+from sparkext.explain.graph_languages import dot, mermaid
+from sparkext.explain.json_document import json_text
+from sparkext.explain.report import Report
+from sparkext.explain.text import query_row, sharing_text
 from sparkext.jvm.table_function import in_place_of
 from sparkext.parser.commands import Command, ParsedCommand, ReportForm, command, created_view, is_script
 from sparkext.parser.parameters import fill_in
@@ -35,16 +37,13 @@ SHOWS_TEXT = re.compile(
 )
 """Commands that may show the text of a permanent view."""
 
-_EXPLAIN: dict[ReportForm, Callable[[Sequence[TrendQuery], str | None], str]] = {
-    ReportForm.TEXT: explain_sharing,
-    ReportForm.JSON: explain_json,
-    ReportForm.DOT: explain_dot,
-    ReportForm.MERMAID: explain_mermaid,
+_EXPLAIN: dict[ReportForm, Callable[[Report], str]] = {
+    ReportForm.TEXT: sharing_text,
+    ReportForm.JSON: json_text,
+    ReportForm.DOT: dot,
+    ReportForm.MERMAID: mermaid,
 }
-_COMPARE: dict[ReportForm, Callable[[Sequence[TrendQuery], str | None], str]] = {
-    ReportForm.TEXT: compare_sharing,
-    ReportForm.JSON: compare_json,
-}
+_COMPARE = _EXPLAIN | {ReportForm.TEXT: comparison_text}
 _SHOWN = ("name", "pool", "source", "pattern", "window", "measures", "state")
 
 
@@ -244,15 +243,15 @@ def _answer(workload: Workload, asked: ParsedCommand, written: Sequence[ParsedCl
     match asked.command:
         case Command.EXPLAIN_SHARING:
             try:
-                explain = (_COMPARE if asked.compares else _EXPLAIN)[asked.form]
-                text = explain(_explained(workload, asked, written), asked.only)
+                found = report(_explained(workload, asked, written), asked.only, asked.compares)
             except PlanningError as error:
                 if error.condition == "TREND_UNKNOWN_QUERY":
                     error.start, error.end = asked.only_at
                 raise
-            return Answer(("plan",), ((text,),))
+            write = (_COMPARE if asked.compares else _EXPLAIN)[asked.form]
+            return Answer(("plan",), ((write(found),),))
         case Command.SHOW_TREND_QUERIES:
-            rows = trend_queries(workload.queries())
+            rows = [query_row(pool, query) for pool, query in registered(workload.queries())]
             return Answer(_SHOWN, tuple(row for row in rows if asked.like is None or _is_like(row[0], asked.like)))
         case Command.REFRESH_SHARING:
             workload.drop_results()

@@ -12,7 +12,8 @@ from pyspark.errors.exceptions.captured import CapturedException, ParseException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from sparkext.explain.text import explain_run
+from sparkext.explain.builder import report_of_run
+from sparkext.explain.text import plan_text
 from sparkext.jvm.errors import is_on_its_way, own_error, spark_error, statement_error
 from sparkext.jvm.failing_plan import failing_plan
 from sparkext.jvm.frames import local_rows, local_rows_like
@@ -197,7 +198,7 @@ class TrendParser(ParserInterface):
             if self._workload is None:
                 spark = SparkSession(self._context, self._session)
                 register_function(spark, self.rows)
-                self._workload = Workload(spark, explain_run)
+                self._workload = Workload(spark, lambda run: plan_text(report_of_run(run)))
             return self._workload
 
     @contextmanager

@@ -169,7 +169,7 @@ def plan_together(
         plan = with_choices(plan, Constants(), mean_burst(optimized.problem, optimized.found.plan))
     optimized.problem.budget.look()
     indexes = {query.computation: index for index, query in enumerate(queries)}
-    return Planned(tuple(queries), wanted, expected, optimized, plan, cutting, indexes)
+    return Planned(tuple(queries), wanted, expected, optimized.kept(), plan, cutting, indexes)
 
 
 def optimize_template(

@@ -21,7 +21,7 @@ from sparkext.planner.compared_strategies import StrategyResult, compared
 from sparkext.planner.costs.migration import Migration
 from sparkext.planner.costs.statistics import ExpectedEvents, expectations, longest_window
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
-from sparkext.planner.optimizers import OptimizerResult, optimize
+from sparkext.planner.optimizers import optimize
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharing.template import Template
@@ -87,11 +87,6 @@ class Run:
         return self.planned.expected
 
     @property
-    def optimized(self) -> OptimizerResult:
-        """What they share, and how that was found."""
-        return self.planned.optimized
-
-    @property
     def plan(self) -> KernelPlan:
         """For the kernel."""
         return self.planned.plan
@@ -110,7 +105,7 @@ class Run:
         """Cost of what an optimizer finds for these queries."""
         if optimizer not in self.costs:
             budget = Budget(self.settings.budget, of_this_thread())
-            self.costs[optimizer] = self.optimized.cost_by(optimizer, budget)
+            self.costs[optimizer] = self.planned.optimized.cost_by(optimizer, budget)
         return self.costs[optimizer]
 
     def known(self) -> dict[EventClass, ExpectedEvents]:
@@ -131,7 +126,7 @@ class Run:
             def budget() -> Budget:
                 return Budget(self.settings.budget, of_this_thread())
 
-            optimized = self.optimized
+            optimized = self.planned.optimized
             if events != optimized.problem.events:
                 runs = tuple(found.events if found.runs is None else found.runs for found in of_states)
                 problem = replace(optimized.problem, events=events, runs=runs, budget=budget())

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import pytest
@@ -17,10 +19,11 @@ from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
 import sparkext
-from sparkext.explain.text import explain_sharing
+from sparkext.explain.builder import report
+from sparkext.explain.report import Pass, Plan, QSet, Report
 from sparkext.parser import rewrite
-from sparkext.parser.commands import ReportForm
 from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.patterns.query import Selection
 from sparkext.workload.trend_query import TrendQuery
 from tests.support.json_documents import faults, laid_out
 from tests.support.picture_documents import part_for_q2
@@ -356,11 +359,11 @@ def test_what_it_says_is_true(sources: SparkSession, monkeypatch: pytest.MonkeyP
     """Transitions, Q-sets and totals are those of the plan that runs, and those that queries share are one."""
     seen: list[TrendQuery] = []
 
-    def spy(queries: Sequence[TrendQuery], only: str | None) -> str:
+    def spy(queries: Sequence[TrendQuery], only: str | None, compares: bool) -> Report:
         seen.extend(queries)
-        return explain_sharing(queries, only)
+        return report(queries, only, compares)
 
-    monkeypatch.setitem(rewrite._EXPLAIN, ReportForm.TEXT, spy)
+    monkeypatch.setattr(rewrite, "report", spy)
     register(sources, "prefixes")
     text = explained(sources)
     run = seen[0].run
@@ -376,6 +379,38 @@ def test_what_it_says_is_true(sources: SparkSession, monkeypatch: pytest.MonkeyP
     total = sum(len(part) for sets in numbers for part in sets)
     shared = sum(len(sets) for sets in numbers)
     assert [int(number) for number in found.groups()] == [total, shared, len(run.plan.cells)]
+
+
+@pytest.mark.parametrize("optimizer", ["gloria", "sharon", "hamlet", "mcep"])
+def test_report_is_of_plain_values(sources: SparkSession, monkeypatch: pytest.MonkeyPatch, optimizer: str) -> None:
+    """What all forms are written from leads to nothing of a run, a plan, a graph or Spark."""
+    seen: list[Report] = []
+
+    def spy(queries: Sequence[TrendQuery], only: str | None, compares: bool) -> Report:
+        seen.append(report(queries, only, compares))
+        return seen[-1]
+
+    monkeypatch.setattr(rewrite, "report", spy)
+    sources.conf.set("spark.sparkext.optimizer", optimizer)
+    register(sources, "prefixes")
+    explained(sources, "COMPARE")
+    plain = (str, int, float, bool, NoneType, tuple, list, dict, Selection)
+    types = {type(one) for one in inside(seen)} - set(plain)
+    assert {Pass, Plan, QSet} <= types
+    assert {one.__module__ for one in types} == {"sparkext.explain.report", "sparkext.planner.problem.strategy"}
+    assert all(one.__dataclass_params__.frozen for one in types)
+
+
+def inside(value: Any) -> Iterator[Any]:
+    """All values that a value is made of."""
+    yield value
+    if is_dataclass(value):
+        yield from inside([getattr(value, one.name) for one in fields(value)])
+    elif isinstance(value, dict):
+        yield from inside([*value.items()])
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from inside(part)
 
 
 def test_commands_in_other_spellings(sources: SparkSession) -> None:

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparkext.explain.pictures.document import Plan, read
+from sparkext.explain.pictures.document import read
 from sparkext.explain.pictures.heights import spread
 from sparkext.explain.pictures.layered import Box, Link, layered
 from sparkext.explain.pictures.legend import Legend
@@ -29,6 +29,7 @@ from sparkext.explain.pictures.page import NOTHING, fragment, page
 from sparkext.explain.pictures.ranking import backward, parts, ranks
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.explain.pictures.texts import qset_label, text_width
+from sparkext.explain.report import Plan
 from sparkext.planner import amounts
 from tests.support.json_documents import faults
 from tests.support.picture_documents import GOLDEN, HOSTILE, golden, hostile, many, part_for_q2, pools

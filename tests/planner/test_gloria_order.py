@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from types import FunctionType, ModuleType
 
 import pytest
 
+from sparkext.planner.budget import Budget
+from sparkext.planner.gloria.graph import Graph, Node, Pool
 from sparkext.planner.gloria.graph_report import SearchedGraph
-from sparkext.planner.optimizers import OPTIMIZERS
-from sparkext.planner.problem.canonical import canonical
+from sparkext.planner.optimizers import OPTIMIZERS, optimize
+from sparkext.planner.problem.canonical import Canonical, canonical
+from sparkext.planner.problem.pricer import Pricer
 from sparkext.planner.problem.problem import Problem
-from sparkext.planner.sharing.sharing_plan import SharingPlan, snapshot_name
-from sparkext.planner.sharing.template import template_of
+from sparkext.planner.sharing.sharing_plan import SharingPlan, Steps, snapshot_name
+from sparkext.planner.sharing.template import Template, template_of
 from tests.support.optimizer_workloads import MODELS, problem, random_problem
 
 Found = dict[tuple[str, str], set[tuple[tuple[int, ...], str]]]
@@ -87,14 +93,12 @@ def test_graph_is_of_the_given_problem() -> None:
     for optimizer in ("gloria", "published", "greedy"):
         search = OPTIMIZERS[optimizer].plan(workload, MODELS["paper"]).search
         assert isinstance(search, SearchedGraph)
-        graph = search.graph
-        assert graph.problem is workload
-        for pool in graph.pools:
+        for pool in search.pools:
             having = {query for number in pool.transitions for query in workload.transitions[number].queries}
             assert set(pool.queries) == having
-            for node in graph.nodes[pool.number]:
-                assert sorted(query for qset in node.qsets for query in qset.queries) == list(pool.queries)
-                assert graph.weight(node, None) >= 0
+            for node in pool.nodes:
+                assert sorted(query for qset in pool.qsets(node) for query in qset.queries) == list(pool.queries)
+                assert node.to_end >= 0
 
 
 SCRIPT = """
@@ -107,8 +111,8 @@ for seed in range(12):
     for model in MODELS.values():
         for optimizer in ("gloria", "published", "greedy", "sharon", "hamlet"):
             found = OPTIMIZERS[optimizer].plan(workload, model)
-            nodes = found.search.graph.all_nodes() if isinstance(found.search, SearchedGraph) else ()
-            print(repr(found.cost), found.plan, [node.name for node in nodes])
+            search = found.search if isinstance(found.search, SearchedGraph) else None
+            print(repr(found.cost), found.plan, search)
 """
 
 
@@ -126,3 +130,30 @@ def test_hashes() -> None:
         for seed in ("0", "1", "2")
     }
     assert len(printed) == 1
+
+
+def test_what_is_kept_has_no_graph() -> None:
+    """What a run keeps of its plan leads to nothing that the search has made, and prices plans as before."""
+    workload = problem(["A B C D", "F A B C D", "E C D"], {"F": 10, "A": 5, "B": 10, "C": 12, "D": 4, "E": 3})
+    found = optimize(replace(workload, budget=Budget(9.0, lambda: False)), MODELS["paper"], "gloria")
+    assert found.problem.transitions  # worked out, and remembered there
+    kept = found.kept()
+    assert isinstance(kept.found.search, SearchedGraph)
+    assert sum(len(pool.nodes) for pool in kept.found.search.pools) == kept.found.search.generated
+    made = [type(one) for one in reachable(kept)]
+    assert Template in made
+    assert not {Graph, Node, Pool, Pricer, Canonical, Steps, FunctionType}.intersection(made)
+    assert "transitions" not in vars(kept.problem)
+    assert kept.cost_by("none", Budget()) == found.cost_by("none", Budget()) > kept.cost_by("gloria", Budget())
+
+
+def reachable(root: object) -> list[object]:
+    """All values that a value leads to, but for modules and classes with what they define."""
+    seen: dict[int, object] = {}
+    ahead = [root]
+    while ahead:
+        one = ahead.pop()
+        if id(one) not in seen and not isinstance(one, type | ModuleType):
+            seen[id(one)] = one
+            ahead += gc.get_referents(one)
+    return list(seen.values())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sparkext.explain.pictures.document import Plan, QSet
 from sparkext.explain.pictures.theme import PALETTE
+from sparkext.explain.report import Plan, QSet
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sparkext.explain.pictures.document import Plan
+from sparkext.explain.report import Plan
 
 LEVEL = 0.25
 """What a transition between states that are equally far from the start counts."""

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from sparkext.explain.pictures import sections
-from sparkext.explain.pictures.document import Pass, Plan
 from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.explain.pictures.theme import style
+from sparkext.explain.report import Pass, Plan
 from sparkext.planner.amounts import count
 from sparkext.planner.optimizers import GRAPH_TITLE
 
@@ -100,11 +100,11 @@ def _details(plan: Plan, queries: Markup) -> list[Markup]:
         parts.append(_titled("Conditions with PREV", sections.conditions(plan)))
     if plan.looking_back:
         parts.append(_titled("Conditions on earlier events", sections.looking_back(plan)))
-    if plan.candidates:
+    if candidates := plan.candidates:
         edges, pruned_edges = plan.edges
-        pruned = sum(candidate.pruned_by is not None for candidate in plan.candidates)
+        pruned = sum(candidate.pruned_by is not None for candidate in candidates)
         said = (
-            f"{count(len(plan.candidates), 'candidate', 'candidates')}, {count(edges, 'edge', 'edges')} between them; "
+            f"{count(len(candidates), 'candidate', 'candidates')}, {count(edges, 'edge', 'edges')} between them; "
             f"{count(pruned, 'candidate', 'candidates')} and {count(pruned_edges, 'edge', 'edges')} were pruned. "
             "Each is a way to divide the queries of some transitions into Q-sets, with the least cost to get there. "
             "Those of the plan are marked, those that were pruned struck out; where none is marked, the search that "
@@ -112,7 +112,7 @@ def _details(plan: Plan, queries: Markup) -> list[Markup]:
         )
         parts += [
             _titled(GRAPH_TITLE, element("p", said, class_="note")),
-            _more("All candidates", sections.trace(plan, Legend(plan))),
+            _more("All candidates", sections.trace(candidates, plan.costs.model, Legend(plan))),
         ]
     return parts
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sparkext.explain.pictures.document import Candidate, Pass, Plan, QSet, Query
 from sparkext.explain.pictures.legend import Entry, Legend, colour
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.texts import listed, numbers_label, qset_label, shortened
+from sparkext.explain.report import Candidate, LeftAlone, Pass, Plan, QSet, Query
 from sparkext.planner.amounts import amount, count, part, unit
 from sparkext.planner.sharing.sharing_plan import BURST_NAME
 
@@ -119,7 +119,7 @@ def query_list(one: Pass) -> Markup:
 
 def _query(query: Query, first: Query) -> Markup:
     """A query; ``first``: that which computes the same, and is listed first."""
-    number = "" if query.number is None else str(query.number)
+    number, window = "" if query.number is None else str(query.number), query.clause.window_text("", ", every ")
     same = f"; the same as {first.name}, computed once" if number and first is not query else ""
     return element(
         "li",
@@ -129,8 +129,8 @@ def _query(query: Query, first: Query) -> Markup:
                 "summary",
                 element("span", number, class_="number"),
                 element("b", query.name),
-                element("code", query.pattern),
-                element("span", f"{', '.join(query.aggregates)}; {query.window}{same}", class_="note"),
+                element("code", query.clause.pattern_text),
+                element("span", f"{', '.join(query.clause.aggregates)}; {window}{same}", class_="note"),
             ),
             element("pre", element("code", query.sql.strip())),
         ),
@@ -165,8 +165,7 @@ def costs(plan: Plan) -> Markup:
     rows: list[Sequence[str]] = [(name, _bar(value, most), known.shown(value)) for name, value in shown]
     said = f"{plan.optimizer} took {plan.milliseconds:.1f} ms."
     if known.bound is not None:
-        proved = known.bound >= known.chosen * (1 - 1e-9)
-        said += " No plan costs less." if proved else f" No plan costs less than {known.shown(known.bound)}."
+        said += " No plan costs less." if known.is_proved else f" No plan costs less than {known.shown(known.bound)}."
     model = "times as measured" if known.model == "measured" else "touches, as the paper counts"
     return element(
         "div",
@@ -186,12 +185,16 @@ def _compared(plan: Plan) -> Markup:
             rows.append((name, "", "too many plans to look at", "", "", ""))
             continue
         of_none = part(row.cost, known.none).removesuffix(" of")
-        alone = element("span", str(len(row.not_planned)), title="; ".join(f"{q}: {why}" for q, why in row.not_planned))
+        alone = element("span", str(len(row.not_planned)), title="; ".join(map(_left_alone, row.not_planned)))
         bar = _bar(row.cost, most)
         took = f"{row.milliseconds:.1f} ms"
         rows.append((name, bar, known.shown(row.cost), of_none, took, alone if row.not_planned else ""))
     head = ("Optimizer", "", "in a group and window", "of sharing nothing", "planned in", "queries left alone")
     return _table(head, rows)
+
+
+def _left_alone(apart: LeftAlone) -> str:
+    return f"{', '.join(apart.names) or f'({apart.number})'}: {apart.why}"
 
 
 def conditions(plan: Plan) -> Markup:
@@ -208,11 +211,11 @@ def looking_back(plan: Plan) -> Markup:
     )
 
 
-def trace(plan: Plan, legend: Legend) -> Markup:
+def trace(candidates: Sequence[Candidate], model: str, legend: Legend) -> Markup:
     """All candidates of the graph of the search, in the order in which rules found them."""
-    to_get_here, to_the_end = (f"{where}, {unit(plan.costs.model)}" for where in ("to get here", "to the end"))
+    to_get_here, to_the_end = (f"{where}, {unit(model)}" for where in ("to get here", "to the end"))
     head = ("Candidate", "on", "Q-sets", to_get_here, to_the_end, "after", "rule", "pruned by")
-    return _table(head, [_candidate(row, legend) for row in plan.candidates], [_kind(row) for row in plan.candidates])
+    return _table(head, [_candidate(row, legend) for row in candidates], [_kind(row) for row in candidates])
 
 
 def _kind(row: Candidate) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sparkext.explain.pictures.document import Pass, Plan, QSet, Transition
 from sparkext.explain.pictures.legend import Legend, colour
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.texts import MOST_NUMBERS, how, listed, numbers_label, priced, qset_label, text_width
+from sparkext.explain.report import Pass, Plan, QSet, Transition
 
 PILL = 15.0
 """Height of a label."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sparkext.explain.pictures.curves import curve
-from sparkext.explain.pictures.document import Pass, Plan, Statistic, TemplateState
 from sparkext.explain.pictures.drawing import drawing
 from sparkext.explain.pictures.layered import LANE, Box, Layout, Link, Position, layered
 from sparkext.explain.pictures.legend import Legend
@@ -16,6 +15,7 @@ from sparkext.explain.pictures.onward import onward
 from sparkext.explain.pictures.ranking import backward
 from sparkext.explain.pictures.strands import ARROW, Strand, arrow, diamond, drawn, label, strands
 from sparkext.explain.pictures.texts import listed, numbers_label, priced, shortened, text_width
+from sparkext.explain.report import Pass, Plan, Statistic, TemplateState
 from sparkext.planner.amounts import amount
 
 STUB = 26.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from sparkext.explain.pictures.document import Costs, Pass, QSet
+from sparkext.explain.report import Costs, Pass, QSet
 from sparkext.planner.amounts import part
 from sparkext.planner.sharing.sharing_plan import BURST_NAME
 
