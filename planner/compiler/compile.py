@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
 from typing import TypeAlias, TypeVar
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.compiler.anchor_classes import anchor_classes
 from sparkext.planner.compiler.banks import Banks, is_free, lay_out
-from sparkext.planner.compiler.completions import Counting, with_completions
+from sparkext.planner.compiler.completions import with_completions
 from sparkext.planner.compiler.match_steps import with_matches
 from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, key_of, nodes_of, sources_of
 from sparkext.planner.conditions.access import compile_comparison, is_ranked
@@ -43,7 +42,7 @@ from sparkext.planner.sharing.match_plan import MatchPlan
 from sparkext.planner.sharing.prefixes import equal_prefixes, share_equal_prefixes
 from sparkext.planner.sharing.regions import Regions, regions
 from sparkext.planner.sharing.sharing_plan import SharingPlan
-from sparkext.planner.sharing.template import State, Template, template_of
+from sparkext.planner.sharing.template import State, Template
 from sparkext.planner.totals.components import Component, needed
 from sparkext.planner.totals.contributions import (
     addend_at,
@@ -110,14 +109,7 @@ def compile_completions(
         queries=tuple(replace(q, span=None) if number in built else q for number, q in enumerate(template.queries)),
     )
     made, _, _ = _compiled(plain, share_equal_prefixes(plain), PANES_FROM, False, built=built)
-    counted = [number for number, query in enumerate(template.queries) if query.has_rows and query.aggregates]
-    if not counted:
-        return with_completions(made, template.queries, orders, keys, most=most_nodes)
-    unbounded = [replace(template.queries[n], window=None, span=None, wait=None, completion=None) for n in counted]
-    beside = template_of(unbounded)
-    counting, _, _ = _compiled(beside, share_equal_prefixes(beside), inf, False, like=made)
-    made = replace(made, classes=counting.classes, columns=counting.columns)
-    return with_completions(made, template.queries, orders, keys, Counting(counting, tuple(counted)), most_nodes)
+    return with_completions(made, template.queries, orders, keys, most_nodes)
 
 
 def _handover(cells: dict[Node, int], own: dict[Node, int]) -> tuple[tuple[int, int], ...]:

@@ -164,7 +164,8 @@ def _completions(asked: Completions) -> str:
             "all nodes of a trend" if any(map(asked.has_lists, asked.queries)) else "nodes that states lead to",
         ]
     )
-    beside = "" if asked.counting is None else f"; {count(len(asked.counting.cells), 'total', 'totals')} per beginning"
+    totals = sum(len(state.totals) for state in asked.states)
+    beside = f"; {count(totals, 'total', 'totals')} per beginning" if totals else ""
     return f"  Completions: {kept}{beside}"
 
 
