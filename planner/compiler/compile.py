@@ -11,7 +11,7 @@ from sparkext.planner.automata.guards import ALWAYS, Condition
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.compiler.anchor_classes import anchor_classes
 from sparkext.planner.compiler.banks import Banks, is_free, lay_out
-from sparkext.planner.compiler.completions import with_completions
+from sparkext.planner.compiler.completions import one_by_one, with_completions
 from sparkext.planner.compiler.match_steps import with_matches
 from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, key_of, nodes_of, sources_of
 from sparkext.planner.conditions.access import compile_comparison, is_ranked
@@ -42,7 +42,7 @@ from sparkext.planner.sharing.match_plan import MatchPlan
 from sparkext.planner.sharing.prefixes import equal_prefixes, share_equal_prefixes
 from sparkext.planner.sharing.regions import Regions, regions
 from sparkext.planner.sharing.sharing_plan import SharingPlan
-from sparkext.planner.sharing.template import State, Template
+from sparkext.planner.sharing.template import State, Template, template_of
 from sparkext.planner.totals.components import Component, needed
 from sparkext.planner.totals.contributions import (
     addend_at,
@@ -97,11 +97,14 @@ def compile_completions(
     """The kernel plan of queries that ask for completions, all of which share what is equal.
 
     Args:
-        template: Of these queries.
+        template: Of these queries, for all of which `one_by_one` gives the same.
         orders: Number of expressions of ORDER BY beside the time.
         keys: Positions of the PARTITION BY expressions among the key columns.
         most_nodes: Most nodes at once.
     """
+    windows = one_by_one(template.queries[0])
+    if windows is not None:
+        template = template_of([replace(query, window=None) for query in template.queries])
     built = frozenset(number for number, query in enumerate(template.queries) if not query.has_totals)
     # No cell adds to what is built, so no span needs one.
     plain = replace(
@@ -109,7 +112,9 @@ def compile_completions(
         queries=tuple(replace(q, span=None) if number in built else q for number, q in enumerate(template.queries)),
     )
     made, _, _ = _compiled(plain, share_equal_prefixes(plain), PANES_FROM, False, built=built)
-    return with_completions(made, template.queries, orders, keys, most_nodes)
+    made = with_completions(made, template.queries, orders, keys, most_nodes)
+    assert made.completions is not None
+    return replace(made, completions=replace(made.completions, windows=windows))
 
 
 def _handover(cells: dict[Node, int], own: dict[Node, int]) -> tuple[tuple[int, int], ...]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.automata.refinement import refine
+from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.compiler.completion_totals import Totals
 from sparkext.planner.compiler.nodes import Node
 from sparkext.planner.conditions.access import compile_comparison
@@ -31,9 +33,9 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     StateTotal,
 )
 from sparkext.planner.patterns.attribute import Attribute
-from sparkext.planner.patterns.pattern import variables
+from sparkext.planner.patterns.pattern import Pattern, variables
 from sparkext.planner.patterns.prev_condition import Constant, ValueKind
-from sparkext.planner.patterns.query import EventClass, Mark, Query, Selection, Side
+from sparkext.planner.patterns.query import Distinct, EventClass, Mark, Query, Selection, Side, Window
 from sparkext.planner.sharing.prefixes import taken_out
 from sparkext.planner.sharing.template import Template, template_of
 from sparkext.planner.totals.components import Component, components
@@ -57,6 +59,22 @@ def with_completions(
         most: Most nodes at once.
     """
     return _Compiler(plan, queries).plan(orders, tuple(keys), most)
+
+
+def one_by_one(query: Query) -> Window | None:
+    """The windows of a query that asks for completions, if an event may be something else in each of them.
+
+    So it is when something is forbidden at the start of the pattern: it must not happen since the window has begun.
+    """
+    if query.completion is None or query.window is None or not _is_forbidden_at_start(query.pattern, query.selection):
+        return None
+    return query.window
+
+
+@lru_cache(1 << 10)
+def _is_forbidden_at_start(pattern: Pattern, selection: Selection) -> bool:
+    starts = automaton_of(pattern, selection is Selection.CONTIGUOUS).starts
+    return any(condition != ALWAYS for condition in starts.values())
 
 
 class _Compiler:
@@ -271,7 +289,7 @@ class _Compiler:
             ends=tuple(ends),
             has_rows=query.has_rows,
             shown=tuple(shown),
-            counted=tuple(zip(query.completion.counted, result.counted, strict=True)),
+            counted=tuple(zip(_counted(query), result.counted, strict=True)),
             counted_in=result.counted_in,
             values=tuple(values),
         )
@@ -288,7 +306,7 @@ def _with_counts(plan: KernelPlan, asking: Sequence[tuple[int, Query]]) -> Kerne
     fields, results, bank = list(plan.fields), list(plan.results), len(plan.banks)
     exact = [number for number, field in enumerate(fields) if field == Field(Arithmetic.EXACT)]
     for number, query in asking:
-        counted = () if query.completion is None else query.completion.counted
+        counted = _counted(query)
         while len(exact) < len(counted):
             exact.append(len(fields))
             fields.append(Field(Arithmetic.EXACT))
@@ -296,6 +314,11 @@ def _with_counts(plan: KernelPlan, asking: Sequence[tuple[int, Query]]) -> Kerne
             results[number] = replace(results[number], counted=tuple(exact[: len(counted)]), counted_in=bank)
             bank += 1
     return replace(plan, fields=tuple(fields), results=tuple(results))
+
+
+def _counted(query: Query) -> tuple[Distinct, ...]:
+    """What is counted once; where each completion is a row that is known without counting."""
+    return () if query.completion is None or query.has_rows else query.completion.counted
 
 
 def _order(query: Query) -> dict[str, int]:

@@ -827,6 +827,8 @@ class Completions:
         guard_states: States of all guards.
         comparisons: Conditions on events and earlier ones, each a program.
         keys: Positions of the PARTITION BY expressions among the key columns.
+        windows: Windows that are gone through one by one, each as if it were a key; None where windows are told apart
+            by when trends have begun.
         most: Most nodes at once. If more are needed, queries are given up, each with a row whose bank is `too_many` of
             its own.
     """
@@ -841,6 +843,7 @@ class Completions:
     guard_states: tuple[GuardState, ...]
     keys: tuple[int, ...]
     comparisons: tuple[Comparison, ...] = ()
+    windows: Window | None = None
     most: int = MOST_NODES
 
     def has_lists(self, query: CompletionQuery) -> bool:
