@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
 from typing import TypeAlias, TypeVar
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.compiler.anchor_classes import anchor_classes
 from sparkext.planner.compiler.banks import Banks, is_free, lay_out
-from sparkext.planner.compiler.completions import Counting, with_completions
+from sparkext.planner.compiler.completions import one_by_one, with_completions
 from sparkext.planner.compiler.match_steps import with_matches
 from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, key_of, nodes_of, sources_of
 from sparkext.planner.conditions.access import compile_comparison, is_ranked
@@ -98,11 +97,14 @@ def compile_completions(
     """The kernel plan of queries that ask for completions, all of which share what is equal.
 
     Args:
-        template: Of these queries.
+        template: Of these queries, for all of which `one_by_one` gives the same.
         orders: Number of expressions of ORDER BY beside the time.
         keys: Positions of the PARTITION BY expressions among the key columns.
         most_nodes: Most nodes at once.
     """
+    windows = one_by_one(template.queries[0])
+    if windows is not None:
+        template = template_of([replace(query, window=None) for query in template.queries])
     built = frozenset(number for number, query in enumerate(template.queries) if not query.has_totals)
     # No cell adds to what is built, so no span needs one.
     plain = replace(
@@ -110,14 +112,9 @@ def compile_completions(
         queries=tuple(replace(q, span=None) if number in built else q for number, q in enumerate(template.queries)),
     )
     made, _, _ = _compiled(plain, share_equal_prefixes(plain), PANES_FROM, False, built=built)
-    counted = [number for number, query in enumerate(template.queries) if query.has_rows and query.aggregates]
-    if not counted:
-        return with_completions(made, template.queries, orders, keys, most=most_nodes)
-    unbounded = [replace(template.queries[n], window=None, span=None, wait=None, completion=None) for n in counted]
-    beside = template_of(unbounded)
-    counting, _, _ = _compiled(beside, share_equal_prefixes(beside), inf, False, like=made)
-    made = replace(made, classes=counting.classes, columns=counting.columns)
-    return with_completions(made, template.queries, orders, keys, Counting(counting, tuple(counted)), most_nodes)
+    made = with_completions(made, template.queries, orders, keys, most_nodes)
+    assert made.completions is not None
+    return replace(made, completions=replace(made.completions, windows=windows))
 
 
 def _handover(cells: dict[Node, int], own: dict[Node, int]) -> tuple[tuple[int, int], ...]:

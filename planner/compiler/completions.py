@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 
-from sparkext.planner.automata.automaton import Automaton
 from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.automata.refinement import refine
+from sparkext.planner.automata.unambiguous import automaton_of
+from sparkext.planner.compiler.completion_totals import Totals
+from sparkext.planner.compiler.nodes import Node
 from sparkext.planner.conditions.access import compile_comparison
 from sparkext.planner.conditions.instructions import program
 from sparkext.planner.kernel_plan.kernel_plan import (
@@ -24,17 +27,19 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     GuardState,
     KernelPlan,
     Link,
-    QueryResult,
     Register,
     ShownColumn,
     ShownSlot,
+    StateTotal,
 )
 from sparkext.planner.patterns.attribute import Attribute
-from sparkext.planner.patterns.pattern import variables
+from sparkext.planner.patterns.pattern import Pattern, variables
 from sparkext.planner.patterns.prev_condition import Constant, ValueKind
-from sparkext.planner.patterns.query import EventClass, Mark, Query, Selection, Side
+from sparkext.planner.patterns.query import Distinct, EventClass, Mark, Query, Selection, Side, Window
 from sparkext.planner.sharing.prefixes import taken_out
 from sparkext.planner.sharing.template import Template, template_of
+from sparkext.planner.totals.components import Component, components
+from sparkext.planner.totals.contributions import addend_at, column_at, contributes, event_at, is_at_end, of_component
 
 
 def with_completions(
@@ -42,7 +47,6 @@ def with_completions(
     queries: Sequence[Query],
     orders: int = 0,
     keys: Sequence[int] = (),
-    counting: Counting | None = None,
     most: int = MOST_NODES,
 ) -> KernelPlan:
     """A kernel plan that also finds the completions of the queries of a pool that ask for them.
@@ -52,44 +56,34 @@ def with_completions(
         queries: Of the pool.
         orders: Number of expressions of ORDER BY beside the time.
         keys: Positions of the PARTITION BY expressions among the key columns.
-        counting: How the aggregates of rows are counted; None if there are none.
         most: Most nodes at once.
     """
-    return _Compiler(plan, queries, counting).plan(orders, tuple(keys), most)
+    return _Compiler(plan, queries).plan(orders, tuple(keys), most)
 
 
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """How the aggregates of rows are counted.
+def one_by_one(query: Query) -> Window | None:
+    """The windows of a query that asks for completions, if an event may be something else in each of them.
 
-    Attributes:
-        plan: Its cells add up what the events of trends contribute, whenever these begin.
-        queries: Numbers of its queries in the pool.
+    So it is when something is forbidden at the start of the pattern: it must not happen since the window has begun.
     """
+    if query.completion is None or query.window is None or not _is_forbidden_at_start(query.pattern, query.selection):
+        return None
+    return query.window
 
-    plan: KernelPlan
-    queries: tuple[int, ...]
 
-    def values(self, query: int, result: QueryResult) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Per field of a row of a query, the cells that trends end in."""
-        if query not in self.queries:
-            return ()
-        own = self.plan.results[self.queries.index(query)]
-        cells = {slot.field: slot.cells for slot in self.plan.banks[own.bank].slots}
-        pairs = zip(result.values, own.values, strict=True)
-        return tuple(
-            {field: cells[mine] for fields, those in pairs for field, mine in zip(fields, those, strict=True)}.items()
-        )
+@lru_cache(1 << 10)
+def _is_forbidden_at_start(pattern: Pattern, selection: Selection) -> bool:
+    starts = automaton_of(pattern, selection is Selection.CONTIGUOUS).starts
+    return any(condition != ALWAYS for condition in starts.values())
 
 
 class _Compiler:
-    def __init__(self, plan: KernelPlan, queries: Sequence[Query], counting: Counting | None) -> None:
+    def __init__(self, plan: KernelPlan, queries: Sequence[Query]) -> None:
         self._plan = plan
-        self._counting = counting
         self._asking = [number for number, query in enumerate(queries) if query.completion is not None]
         self._queries = [queries[number] for number in self._asking]
-        # What is asked of the ends of trends takes automata apart, and is no matter here.
-        self._template = template_of([replace(query, aggregates=()) for query in self._queries])
+        # What is asked of the ends of trends takes automata apart, which matters to what is added up in rows alone.
+        self._template = template_of([q if q.has_rows else replace(q, aggregates=()) for q in self._queries])
         self._classes: dict[EventClass, int] = {known: number for number, known in enumerate(plan.classes)}
         self._columns: dict[Column, int] = {known: number for number, known in enumerate(plan.columns)}
         self._comparisons: dict[Comparison, int] = {}
@@ -105,7 +99,12 @@ class _Compiler:
         for query, row in enumerate(blocks):
             for state, block in enumerate(row):
                 chosen.setdefault(block, (query, state))
+        totals = self._totals = Totals(self._template, blocks)
         states = [self._state(blocks, *chosen[block]) for block in range(len(chosen))]
+        states = [
+            replace(state, totals=tuple(self._total(state, blocks, one) for one in totals.at(number)))
+            for number, state in enumerate(states)
+        ]
         for number, one in enumerate(states):
             leading = [link for other in states for link in other.links if link.cell == number]
             opens = any(link.cell == number and other.is_open for other in states for link in other.links)
@@ -128,7 +127,6 @@ class _Compiler:
             guard_states=self._guard_states(),
             keys=keys,
             comparisons=tuple(self._comparisons),
-            counting=None if self._counting is None else self._counting.plan,
             most=most,
         )
         return replace(
@@ -177,6 +175,38 @@ class _Compiler:
             is_open=is_open,
         )
 
+    def _total(self, at: CompletionState, blocks: tuple[tuple[int, ...], ...], of: Node) -> StateTotal:
+        """What is added up at a state, by one of the nodes of which it is."""
+        template, automaton, component = self._template, self._template.automata[of.query], of.component
+        where = template, of.query, of.state, component
+        step = template.states[template.states_of[of.query][of.state]].step
+        starts, start_event = component.is_count and of.state in automaton.starts, None
+        if starts and step is not None:
+            starts = step.start is not None
+            start_event = None if step.start is None else self._class(of_component(*where, step.start))
+        is_origin, held, added = contributes(*where), column_at(*where), addend_at(*where)
+        sources: list[tuple[int, int]] = []
+        for before in automaton.predecessors()[of.state]:
+            source = self._totals.number(replace(of, state=before))
+            if source is not None:
+                link = Link(
+                    blocks[of.query][before],
+                    automaton.follows[before][of.state],
+                    self._comparison(of.query, before, of.state),
+                )
+                sources.append((at.links.index(link), source))
+        return StateTotal(
+            arithmetic=component.arithmetic,
+            event=self._class(event_at(*where)),
+            starts=starts,
+            start_event=start_event,
+            count=self._totals.number(replace(of, component=component.counter)) if is_origin else None,
+            column=self._column(held) if is_origin and held is not None else None,
+            weighted=is_origin and component.weighted,
+            addend=None if added is None else self._column(added),
+            sources=tuple(sources),
+        )
+
     def _comparison(self, query: int, before: int, state: int) -> int | None:
         """Number of the comparison of an event at a state with an earlier one, if there is any."""
         template = self._template
@@ -199,7 +229,7 @@ class _Compiler:
             return (), False
         if asked.selection is Selection.CONTIGUOUS:
             return (Cut(self._class(asked.rows)),), False
-        onwards = template.automata[query].follows[state]
+        onwards = template.onwards(query, state)
         states = [template.states[template.states_of[query][target]] for target in onwards]
         if any(one.step is not None for one in states):
             return (), True
@@ -220,7 +250,14 @@ class _Compiler:
         query, automaton = self._queries[number], self._template.automata[number]
         result = self._plan.results[self._asking[number]]
         assert query.completion is not None
-        ends = [CompletionEnd(blocks[s], way, automaton.labels[s]) for s, way in automaton.ends.items()]
+        values: dict[int, Component] = {}
+        if query.has_rows:
+            for fields, mine in zip(result.values, components(query)[1], strict=True):
+                values |= zip(fields, mine, strict=True)
+        ends = [
+            CompletionEnd(blocks[s], way, automaton.labels[s], tuple(self._ended(number, s, values.values())))
+            for s, way in automaton.ends.items()
+        ]
         shown: list[ShownSlot] = []
         used: dict[tuple[Attribute | None, bool], int] = {}
         for one in query.completion.shown if query.has_rows else ():
@@ -252,10 +289,16 @@ class _Compiler:
             ends=tuple(ends),
             has_rows=query.has_rows,
             shown=tuple(shown),
-            counted=tuple(zip(query.completion.counted, result.counted, strict=True)),
+            counted=tuple(zip(_counted(query), result.counted, strict=True)),
             counted_in=result.counted_in,
-            values=() if self._counting is None else self._counting.values(self._asking[number], result),
+            values=tuple(values),
         )
+
+    def _ended(self, query: int, state: int, values: Iterable[Component]) -> Iterator[int | None]:
+        """Which totals of a state are part of the values of a query whose trends end there."""
+        for component in values:
+            is_part = is_at_end(self._template, query, state, component)
+            yield self._totals.number(Node(query, state, component)) if is_part else None
 
 
 def _with_counts(plan: KernelPlan, asking: Sequence[tuple[int, Query]]) -> KernelPlan:
@@ -263,7 +306,7 @@ def _with_counts(plan: KernelPlan, asking: Sequence[tuple[int, Query]]) -> Kerne
     fields, results, bank = list(plan.fields), list(plan.results), len(plan.banks)
     exact = [number for number, field in enumerate(fields) if field == Field(Arithmetic.EXACT)]
     for number, query in asking:
-        counted = () if query.completion is None else query.completion.counted
+        counted = _counted(query)
         while len(exact) < len(counted):
             exact.append(len(fields))
             fields.append(Field(Arithmetic.EXACT))
@@ -271,6 +314,11 @@ def _with_counts(plan: KernelPlan, asking: Sequence[tuple[int, Query]]) -> Kerne
             results[number] = replace(results[number], counted=tuple(exact[: len(counted)]), counted_in=bank)
             bank += 1
     return replace(plan, fields=tuple(fields), results=tuple(results))
+
+
+def _counted(query: Query) -> tuple[Distinct, ...]:
+    """What is counted once; where each completion is a row that is known without counting."""
+    return () if query.completion is None or query.has_rows else query.completion.counted
 
 
 def _order(query: Query) -> dict[str, int]:
@@ -296,14 +344,12 @@ def _blocks(template: Template) -> tuple[tuple[int, ...], ...]:
             is_open, start = template.is_open(number, state), automaton.starts.get(state)
             label = order[automaton.labels[state]]
             out = taken_out(template, number, state)
-            keys.append(
-                (what.event, what.step, is_open, start, label, out, _is_anchor(template, number, automaton, state))
-            )
+            keys.append((what.event, what.step, is_open, start, label, out, _is_anchor(template, number, state)))
             before.append(tuple((automaton.follows[source][state], offset + source) for source in sources))
     found = iter(refine(keys, before))
     return tuple(tuple(next(found) for _ in automaton.labels) for automaton in template.automata)
 
 
-def _is_anchor(template: Template, number: int, automaton: Automaton, state: int) -> bool:
+def _is_anchor(template: Template, number: int, state: int) -> bool:
     """Whether trends are told apart by their events at a state."""
-    return any(template.is_open(number, target) for target in automaton.follows[state])
+    return any(template.is_open(number, target) for target in template.onwards(number, state))

@@ -649,6 +649,35 @@ def class_words(classes: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class StateTotal:
+    """What is added up of the trends that come to a state.
+
+    Attributes:
+        arithmetic: How it is held.
+        event: Number of the class that events must be of to pass it on.
+        starts: Whether it counts a trend that starts there.
+        start_event: Class that an event must also be of for that; None for no further one.
+        count: Which total of the same state, earlier in order, counts the trends that the event contributes to; None if
+            it contributes nothing.
+        column: What it contributes; None for being there.
+        weighted: Whether the column's value counts, or only that it is not NULL.
+        addend: Of an extreme, the column of a part of a difference that an event adds to whatever comes with it; None
+            for none.
+        sources: Links of the state, each with the total of the state before that comes over it.
+    """
+
+    arithmetic: Arithmetic
+    event: int
+    starts: bool
+    start_event: int | None
+    count: int | None
+    column: int | None
+    weighted: bool
+    addend: int | None
+    sources: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CompletionState:
     """A state of some queries whose trends come there alike.
 
@@ -665,6 +694,7 @@ class CompletionState:
         is_scanned: Whether some link from there has a comparison or goes on with anchors, so that all events are held.
         is_guarded: Whether some link from there, or cut of it, has a condition.
         is_read: Whether any link leads from there.
+        totals: What is added up there.
     """
 
     event: int
@@ -679,6 +709,7 @@ class CompletionState:
     is_scanned: bool = False
     is_guarded: bool = False
     is_read: bool = False
+    totals: tuple[StateTotal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -697,11 +728,13 @@ class CompletionEnd:
         state: Its number.
         condition: Which guards must be intact after the event.
         variable: What the query calls the events there.
+        totals: Which totals of the state are added to the fields of a row; None where that is nothing.
     """
 
     state: int
     condition: Condition
     variable: str
+    totals: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -752,8 +785,7 @@ class CompletionQuery:
         ends: Where its trends end.
         has_rows: Whether each completion is a row.
         shown: What such a row shows.
-        values: Per field of a row, the cells of the plan that counts beside which are added up in it; see
-            `Completions.counting`.
+        values: Fields of a row in which totals are added up.
         counted: Field for each thing that is counted once.
         counted_in: Number of the bank of these.
     """
@@ -765,7 +797,7 @@ class CompletionQuery:
     ends: tuple[CompletionEnd, ...]
     has_rows: bool
     shown: tuple[ShownSlot, ...] = ()
-    values: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    values: tuple[int, ...] = ()
     counted: tuple[tuple[Distinct, int], ...] = ()
     counted_in: int | None = None
 
@@ -795,7 +827,8 @@ class Completions:
         guard_states: States of all guards.
         comparisons: Conditions on events and earlier ones, each a program.
         keys: Positions of the PARTITION BY expressions among the key columns.
-        counting: A plan of the aggregates of rows, whose cells are read at each completion; None if there are none.
+        windows: Windows that are gone through one by one, each as if it were a key; None where windows are told apart
+            by when trends have begun.
         most: Most nodes at once. If more are needed, queries are given up, each with a row whose bank is `too_many` of
             its own.
     """
@@ -810,7 +843,7 @@ class Completions:
     guard_states: tuple[GuardState, ...]
     keys: tuple[int, ...]
     comparisons: tuple[Comparison, ...] = ()
-    counting: KernelPlan | None = None
+    windows: Window | None = None
     most: int = MOST_NODES
 
     def has_lists(self, query: CompletionQuery) -> bool:

@@ -204,7 +204,7 @@ class Completion:
     Attributes:
         has_rows: Whether each of them is a row of the result.
         shown: What such a row shows of its witness, distinct.
-        counted: What is counted without rows, distinct.
+        counted: What is counted once, distinct: of all completions, or of the one that a row is of.
     """
 
     has_rows: bool

@@ -147,7 +147,7 @@ class _Binder:
         all_counted = [call for row in counted for call in row]
         first_call = next((call for row in calls for call in row), None)
         at = None if first_call is None else (first_call.start, first_call.end)
-        check_completions(clause, bool(steps), all_counted, at)
+        check_completions(clause, all_counted, at)
         if not clause.has_rows:
             check_span(clause, steps, not any(calls) and bool(all_counted))
         further = [event_expression(self._sql, one, self._names) for one in clause.further_order]

@@ -41,14 +41,11 @@ def shown_of(call: ShownCall, checked: Mapping[EventExpression, tuple[str, DataT
     return Shown(mark, Attribute(call.attribute.canonical, checked[call.attribute][1].simpleString()))
 
 
-def check_completions(
-    clause: Clause, compares: bool, counted: Sequence[DistinctCall], aggregates_at: tuple[int, int] | None
-) -> None:
+def check_completions(clause: Clause, counted: Sequence[DistinctCall], aggregates_at: tuple[int, int] | None) -> None:
     """Refuse what cannot be computed of completions, or of queries that ask for none.
 
     Args:
         clause: The clause.
-        compares: Whether it has conditions that name an earlier event.
         counted: What it counts once.
         aggregates_at: Where its first aggregate stands; None if it has none.
 
@@ -65,21 +62,13 @@ def check_completions(
         raise PlanningError("TREND_ORDER_COMBINED", first.start, first.end, also=also)
     if not asks:
         return
-    at = clause.completions_at or (counted[0].start, counted[0].end)
     at_start = any(condition != ALWAYS for condition in automaton.starts.values())
     at_end = any(condition != ALWAYS for condition in automaton.ends.values())
     if clause.span is not None and (at_start or (at_end and clause.wait is None)):
         raise PlanningError("TREND_SPAN_NOT_AT_END", clause.span.start, clause.span.end)
-    if at_start and clause.within is not None:
-        raise PlanningError("TREND_COMPLETION_COMBINED", *at, also="a NOT at the start of its pattern and WITHIN")
-    if clause.has_rows and counted:
-        raise PlanningError("TREND_COMPLETION_COMBINED", counted[0].start, counted[0].end, also="COUNT(DISTINCT …)")
-    if aggregates_at is not None and (clause.has_rows or clause.wait is not None):
-        beside = "conditions on earlier events" if compares else "a NOT at the end of its pattern" if at_end else None
-        if beside is not None:
-            raise PlanningError(
-                "TREND_COMPLETION_COMBINED", *aggregates_at, also=f"aggregates over trends and {beside}"
-            )
+    if aggregates_at is not None and clause.wait is not None and not clause.has_rows:
+        also = "aggregates over trends and a NOT at the end of its pattern"
+        raise PlanningError("TREND_COMPLETION_COMBINED", *aggregates_at, also=also)
 
 
 def _check_wait(clause: Clause, automaton: Automaton, asks: bool) -> None:

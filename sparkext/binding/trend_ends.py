@@ -100,16 +100,14 @@ def check_ends(query: Query, calls: Iterable[tuple[AggregateCall, Aggregate]], p
         pattern_at: Where its pattern is.
 
     Raises:
-        PlanningError: ``TREND_PATTERN_TOO_LARGE``, ``TREND_END_COMBINED``, ``TREND_SPAN_COMBINED`` or
-            ``TREND_COMPLETION_COMBINED``.
+        PlanningError: ``TREND_PATTERN_TOO_LARGE``, ``TREND_END_COMBINED`` or ``TREND_SPAN_COMBINED``.
     """
     if not query.marks:
         return
-    for call, aggregate in calls if query.span is not None or query.has_rows else ():
+    for call, aggregate in calls if query.span is not None and not query.has_rows else ():
         if aggregate.is_extreme_difference:
             also = f"{call.function.value} of a difference of ends"
-            condition = "TREND_COMPLETION_COMBINED" if query.has_rows else "TREND_SPAN_COMBINED"
-            raise PlanningError(condition, call.start, call.end, also=also)
+            raise PlanningError("TREND_SPAN_COMBINED", call.start, call.end, also=also)
     if query.selection is Selection.NEXT and query.steps:
         for call, aggregate in calls:
             if aggregate.is_difference and any(end.may_be_null for end in aggregate.ends):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -19,7 +19,7 @@ from sparkext.jvm.frames import columns_of
 from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, Field, QueryResult, too_many
 from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
 from sparkext.planner.optimizers import DEFAULT
-from sparkext.planner.patterns.query import Aggregate, Function, Shown, Window
+from sparkext.planner.patterns.query import Aggregate, Distinct, Function, Shown, Window
 from sparkext.settings import MOST_NODES
 from sparkext.sql.event_expressions import EventExpression
 from sparkext.sql.own_columns import aggregate_name, counted_name, shown_name
@@ -94,7 +94,8 @@ def _with_completions_sql(
     ]
     shown = [f"{column} AS {shown_name(index)}" for index, column in enumerate(result.shown)]
     if query.query.has_rows:
-        return _aggregates_sql(pool, fields, result, query, ansi, names, shown, f"bank = {result.bank}")
+        more = [*shown, *_counts_of_one(query)]
+        return _aggregates_sql(pool, fields, result, query, ansi, names, more, f"bank = {result.bank}")
     if not query.query.aggregates:
         return _aggregates_sql(pool, fields, result, query, ansi, names, counts, f"bank = {result.counted_in}")
     # What is counted once has rows of its own, one for each group and window that has a trend.
@@ -108,6 +109,17 @@ def _with_completions_sql(
     both = f"(SELECT *, {', '.join(beside)} FROM {pool} WHERE bank IN ({banks}))"
     counted = [f"CAST({counted_name(index)} AS BIGINT) AS {counted_name(index)}" for index in range(len(beside))]
     return _aggregates_sql(both, fields, result, query, ansi, names, counted)
+
+
+def _counts_of_one(query: BoundQuery) -> Iterator[str]:
+    """What is counted once where each completion is a row: itself, and its key if that has no NULL."""
+    assert query.query.completion is not None
+    groups = query.sorted_groups
+    keys = (group_column(index) for index, key in enumerate(groups) if key.canonical in query.partition_by)
+    has_null = " OR ".join(f"{key} IS NULL" for key in keys)
+    one = {Distinct.COMPLETIONS: "1L", Distinct.KEYS: f"CASE WHEN {has_null} THEN 0L ELSE 1L END"}
+    for index, kind in enumerate(query.query.completion.counted):
+        yield f"{one[kind]} AS {counted_name(index)}"
 
 
 def _aggregates_sql(

@@ -43,10 +43,10 @@ from sparkext.planner.kernel_plan.kernel_plan import (
 from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, MATRIX, NUMBER, SCALE, field_column
 from sparkext.udfs.sorting.sorted_events import MOST_BYTES, Sort
 from sparkext.udfs.tables.program import Floats
-from sparkext.udfs.workers.completion_run import CompletionRun
 from sparkext.udfs.workers.match_run import MatchRun
 from sparkext.udfs.workers.pool_run import pool_kernel
 from sparkext.udfs.workers.stretches import StretchRun, merged
+from sparkext.udfs.workers.window_by_window import completion_run
 
 _CHUNK = "chunk"
 _FIRST = "first"
@@ -102,7 +102,7 @@ def run_pool(
     chunk = _chunk(first, plan, division)
     layout = Layout(len(first.groups), len(first.partitions), chunk)
     groups = [group_column(index) for index in range(layout.group_keys)]
-    run_of = CompletionRun if plan.completions is not None else None if plan.matches is None else MatchRun
+    run_of = completion_run if plan.completions is not None else None if plan.matches is None else MatchRun
     if division.is_small and chunk is None:
         is_whole = division.is_whole and layout.other_keys > 0
         compact = compact_rows(source, queries, texts, plan)

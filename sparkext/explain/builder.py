@@ -399,5 +399,5 @@ def _kept(asked: Completions) -> Kept:
         states=len(asked.states),
         registers=len(asked.registers),
         has_lists=has_lists,
-        totals=None if asked.counting is None else len(asked.counting.cells),
+        totals=sum(len(state.totals) for state in asked.states) or None,
     )

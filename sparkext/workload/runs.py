@@ -13,6 +13,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.execution import job_names
+from sparkext.planner.compiler.completions import one_by_one
 from sparkext.planner.costs.migration import Migration, migration
 from sparkext.planner.costs.statistics import are_near, longest_window
 from sparkext.settings import Confs
@@ -331,9 +332,9 @@ class Runs:
 
 def by_pass(queries: Iterable[BoundQuery]) -> list[list[BoundQuery]]:
     """Queries of a pool, apart by the kind of pass that they need; see `_go_together`."""
-    found: dict[bool, list[BoundQuery]] = {}
+    found: dict[object, list[BoundQuery]] = {}
     for query in queries:
-        found.setdefault(query.query.completion is None, []).append(query)
+        found.setdefault(_kind_of_pass(query), []).append(query)
     return list(found.values())
 
 
@@ -345,11 +346,16 @@ def _holding(runs: Iterable[Run], *queries: BoundQuery) -> Run | None:
 def _go_together(one: BoundQuery, other: BoundQuery) -> bool:
     """Whether one run may hold two queries: not if the same texts mean something else in each.
 
-    Queries that ask for completions share no totals with others, and have passes of their own.
+    Queries that ask for completions share no totals with others, and have passes of their own; and so do those of them
+    whose windows are gone through one by one.
     """
-    if (one.query.completion is None) != (other.query.completion is None):
+    if _kind_of_pass(one) != _kind_of_pass(other):
         return False
     return one.computation != other.computation or one.meaning.is_same(other.meaning)
+
+
+def _kind_of_pass(query: BoundQuery) -> object:
+    return query.query.completion is None, one_by_one(query.query)
 
 
 def _few_conditions(queries: Sequence[BoundQuery], first: BoundQuery) -> list[BoundQuery]:

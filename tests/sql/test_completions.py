@@ -53,6 +53,30 @@ def test_aggregates_add_up_to_those_of_the_query_without_rows(spark: SparkSessio
         assert len(values(together)) > 1
 
 
+def test_aggregates_go_with_all_that_rows_go_with(spark: SparkSession) -> None:
+    """By hand: over x, the events A1 B2 A3 B4 C5 with values 10, 20, …"""
+    stream(spark, {"x": "a1 b2 a3 b4 c5"})
+    measures = "LAST(t) AS t, COUNT(*) AS n, SUM(A.v) AS s, MIN(LAST(v) - FIRST(v)) AS d"
+    for pattern, more, expected in (
+        ("A B", "DEFINE B AS v > A.v + 15", [(4, 1, 10.0, 30.0)]),
+        ("A+ B", "DEFINE B AS v > PREV(v)", [(2, 1, 10.0, 10.0), (4, 3, 80.0, 10.0)]),
+        ("A B NOT C", "", [(2, 0, 0.0, 0.0)][:0]),
+        ("A B NOT C FOR 2", "", [(2, 1, 10.0, 10.0)]),
+        ("A B", "SPAN 2", [(2, 1, 10.0, 10.0), (4, 1, 30.0, 10.0)]),
+    ):
+        found = values(spark.sql(trends(pattern, measures, f"{more} {ROWS}")))
+        assert found == [("x", *row) for row in expected], (pattern, more)
+
+
+def test_what_is_counted_once_of_one_completion(spark: SparkSession) -> None:
+    """It is one completion, of one key unless a part of that is NULL."""
+    rows = [f"{key}, 'y', {t}, {t}D, '{ty}'" for key in ("'x'", "NULL") for t, ty in ((1, "A"), (2, "B"))]
+    relation(spark, "e", "k, j, t, v, ty", rows)
+    measures = "LAST(t) AS t, COUNT(DISTINCT LAST(*)) AS d, COUNT(DISTINCT j, k) AS keys"
+    found = spark.sql(trends("A B", measures, ROWS, "PARTITION BY k, j ORDER BY t TYPE BY ty"))
+    assert [tuple(row) for row in found.orderBy("k").collect()] == [(None, "y", 2, 1, 0), ("x", "y", 2, 1, 1)]
+
+
 def test_windows(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 b2 a3 b4"})
     rows = spark.sql(trends("A B", "FIRST(t) AS f, LAST(t) AS l", f"WITHIN 3 SLIDE 2 {ROWS}"))

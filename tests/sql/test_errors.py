@@ -458,11 +458,7 @@ CASES: dict[str, list[str]] = {
         trends("A", "COUNT(*) AS n, COUNT(DISTINCT LAST(*)) AS d", keys="ORDER BY t, §v, k TYPE BY ty"),
     ],
     "TREND_COMPLETION_COMBINED": [
-        trends("NOT B A", "LAST(v) AS n", "§ONE ROW PER COMPLETION WITHIN 5"),
-        trends("A", "LAST(v) AS n, §COUNT(DISTINCT LAST(*)) AS d", "ONE ROW PER COMPLETION"),
-        trends("A NOT B", "LAST(v) AS n, §COUNT(*) AS c", "ONE ROW PER COMPLETION"),
-        trends("A B", "§SUM(A.v) AS c", "DEFINE B AS v > PREV(v) ONE ROW PER COMPLETION"),
-        trends("A B", "§MAX(LAST(v) - FIRST(v)) AS c", "ONE ROW PER COMPLETION"),
+        trends("A NOT B FOR 5", "COUNT(DISTINCT LAST(*)) AS d, §COUNT(*) AS c"),
     ],
     "TREND_SPAN_NOT_AT_END": [
         trends("A NOT B", "LAST(v) AS n", "ONE ROW PER COMPLETION SPAN §5"),

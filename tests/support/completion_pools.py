@@ -16,6 +16,7 @@ import pyarrow as pa
 from sparkext.planner.automata.guards import ALWAYS, guard
 from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.compiler.compile import compile_completions
+from sparkext.planner.compiler.completions import one_by_one
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.kernel_plan.result_columns import BEYOND, field_column
 from sparkext.planner.patterns.attribute import Attribute
@@ -28,10 +29,11 @@ from sparkext.planner.patterns.query import (
     Selection,
     Shown,
     Side,
+    Window,
 )
 from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.completions.machine import NODES
-from sparkext.udfs.workers.completion_run import CompletionRun
+from sparkext.udfs.workers.window_by_window import completion_run
 from tests.support.completions import Counts, Found, count_completions, enumerate_completions
 from tests.support.enumerator import Event
 from tests.support.kernel_harness import (
@@ -82,8 +84,6 @@ def draw(random: Random) -> tuple[Workload, list[Event]]:
 def _asking(query: Query, random: Random) -> Query | None:
     """The query with something that is asked of completions; None if there is nothing that can be."""
     automaton = automaton_of(query.pattern, query.selection is Selection.CONTIGUOUS)
-    if query.window is not None and any(condition != ALWAYS for condition in automaton.starts.values()):
-        return None
     span, wait = query.span, query.wait
     at_end = set(automaton.ends.values())
     if at_end != {ALWAYS} and len(at_end) == 1 and any(guard(n) in at_end for n in range(8)) and random.random() < 0.7:
@@ -103,17 +103,29 @@ def _asking(query: Query, random: Random) -> Query | None:
     counted = tuple(kind for kind in Distinct if random.random() < 0.3)
     has_rows = not counted or random.random() < 0.3
     completion = Completion(has_rows, tuple(shown) if has_rows else (), () if has_rows else counted)
-    may_add_up = has_rows and at_end == {ALWAYS} and not query.steps and not query.has_extreme_differences
-    aggregates = query.aggregates if may_add_up and random.random() < 0.6 else ()
+    aggregates = query.aggregates if has_rows and random.random() < 0.6 else ()
     return replace(query, aggregates=aggregates, span=span, wait=wait, completion=completion)
 
 
 def found_rows(
     queries: Sequence[Query], events: Sequence[Event], random: Random | None = None
 ) -> tuple[list[list[CompletionRow]], list[Counts]]:
-    """Per query its rows and what it counts, by a pass over events in random batches."""
-    if not queries:
-        return [], []
+    """Per query its rows and what it counts, by a pass over events in random batches for each kind of query."""
+    rows: list[list[CompletionRow]] = [[] for _ in queries]
+    counts: list[Counts] = [{} for _ in queries]
+    kinds: dict[Window | None, list[int]] = {}
+    for number, query in enumerate(queries):
+        kinds.setdefault(one_by_one(query), []).append(number)
+    for numbers in kinds.values():
+        its_rows, its_counts = _found_together([queries[number] for number in numbers], events, random)
+        for number, mine, counted in zip(numbers, its_rows, its_counts, strict=True):
+            rows[number], counts[number] = mine, counted
+    return rows, counts
+
+
+def _found_together(
+    queries: Sequence[Query], events: Sequence[Event], random: Random | None
+) -> tuple[list[list[CompletionRow]], list[Counts]]:
     orders = max((len(event.order) for event in events), default=0)
     plan = compile_completions(template_of(queries), orders, ())
     rows: list[list[CompletionRow]] = [[] for _ in queries]
@@ -127,7 +139,7 @@ def found_rows(
     plan = replace(plan, completions=replace(asked, keys=tuple(range(layout.keys))))
     size = 1 << 14 if random is None else random.choice((1, 3, 1 << 14))
     nodes = NODES if random is None else random.choice((1, NODES))
-    run = CompletionRun(plan, layout, form=form_for(random), rows=size, nodes=nodes)
+    run = completion_run(plan, layout, form=form_for(random), rows=size, nodes=nodes)
     of_bank = {result.bank: number for number, result in enumerate(plan.results)}
     of_counts = {result.counted_in: number for number, result in enumerate(plan.results)}
     for batch in run.results(cut(source, random)):

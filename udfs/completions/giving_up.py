@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -22,9 +23,10 @@ from sparkext.udfs.completions.program import (
 from sparkext.udfs.tables.program import Ints
 
 
-def most_held_by(asked: Completions, state: State) -> int:
-    """The query, not given up yet, for which the most nodes are held."""
-    held = {n: _held(asked, query, n, state) for n, query in enumerate(asked.queries) if query.ends}
+def most_held_by(asked: Completions, state: State, among: Collection[int] | None = None) -> int:
+    """The query, not given up yet and of these if there are any, for which the most nodes are held."""
+    left = {n: query for n, query in enumerate(asked.queries) if query.ends and (among is None or n in among)}
+    held = {n: _held(asked, query, n, state) for n, query in left.items()}
     return max(held, key=held.__getitem__)
 
 
@@ -48,9 +50,11 @@ def let_go(asked: Completions, state: State) -> None:
             state.best[number], state.counts[number] = -1, 0
     waiting = state.waiting[: state.cursor[CURSOR_WAITING]]
     goes = [number for number, query in enumerate(asked.queries) if not query.ends]
-    left = waiting[~np.isin(waiting[:, WAIT_QUERY], goes)]
-    waiting[: len(left)] = left
-    state.cursor[CURSOR_WAITING] = len(left)
+    stays = ~np.isin(waiting[:, WAIT_QUERY], goes)
+    left = np.count_nonzero(stays)
+    for array in (waiting, *(amounts for amounts in state.waited if len(amounts))):
+        array[:left] = array[: len(waiting)][stays]
+    state.cursor[CURSOR_WAITING] = left
 
 
 def _held(asked: Completions, query: CompletionQuery, number: int, state: State) -> int:

@@ -28,6 +28,8 @@ from sparkext.udfs.completions.program import (
     CURSOR_IS_CUT,
     CURSOR_KEY,
     CURSOR_KEY_OPEN,
+    CURSOR_LANE,
+    CURSOR_LANES,
     CURSOR_LISTED,
     CURSOR_MOMENT,
     CURSOR_NEW,
@@ -35,16 +37,19 @@ from sparkext.udfs.completions.program import (
     CURSOR_ORDER,
     CURSOR_OUT,
     CURSOR_TIME,
+    CURSOR_VALUES,
     CURSOR_WAITING,
     CURSOR_WANTS,
     CUT_CONDITION,
     CUT_STATE,
     END_CONDITION,
     END_QUERY,
+    END_VALUES,
     ENTRY_LEAVES,
     ENTRY_MOMENT,
     ENTRY_NODE,
     FACT_OPEN,
+    FACT_VALUES,
     FIRST_OF_ALL,
     FOREVER,
     GUARD_BREAKS,
@@ -71,15 +76,19 @@ from sparkext.udfs.completions.program import (
     OUT_NODE,
     OUT_QUERY,
     OUT_ROW,
+    OUT_VALUES,
     OUT_WINDOW,
     QUERY_SLIDE,
     QUERY_SPAN,
+    QUERY_VALUES,
+    QUERY_VALUES_END,
     QUERY_WAIT,
     QUERY_WAITS,
     QUERY_WITHIN,
     STATE_CHAIN,
     STATE_ENDS,
     STATE_ENDS_END,
+    STATE_EVENT,
     STATE_KIND,
     STATE_LABEL,
     STATE_LINKS,
@@ -90,6 +99,8 @@ from sparkext.udfs.completions.program import (
     STATE_START_CLASS,
     STATE_START_CONDITION,
     STATE_TAKEN,
+    STATE_TOTALS,
+    STATE_TOTALS_END,
     UNREAD,
     WAIT_CONDITION,
     WAIT_DEADLINE,
@@ -97,11 +108,27 @@ from sparkext.udfs.completions.program import (
     WAIT_NODE,
     WAIT_QUERY,
     WAIT_WINDOW,
+    WANTS_FRESH,
+    WANTS_LANES,
     WANTS_LISTS,
     WANTS_NODES,
     WANTS_NOTHING,
     WANTS_OUTPUT,
     WANTS_WAITING,
+)
+from sparkext.udfs.completions.totals import (
+    add_entry,
+    add_event,
+    begin_totals,
+    end_totals,
+    give,
+    give_waiting,
+    hold,
+    join_totals,
+    move_totals,
+    move_waiting,
+    open_lane,
+    wait_with_totals,
 )
 from sparkext.udfs.jit.compiled import inlined, inner, kernel
 from sparkext.udfs.jit.handed_on import by_reference
@@ -114,7 +141,7 @@ _ALONE, _AND_ONE_BEFORE, _AND_ALL_BEFORE = 1, 2, 3
 
 
 @kernel
-def advance(program, state, batch, moments, keys, row, base):  # type: ignore[no-untyped-def]
+def advance(program, state, batch, moments, keys, row, base):
     """Process the events of a batch from ``row`` on.
 
     Args:
@@ -133,25 +160,25 @@ def advance(program, state, batch, moments, keys, row, base):  # type: ignore[no
 
 
 @kernel
-def finish(program, state):  # type: ignore[no-untyped-def]
+def finish(program, state):
     """End the key under way; returns whether that is done, or the output is full."""
     return _finish(by_reference(program), by_reference(state))
 
 
 @kernel
-def settle_time(program, state, time):  # type: ignore[no-untyped-def]
+def settle_time(program, state, time):
     """Take note that no further event comes before ``time``; returns whether that is done, or the output is full."""
     return _until(by_reference(program), by_reference(state), time)
 
 
 @kernel
-def compact(program, state):  # type: ignore[no-untyped-def]
+def compact(program, state):
     """Drop the nodes that nothing leads to; returns how many are left. No output may refer to any."""
     return _compact(by_reference(program), by_reference(state))
 
 
 @inner
-def _until(program, state, time):  # type: ignore[no-untyped-def]
+def _until(program, state, time):
     if state.cursor[CURSOR_KEY_OPEN] == 0:
         return True
     _settle(program, state)
@@ -159,7 +186,7 @@ def _until(program, state, time):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _finish(program, state):  # type: ignore[no-untyped-def]
+def _finish(program, state):
     cursor = state.cursor
     if cursor[CURSOR_KEY_OPEN] == 0:
         return True
@@ -170,6 +197,8 @@ def _finish(program, state):  # type: ignore[no-untyped-def]
     cursor[CURSOR_NEW] = cursor[CURSOR_NODES]  # which completions that are yet to be taken may name
     cursor[CURSOR_WAITING] = cursor[CURSOR_MOMENT] = cursor[CURSOR_LISTED] = 0
     cursor[CURSOR_DEADLINE] = _FOREVER
+    cursor[CURSOR_LANES] = 1
+    cursor[CURSOR_LANE] = min(cursor[CURSOR_LANE], np.int64(1))
     state.best[:] = -1
     state.counts[:] = 0
     state.latest[:] = _NEVER
@@ -178,12 +207,12 @@ def _finish(program, state):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _advance(program, state, batch, moments, keys, row, base):  # type: ignore[no-untyped-def]
+def _advance(program, state, batch, moments, keys, row, base):
     cursor, states, chosen = state.cursor, program.states, state.chosen
     queries = len(program.queries)
     nodes_room, out_room, wait_room = len(state.nodes), len(state.out), len(state.waiting)
     lists_room = state.lists.shape[1] if len(state.lists) else 0
-    most_new, most_ends = len(states), len(program.ends)
+    most_new, most_ends, totals = len(states), len(program.ends), len(program.totals)
     times, classes, new_key = batch.time, batch.classes, batch.new_key
     cursor[CURSOR_WANTS] = WANTS_NOTHING
     while row < len(times):
@@ -219,6 +248,16 @@ def _advance(program, state, batch, moments, keys, row, base):  # type: ignore[n
         if cursor[CURSOR_WAITING] + most_ends * (1 + most - most_new) > wait_room:
             cursor[CURSOR_WANTS] = WANTS_WAITING
             return row
+        if totals:
+            if cursor[CURSOR_NODES] - cursor[CURSOR_NEW] + most > len(state.fresh.high):
+                cursor[CURSOR_WANTS] = WANTS_FRESH
+                return row
+            if cursor[CURSOR_VALUES] + program.facts[FACT_VALUES] > len(state.given.high):
+                cursor[CURSOR_WANTS] = WANTS_OUTPUT
+                return row
+            if _may_start(program, classes, row) and not open_lane(program, state, time):
+                cursor[CURSOR_WANTS] = WANTS_LANES
+                return row
         if moments[row]:
             cursor[CURSOR_MOMENT] += 1
         cursor[CURSOR_TIME] = time
@@ -242,8 +281,19 @@ def _advance(program, state, batch, moments, keys, row, base):  # type: ignore[n
     return row
 
 
+@inner
+def _may_start(program, classes, row):
+    """Whether a trend may start with an event."""
+    for s in range(len(program.states)):
+        event = program.states[s, STATE_EVENT]
+        if program.states[s, STATE_START] and event >= 0:
+            if (classes[row, event // CLASSES_PER_WORD] >> event % CLASSES_PER_WORD) & 1:
+                return True
+    return False
+
+
 @inlined
-def _longest(state):  # type: ignore[no-untyped-def]
+def _longest(state):
     most = np.int64(0)
     for s in range(len(state.counts)):
         most = max(most, state.counts[s])
@@ -251,53 +301,71 @@ def _longest(state):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _arrive(program, state, batch, row, base, s, time, touched):  # type: ignore[no-untyped-def]
+def _arrive(program, state, batch, row, base, s, time, touched):
     """Write the nodes of an event at a state; returns how many queries it completes something of so far."""
     one = program.states[s]
-    nodes = state.nodes
+    first = state.cursor[CURSOR_NODES]
+    row_of = first - state.cursor[CURSOR_NEW]
+    adds = one[STATE_TOTALS] < one[STATE_TOTALS_END]
     starts = one[STATE_START] != 0
     if starts and one[STATE_START_CLASS] >= 0:
         needed = one[STATE_START_CLASS]
         starts = ((batch.classes[row, needed // CLASSES_PER_WORD] >> needed % CLASSES_PER_WORD) & 1) != 0
     if starts and one[STATE_START_CONDITION] >= 0:
         starts = _holds(program, state, one[STATE_START_CONDITION], _NEVER)
+    if adds:
+        begin_totals(program, state, s, row_of)
     if starts:
-        node = _node(program, state, s, -1, row, base, time)
-        touched = _end(program, state, s, node, touched)
+        _node(program, state, s, -1, row, base, time)
     if one[STATE_OPEN]:
-        first = state.cursor[CURSOR_NODES]
+        of_anchors = state.cursor[CURSOR_NODES]
         for link in range(one[STATE_LINKS], one[STATE_LINKS_END]):
-            _gather(program, state, batch, row, base, s, link, time, first)
-        for node in range(first, state.cursor[CURSOR_NODES]):
-            touched = _end(program, state, s, node, touched)
-        return touched
+            _gather(program, state, batch, row, base, s, link, time, of_anchors)
+    else:
+        best = _best_before(program, state, batch, row, s, starts, adds)
+        if best >= 0 and not starts:
+            _node(program, state, s, best, row, base, time)
+    for node in range(first, state.cursor[CURSOR_NODES]):
+        if adds:
+            begins = starts and node == first
+            add_event(program, state, batch, row, s, node - state.cursor[CURSOR_NEW], begins)
+        touched = _end(program, state, s, node, touched)
+    return touched
+
+
+@inner
+def _best_before(program, state, batch, row, s, starts, adds):
+    """The best node that an event at a state comes after (-1: none); what comes with all of them is added up."""
+    one, nodes = program.states[s], state.nodes
+    new = state.cursor[CURSOR_NODES] - state.cursor[CURSOR_NEW] - np.int64(starts)
     best = np.int64(-1)
     for link in range(one[STATE_LINKS], one[STATE_LINKS_END]):
         source = program.links[link, LINK_SOURCE]
-        kind = program.states[source, STATE_KIND]
-        if kind == BEST:
-            if not starts:
+        if program.states[source, STATE_KIND] == BEST:
+            if state.best[source] >= 0:
                 best = _better(nodes, best, state.best[source])
+                if adds:
+                    add_entry(program, state, s, link, 0, new)
         elif program.links[link, LINK_COMPARISON] < 0:
-            if not starts:
-                condition = program.links[link, LINK_CONDITION]
-                for entry in range(state.counts[source]):
-                    if condition < 0 or _holds(program, state, condition, state.lists[source, entry, ENTRY_MOMENT]):
-                        best = _better(nodes, best, state.lists[source, entry, ENTRY_NODE])
+            condition = program.links[link, LINK_CONDITION]
+            for entry in range(0 if starts and not adds else state.counts[source]):
+                if condition < 0 or _holds(program, state, condition, state.lists[source, entry, ENTRY_MOMENT]):
+                    best = _better(nodes, best, state.lists[source, entry, ENTRY_NODE])
+                    if adds:
+                        add_entry(program, state, s, link, entry, new)
         else:
             # Also where a trend starts: events may leave that it has found.
             found = _compare(program, state, batch, row, source, link)
             for f in range(found):
                 entry = state.found[f]
                 best = _better(nodes, best, state.lists[source, entry, ENTRY_NODE])
-    if best >= 0 and not starts:
-        node = _node(program, state, s, best, row, base, time)
-        touched = _end(program, state, s, node, touched)
-    return touched
+                if adds:
+                    add_entry(program, state, s, link, entry, new)
+    return best
 
 
 @inner
-def _compare(program, state, batch, row, source, link):  # type: ignore[no-untyped-def]
+def _compare(program, state, batch, row, source, link):
     """Find the entries of a state before that an event may come after; returns how many there are."""
     comparison, condition = program.links[link, LINK_COMPARISON], program.links[link, LINK_CONDITION]
     code = program.code[program.code_ends[comparison] : program.code_ends[comparison + 1]]
@@ -316,7 +384,7 @@ def _compare(program, state, batch, row, source, link):  # type: ignore[no-untyp
 
 
 @inner
-def _gather(program, state, batch, row, base, s, link, time, first):  # type: ignore[no-untyped-def]
+def _gather(program, state, batch, row, base, s, link, time, first):
     """Write the nodes of an event at a state where trends are held per anchor, as far as a link leads there."""
     nodes = state.nodes
     source = program.links[link, LINK_SOURCE]
@@ -325,8 +393,10 @@ def _gather(program, state, batch, row, base, s, link, time, first):  # type: ig
     if compares:
         many = _compare(program, state, batch, row, source, link)
     is_open = program.states[source, STATE_KIND] == ANCHORED
+    adds = program.states[s, STATE_TOTALS] < program.states[s, STATE_TOTALS_END]
     for f in range(many):
-        before = state.lists[source, state.found[f] if compares else f, ENTRY_NODE]
+        entry = state.found[f] if compares else f
+        before = state.lists[source, entry, ENTRY_NODE]
         anchor = nodes[before, NODE_ANCHOR] if is_open else nodes[before, NODE_ROW]
         known = np.int64(-1)
         for node in range(first, state.cursor[CURSOR_NODES]):
@@ -336,12 +406,17 @@ def _gather(program, state, batch, row, base, s, link, time, first):  # type: ig
             node = _node(program, state, s, before, row, base, time)
             nodes[node, NODE_ANCHOR] = anchor
             nodes[node, NODE_FROM] = nodes[before, NODE_FROM] if is_open else nodes[before, NODE_SOURCE]
+            known = node
+            if adds:
+                begin_totals(program, state, s, node - state.cursor[CURSOR_NEW])
         elif _better(nodes, nodes[known, NODE_PREV], before) == before:
             _fill(program, state, s, known, before, row + base)
+        if adds:
+            add_entry(program, state, s, link, entry, known - state.cursor[CURSOR_NEW])
 
 
 @inlined
-def _better(nodes, one, other):  # type: ignore[no-untyped-def]
+def _better(nodes, one, other):
     """The better of two nodes of different moments or whose order is known; -1 is worse than any."""
     if one < 0 or other < 0:
         return max(one, other)
@@ -351,7 +426,7 @@ def _better(nodes, one, other):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _node(program, state, s, before, row, base, time):  # type: ignore[no-untyped-def]
+def _node(program, state, s, before, row, base, time):
     """Write a node; returns its number."""
     nodes, cursor = state.nodes, state.cursor
     node = cursor[CURSOR_NODES]
@@ -369,7 +444,7 @@ def _node(program, state, s, before, row, base, time):  # type: ignore[no-untype
 
 
 @inner
-def _fill(program, state, s, node, before, number):  # type: ignore[no-untyped-def]
+def _fill(program, state, s, node, before, number):
     """Let a node come after another, or begin a trend."""
     nodes, registers = state.nodes, state.registers
     nodes[node, NODE_PREV] = before
@@ -386,15 +461,18 @@ def _fill(program, state, s, node, before, number):  # type: ignore[no-untyped-d
 
 
 @inner
-def _end(program, state, s, node, touched):  # type: ignore[no-untyped-def]
+def _end(program, state, s, node, touched):
     """Note that trends of some queries end at a node; returns how many queries the event completes something of."""
     nodes, chosen = state.nodes, state.chosen
     for end in range(program.states[s, STATE_ENDS], program.states[s, STATE_ENDS_END]):
         query = program.ends[end, END_QUERY]
+        row = node - state.cursor[CURSOR_NEW]
         if program.queries[query, QUERY_WAITS]:
-            _wait(program, state, query, node, program.ends[end, END_CONDITION])
+            _wait(program, state, query, node, end)
             continue
         known = chosen[0, query]
+        if _has_values(program, query):
+            end_totals(program, state, query, program.ends[end, END_VALUES], s, row, known < 0)
         if known < 0:
             chosen[1, touched] = query
             touched += 1
@@ -404,8 +482,14 @@ def _end(program, state, s, node, touched):  # type: ignore[no-untyped-def]
     return touched
 
 
+@inlined
+def _has_values(program, query):
+    """Whether rows of a query have values that are added up."""
+    return program.queries[query, QUERY_VALUES] < program.queries[query, QUERY_VALUES_END]
+
+
 @inner
-def _ends_better(program, nodes, one, other):  # type: ignore[no-untyped-def]
+def _ends_better(program, nodes, one, other):
     """Whether the second of two nodes of one event has the better trend."""
     if nodes[other, NODE_START] != nodes[one, NODE_START]:
         return nodes[other, NODE_START] > nodes[one, NODE_START]
@@ -416,28 +500,28 @@ def _ends_better(program, nodes, one, other):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _order_before(nodes, node):  # type: ignore[no-untyped-def]
+def _order_before(nodes, node):
     """The order of the node before; a trend that begins here is better than any that has begun at the same time."""
     before = nodes[node, NODE_PREV]
     return nodes[before, NODE_ORDER] if before >= 0 else _FOREVER
 
 
 @inlined
-def _oldest_window(time, within, slide):  # type: ignore[no-untyped-def]
+def _oldest_window(time, within, slide):
     """The number of the first window that a time is in."""
     newest = time // slide
     return newest - (within - 1 - (time - newest * slide)) // slide
 
 
 @inner
-def _is_in_span(program, query, start, time):  # type: ignore[no-untyped-def]
+def _is_in_span(program, query, start, time):
     """Whether a trend that begins and ends then is as short as a query wants it."""
     span = program.queries[query, QUERY_SPAN]
     return span == 0 or np.uint64(time) - np.uint64(start) < np.uint64(span)
 
 
 @inner
-def _complete(program, state, query, node, number, time):  # type: ignore[no-untyped-def]
+def _complete(program, state, query, node, number, time):
     """Write a completion that need not wait."""
     start = state.nodes[node, NODE_START]
     if not _is_in_span(program, query, start, time):
@@ -448,11 +532,14 @@ def _complete(program, state, query, node, number, time):  # type: ignore[no-unt
         first = _oldest_window(time, within, slide)
         last = (time if program.queries[query, QUERY_SPAN] else start) // slide
     if first <= last:
-        _write(state, query, node, number, first, last)
+        values = np.int64(-1)
+        if _has_values(program, query):
+            values = give(program, state, query, first, last, time)
+        _write(state, query, node, number, first, last, values)
 
 
 @inner
-def _write(state, query, node, number, first, last):  # type: ignore[no-untyped-def]
+def _write(state, query, node, number, first, last, values):
     out, at = state.out, state.cursor[CURSOR_OUT]
     out[at, OUT_QUERY] = query
     out[at, OUT_NODE] = node
@@ -460,11 +547,12 @@ def _write(state, query, node, number, first, last):  # type: ignore[no-untyped-
     out[at, OUT_WINDOW] = first
     out[at, OUT_LAST] = last
     out[at, OUT_KEY] = state.cursor[CURSOR_KEY]
+    out[at, OUT_VALUES] = values
     state.cursor[CURSOR_OUT] = at + 1
 
 
 @inner
-def _wait(program, state, query, node, condition):  # type: ignore[no-untyped-def]
+def _wait(program, state, query, node, end):
     """Let a completion wait for what must not happen after it."""
     time, start = state.nodes[node, NODE_TIME], state.nodes[node, NODE_START]
     if not _is_in_span(program, query, start, time):
@@ -479,16 +567,19 @@ def _wait(program, state, query, node, condition):  # type: ignore[no-untyped-de
     at, waiting = state.cursor[CURSOR_WAITING], state.waiting
     waiting[at, WAIT_QUERY] = query
     waiting[at, WAIT_NODE] = node
-    waiting[at, WAIT_CONDITION] = condition
+    waiting[at, WAIT_CONDITION] = program.ends[end, END_CONDITION]
     waiting[at, WAIT_WINDOW] = first
     waiting[at, WAIT_LAST] = last
     waiting[at, WAIT_DEADLINE] = _deadline(program, query, time, first)
     state.cursor[CURSOR_DEADLINE] = min(state.cursor[CURSOR_DEADLINE], waiting[at, WAIT_DEADLINE])
+    if _has_values(program, query):
+        s, row = state.nodes[node, NODE_STATE], node - state.cursor[CURSOR_NEW]
+        wait_with_totals(program, state, query, program.ends[end, END_VALUES], s, row, at)
     state.cursor[CURSOR_WAITING] = at + 1
 
 
 @inner
-def _deadline(program, query, time, window):  # type: ignore[no-untyped-def]
+def _deadline(program, query, time, window):
     """When it is known whether a completion is one in a window."""
     deadline = _FOREVER
     wait, within = program.queries[query, QUERY_WAIT], program.queries[query, QUERY_WITHIN]
@@ -502,7 +593,7 @@ def _deadline(program, query, time, window):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _resolve(program, state, time):  # type: ignore[no-untyped-def]
+def _resolve(program, state, time):
     """Decide on what has waited until ``time``; returns whether that is done, or the output is full."""
     waiting, nodes, cursor = state.waiting, state.nodes, state.cursor
     room, count = len(state.out), cursor[CURSOR_WAITING]
@@ -523,7 +614,8 @@ def _resolve(program, state, time):  # type: ignore[no-untyped-def]
                     window, due = min(window, waiting[w, WAIT_WINDOW]), True
             if not due:
                 break
-            if cursor[CURSOR_OUT] == room:
+            has_values, values = _has_values(program, query), np.int64(-1)
+            if cursor[CURSOR_OUT] == room or (has_values and cursor[CURSOR_VALUES] == len(state.given.high)):
                 return False
             best = np.int64(-1)
             for w in range(at, end):
@@ -532,19 +624,25 @@ def _resolve(program, state, time):  # type: ignore[no-untyped-def]
                     continue
                 node, condition = waiting[w, WAIT_NODE], waiting[w, WAIT_CONDITION]
                 if condition < 0 or _holds(program, state, condition, nodes[node, NODE_MOMENT]):
+                    if has_values:
+                        at_time = nodes[node, NODE_TIME]
+                        values = give_waiting(program, state, query, w, window, at_time, best < 0)
                     if best < 0 or _ends_better(program, nodes, best, node):
                         best = node
                 waiting[w, WAIT_WINDOW] = window + 1
                 waiting[w, WAIT_DEADLINE] = _deadline(program, query, nodes[node, NODE_TIME], window + 1)
             if best >= 0:
-                _write(state, query, best, number, window, window)
+                _write(state, query, best, number, window, window, values)
+                cursor[CURSOR_VALUES] += has_values
     kept = 0
     deadline = _FOREVER
     for w in range(count):
         if waiting[w, WAIT_WINDOW] <= waiting[w, WAIT_LAST]:
             deadline = min(deadline, waiting[w, WAIT_DEADLINE])
-            for column in range(waiting.shape[1]):
-                waiting[kept, column] = waiting[w, column]
+            if kept != w:
+                for column in range(waiting.shape[1]):
+                    waiting[kept, column] = waiting[w, column]
+                move_waiting(program, state, waiting[w, WAIT_QUERY], w, kept)
             kept += 1
     cursor[CURSOR_WAITING] = kept
     cursor[CURSOR_DEADLINE] = deadline
@@ -552,13 +650,13 @@ def _resolve(program, state, time):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _is_due(waiting, w, time):  # type: ignore[no-untyped-def]
+def _is_due(waiting, w, time):
     """Whether it is known by now whether what waits is a completion in its next window."""
     return waiting[w, WAIT_WINDOW] <= waiting[w, WAIT_LAST] and waiting[w, WAIT_DEADLINE] <= time
 
 
 @inner
-def _holds(program, state, condition, since):  # type: ignore[no-untyped-def]
+def _holds(program, state, condition, since):
     """Whether a condition holds for an event at a moment: nothing forbidden has started after it and is complete."""
     begin, bits = program.conditions[condition, CONDITION_GUARDS], 0
     for g in range(begin, program.conditions[condition, CONDITION_GUARDS_END]):
@@ -567,7 +665,7 @@ def _holds(program, state, condition, since):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _forbid(program, state, event):  # type: ignore[no-untyped-def]
+def _forbid(program, state, event):
     """What an event of a class adds to forbidden trends; it waits until the moment is over."""
     rows = program.guard_states
     for r in range(program.guard_ends[event], program.guard_ends[event + 1]):
@@ -579,7 +677,7 @@ def _forbid(program, state, event):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _cut(program, state, event):  # type: ignore[no-untyped-def]
+def _cut(program, state, event):
     """Mark what leaves when the moment of an event of a class is over."""
     for c in range(program.cut_ends[event], program.cut_ends[event + 1]):
         s, condition = program.cuts[c, CUT_STATE], program.cuts[c, CUT_CONDITION]
@@ -593,7 +691,7 @@ def _cut(program, state, event):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _settle(program, state):  # type: ignore[no-untyped-def]
+def _settle(program, state):
     """End the moment under way."""
     cursor, nodes = state.cursor, state.nodes
     rows = program.guard_states
@@ -626,7 +724,7 @@ def _settle(program, state):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _leave(program, state):  # type: ignore[no-untyped-def]
+def _leave(program, state):
     """Let go of what is marked."""
     for s in range(len(program.states)):
         kind = program.states[s, STATE_KIND]
@@ -634,7 +732,7 @@ def _leave(program, state):  # type: ignore[no-untyped-def]
             kept = 0
             for entry in range(0 if state.is_cut[s] else state.counts[s]):
                 if not state.lists[s, entry, ENTRY_LEAVES]:
-                    _move(state, s, entry, kept)
+                    _move(program, state, s, entry, kept)
                     kept += 1
             state.cursor[CURSOR_LISTED] -= state.counts[s] - kept
             state.counts[s] = kept
@@ -645,15 +743,17 @@ def _leave(program, state):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _move(state, s, entry, to):  # type: ignore[no-untyped-def]
+def _move(program, state, s, entry, to):
     state.lists[s, to, ENTRY_NODE] = state.lists[s, entry, ENTRY_NODE]
     state.lists[s, to, ENTRY_MOMENT] = state.lists[s, entry, ENTRY_MOMENT]
     state.lists[s, to, ENTRY_LEAVES] = state.lists[s, entry, ENTRY_LEAVES]
     state.sources[s, to] = state.sources[s, entry]
+    if to != entry:
+        move_totals(program, state, s, entry, to)
 
 
 @inner
-def _sort(program, state, first, end):  # type: ignore[no-untyped-def]
+def _sort(program, state, first, end):
     """Put the nodes of a moment in order: by their variables, then by the nodes before them."""
     order, count = state.order, end - first
     for n in range(count):
@@ -671,7 +771,7 @@ def _sort(program, state, first, end):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _comes_before(program, nodes, one, other):  # type: ignore[no-untyped-def]
+def _comes_before(program, nodes, one, other):
     mine = program.states[nodes[one, NODE_STATE], STATE_LABEL]
     its = program.states[nodes[other, NODE_STATE], STATE_LABEL]
     if mine != its:
@@ -682,14 +782,16 @@ def _comes_before(program, nodes, one, other):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _insert(program, state, node):  # type: ignore[no-untyped-def]
+def _insert(program, state, node):
     """Hold a node at its state from now on."""
     nodes = state.nodes
     s = nodes[node, NODE_STATE]
     kind = program.states[s, STATE_KIND]
     if kind == UNREAD:
         return
+    row = node - state.cursor[CURSOR_NEW]
     if kind == BEST:
+        hold(program, state, s, 0, row, state.best[s] < 0)
         state.best[s] = _better(nodes, state.best[s], node)
         return
     count, moment = state.counts[s], nodes[node, NODE_MOMENT]
@@ -697,6 +799,7 @@ def _insert(program, state, node):  # type: ignore[no-untyped-def]
         last = state.lists[s, count - 1, ENTRY_MOMENT]
         if not _is_split(program, state, last, moment):
             state.lists[s, count - 1, ENTRY_NODE] = _better(nodes, state.lists[s, count - 1, ENTRY_NODE], node)
+            hold(program, state, s, count - 1, row, False)
             return
         if count > len(program.guard_states) + 1:
             count = _merge(program, state, s)
@@ -705,7 +808,9 @@ def _insert(program, state, node):  # type: ignore[no-untyped-def]
             known = state.lists[s, entry, ENTRY_NODE]
             if nodes[known, NODE_ANCHOR] == nodes[node, NODE_ANCHOR]:
                 state.lists[s, entry, ENTRY_NODE] = _better(nodes, known, node)
+                hold(program, state, s, entry, row, False)
                 return
+    hold(program, state, s, count, row, True)
     state.lists[s, count, ENTRY_NODE] = node
     state.lists[s, count, ENTRY_MOMENT] = moment
     state.lists[s, count, ENTRY_LEAVES] = 0
@@ -715,7 +820,7 @@ def _insert(program, state, node):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _is_split(program, state, earlier, later):  # type: ignore[no-untyped-def]
+def _is_split(program, state, earlier, later):
     """Whether some guard state tells events at two moments apart."""
     for r in range(len(program.guard_states)):
         if earlier < state.latest[0, r] <= later:
@@ -724,7 +829,7 @@ def _is_split(program, state, earlier, later):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _merge(program, state, s):  # type: ignore[no-untyped-def]
+def _merge(program, state, s):
     """Put buckets together that no guard state tells apart any more; returns how many are left."""
     kept = 0
     lists = state.lists
@@ -732,16 +837,17 @@ def _merge(program, state, s):  # type: ignore[no-untyped-def]
         if _is_split(program, state, lists[s, kept, ENTRY_MOMENT], lists[s, entry, ENTRY_MOMENT]):
             kept += 1
             if kept != entry:
-                _move(state, s, entry, kept)
+                _move(program, state, s, entry, kept)
         else:
             lists[s, kept, ENTRY_NODE] = _better(state.nodes, lists[s, kept, ENTRY_NODE], lists[s, entry, ENTRY_NODE])
+            join_totals(program, state, s, entry, kept)
     state.cursor[CURSOR_LISTED] -= state.counts[s] - (kept + 1)
     state.counts[s] = kept + 1
     return kept + 1
 
 
 @inner
-def _compact(program, state):  # type: ignore[no-untyped-def]
+def _compact(program, state):
     nodes, cursor, mark = state.nodes, state.cursor, state.order
     count, first_new = cursor[CURSOR_NODES], cursor[CURSOR_NEW]
     _forget(program, state)
@@ -796,7 +902,7 @@ def _compact(program, state):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _needed(program, state, node):  # type: ignore[no-untyped-def]
+def _needed(program, state, node):
     """What is needed of a node that is needed: all before it, if trends that are so long are shown whole."""
     chain = program.states[state.nodes[node, NODE_STATE], STATE_CHAIN]
     is_old = chain > 0 and np.uint64(state.cursor[CURSOR_TIME]) - np.uint64(state.nodes[node, NODE_START]) >= np.uint64(
@@ -806,7 +912,7 @@ def _needed(program, state, node):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _forget(program, state):  # type: ignore[no-untyped-def]
+def _forget(program, state):
     """Let go of nodes whose trends have begun too long ago for any query."""
     nodes, now = state.nodes, state.cursor[CURSOR_TIME]
     for s in range(len(program.states)):
@@ -820,7 +926,7 @@ def _forget(program, state):  # type: ignore[no-untyped-def]
         for entry in range(state.counts[s]):
             start = nodes[state.lists[s, entry, ENTRY_NODE], NODE_START]
             if np.uint64(now) - np.uint64(start) < np.uint64(horizon):
-                _move(state, s, entry, kept)
+                _move(program, state, s, entry, kept)
                 kept += 1
         state.cursor[CURSOR_LISTED] -= state.counts[s] - kept
         state.counts[s] = kept

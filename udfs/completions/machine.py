@@ -14,16 +14,23 @@ from sparkext.udfs.completions.program import (
     CURSOR_NODES,
     CURSOR_OUT,
     CURSOR_TIME,
+    CURSOR_VALUES,
     CURSOR_WANTS,
     ENTRY_NODE,
     NODE_ANCHOR,
     NODE_FROM,
     NODE_ROW,
     NODE_SOURCE,
+    QUERY_BY_LANES,
+    QUERY_VALUES,
+    QUERY_VALUES_END,
     STATE_KIND,
+    WANTS_FRESH,
+    WANTS_LANES,
     WANTS_LISTS,
     WANTS_NODES,
     WANTS_WAITING,
+    Amounts,
     assemble,
     new_state,
     with_room,
@@ -33,6 +40,9 @@ from sparkext.udfs.tables.program import Flags, Ints
 
 NODES = 1 << 16
 """Room for nodes to begin with."""
+
+AMOUNTS = 4
+"""Totals that may be held at once, in nodes: both are given up at about the same memory."""
 
 
 class CompletionMachine:
@@ -47,14 +57,15 @@ class CompletionMachine:
 
     def __init__(self, plan: KernelPlan, rows: int, form: Form, nodes: int = NODES) -> None:
         assert plan.completions is not None
-        self._classes, self._asked = len(plan.classes), plan.completions
-        self._program = assemble(self._asked, self._classes)
+        self._plan, self._asked = plan, plan.completions
+        self._program = assemble(self._asked, plan)
         nodes = max(min(nodes, self._asked.most), len(self._program.states))
         self._state = new_state(self._program, nodes, 64, 64, max(rows, 1 + len(self._program.queries)))
         self._form = form
         self._compares = len(self._program.code) > 0
         self._numbers = np.zeros(0, np.int64)
         self._extended: Batch | None = None
+        self._given = self._state.given.rows(slice(0), slice(None), 0)
         self._base = 0
 
     def begin(self, batch: Batch, base: int) -> Batch:
@@ -94,28 +105,38 @@ class CompletionMachine:
 
     def taken(self) -> Ints:
         """Completions that have been found, which are not held any longer; columns as `OUT_QUERY` and so on."""
-        count = int(self._state.cursor[CURSOR_OUT])
-        self._state.cursor[CURSOR_OUT] = 0
+        cursor = self._state.cursor
+        count, values = int(cursor[CURSOR_OUT]), int(cursor[CURSOR_VALUES])
+        cursor[CURSOR_OUT] = cursor[CURSOR_VALUES] = 0
+        self._given = self._state.given.rows(np.arange(values), slice(None), 0)
         return self._state.out[:count].copy()
+
+    def values(self, query: int, at: Ints, windows: Ints) -> list[Amounts]:
+        """What has been added up for completions that were taken last, a total for each value of their query.
+
+        Args:
+            query: Its number.
+            at: What they have as ``OUT_VALUES``. Shape (rows,).
+            windows: That is asked about. Shape (rows,).
+        """
+        first, end, by_lanes = self._program.queries[query, [QUERY_VALUES, QUERY_VALUES_END, QUERY_BY_LANES]].tolist()
+        rows = at + windows if by_lanes else at
+        return [self._given.rows(rows, value) for value in range(end - first)]
 
     def make_room(self) -> list[tuple[int, int]]:
         """See to what the kernel wants; no completion that has been taken may be looked up after that.
 
         Returns:
-            Queries that are given up, since there would be too many nodes, each with the window of the latest event.
+            Queries that are given up, since too much would be held, each with the window of the latest event.
         """
         wants = self._state.cursor[CURSOR_WANTS]
         kept, given_up = self._compact(), []
         while kept > self._asked.most:
-            query = most_held_by(self._asked, self._state)
-            window = self._asked.queries[query].window
-            given_up.append((query, int(self._state.cursor[CURSOR_TIME]) // window.slide if window else 0))
-            self._asked = without(self._asked, query)
-            self._program = assemble(self._asked, self._classes)
-            let_go(self._asked, self._state)
+            given_up.append(self._give_up(most_held_by(self._asked, self._state)))
             kept = self._compact()
         state = self._state
         nodes, entries, waiting = len(state.nodes), state.lists.shape[1], len(state.waiting)
+        fresh, lanes = len(state.fresh.high), len(state.lanes)
         coming = len(self._program.states) + int(state.cursor[CURSOR_LISTED])
         while wants == WANTS_NODES and kept + max(kept, coming) > nodes:
             nodes *= 2
@@ -123,8 +144,33 @@ class CompletionMachine:
             entries *= 2
         if wants == WANTS_WAITING:
             waiting *= 2
-        self._state = with_room(state, nodes, entries, waiting)
+        if wants == WANTS_FRESH:
+            fresh *= 2
+        if wants == WANTS_LANES:
+            lanes *= 2
+        adding = [number for number, query in enumerate(self._asked.queries) if query.values and query.ends]
+        is_too_much = self._amounts(entries, waiting, fresh, lanes) > AMOUNTS * self._asked.most
+        if adding and is_too_much and wants != WANTS_NODES:
+            given_up.append(self._give_up(most_held_by(self._asked, state, adding)))
+        else:
+            self._state = with_room(state, nodes, entries, waiting, fresh, lanes)
         return given_up
+
+    def _give_up(self, query: int) -> tuple[int, int]:
+        """Give up a query; its number, and the window of the latest event."""
+        window = self._asked.queries[query].window
+        self._asked = without(self._asked, query)
+        # What is added up for others stays where it is.
+        self._program = assemble(self._asked, self._plan)._replace(facts=self._program.facts)
+        let_go(self._asked, self._state)
+        return query, int(self._state.cursor[CURSOR_TIME]) // window.slide if window else 0
+
+    def _amounts(self, entries: int, waiting: int, fresh: int, lanes: int) -> int:
+        """How many totals there is room for, with so much room for each."""
+        held, of_fresh, waited = (of.high.shape for of in (self._state.held, self._state.fresh, self._state.waited))
+        has_lists = len(self._state.lists) > 0
+        rows = held[0] * (entries if has_lists else 1) + fresh * of_fresh[1] + (waiting if waited[0] else 0) * waited[1]
+        return int(rows * lanes)
 
     def rows_in_use(self, drop: bool = False) -> Ints:
         """Numbers of the rows that nodes name, ascending.

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from math import gcd
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
-from sparkext.planner.kernel_plan.kernel_plan import CompletionQuery, Completions, CompletionState
+from sparkext.planner.kernel_plan.kernel_plan import (
+    NO_EVENT,
+    CompletionQuery,
+    Completions,
+    CompletionState,
+    KernelPlan,
+    StateTotal,
+)
 from sparkext.planner.patterns.query import Side
 from sparkext.udfs.comparisons.histories import coded
+from sparkext.udfs.state.difference_tables import part_row
 from sparkext.udfs.state.fresh import registers_for
-from sparkext.udfs.tables.program import NEVER_YET, SCAN_CHUNK, Flags, Ints, Registers
+from sparkext.udfs.tables.program import NEVER_YET, SCAN_CHUNK, Flags, Floats, Ints, Registers
 
 (
     STATE_LABEL,
@@ -28,14 +38,17 @@ from sparkext.udfs.tables.program import NEVER_YET, SCAN_CHUNK, Flags, Ints, Reg
     STATE_OPEN,
     STATE_REACH,
     STATE_CHAIN,
-) = range(13)
+    STATE_TOTALS,
+    STATE_TOTALS_END,
+    STATE_EVENT,
+) = range(16)
 """Of ``Program.states``."""
 
 UNREAD, BEST, BUCKETS, LISTED, ANCHORED = range(5)
 """What is held at a state: nothing, the best node, the best of each bucket of moments, all nodes, or the best node for
 each anchor."""
 
-LINK_SOURCE, LINK_CONDITION, LINK_COMPARISON = range(3)
+LINK_SOURCE, LINK_CONDITION, LINK_COMPARISON, LINK_ADDS, LINK_ADDS_END = range(5)
 """Of ``Program.links``."""
 
 CONDITION_GUARDS, CONDITION_GUARDS_END, CONDITION_TABLE = range(3)
@@ -47,11 +60,33 @@ CUT_STATE, CUT_CONDITION = range(2)
 GUARD_NUMBER, GUARD_STARTS, GUARD_BREAKS, GUARD_SOURCES, GUARD_SOURCES_END = range(5)
 """Of ``Program.guard_states``."""
 
-END_QUERY, END_CONDITION = range(2)
+END_QUERY, END_CONDITION, END_VALUES = range(3)
 """Of ``Program.ends``."""
 
-QUERY_WITHIN, QUERY_SLIDE, QUERY_SPAN, QUERY_WAIT, QUERY_WAITS = range(5)
+(
+    QUERY_WITHIN,
+    QUERY_SLIDE,
+    QUERY_SPAN,
+    QUERY_WAIT,
+    QUERY_WAITS,
+    QUERY_VALUES,
+    QUERY_VALUES_END,
+    QUERY_BY_LANES,
+) = range(8)
 """Of ``Program.queries``."""
+
+(
+    TOTAL_KIND,
+    TOTAL_EVENT,
+    TOTAL_START,
+    TOTAL_COUNT,
+    TOTAL_COLUMN,
+    TOTAL_WEIGHTED,
+) = range(6)
+"""Of ``Program.totals``."""
+
+NO_START, ANY_START = -2, -1
+"""As ``TOTAL_START``: trends that start do not count, or all of them; else those of a class."""
 
 FIRST_OF_ALL, LAST_OF_ALL = 1, 2
 """Of ``Program.registers``: whether the event at a state is remembered if there is none yet, or in any case."""
@@ -70,10 +105,14 @@ FIRST_OF_ALL, LAST_OF_ALL = 1, 2
     CURSOR_IS_CUT,
     CURSOR_WANTS,
     CURSOR_LISTED,
-) = range(13)
+    CURSOR_VALUES,
+    CURSOR_LANE,
+    CURSOR_LANES,
+    CURSOR_LANES_HELD,
+) = range(17)
 """Of ``State.cursor``."""
 
-WANTS_NOTHING, WANTS_OUTPUT, WANTS_NODES, WANTS_LISTS, WANTS_WAITING = range(5)
+WANTS_NOTHING, WANTS_OUTPUT, WANTS_NODES, WANTS_LISTS, WANTS_WAITING, WANTS_FRESH, WANTS_LANES = range(7)
 """Why the kernel has stopped."""
 
 NODE_START, NODE_PREV, NODE_ORDER, NODE_ROW, NODE_STATE, NODE_MOMENT, NODE_TIME, NODE_ANCHOR, NODE_SOURCE, NODE_FROM = (
@@ -87,10 +126,10 @@ ENTRY_NODE, ENTRY_MOMENT, ENTRY_LEAVES = range(3)
 WAIT_QUERY, WAIT_NODE, WAIT_CONDITION, WAIT_DEADLINE, WAIT_WINDOW, WAIT_LAST = range(6)
 """Of ``State.waiting``."""
 
-OUT_QUERY, OUT_NODE, OUT_ROW, OUT_WINDOW, OUT_LAST, OUT_KEY = range(6)
+OUT_QUERY, OUT_NODE, OUT_ROW, OUT_WINDOW, OUT_LAST, OUT_KEY, OUT_VALUES = range(7)
 """Of ``State.out``."""
 
-FACT_OPEN = 0
+FACT_OPEN, FACT_VALUES, FACT_GRAIN, FACT_HORIZON, FACT_UNBOUNDED = range(5)
 """Of ``Program.facts``."""
 
 NO_CHAIN = -1
@@ -100,6 +139,9 @@ FOREVER = np.iinfo(np.int64).max
 """A deadline that never comes."""
 
 
+_Kind = TypeVar("_Kind", np.int64, np.float64)
+
+
 class Program(NamedTuple):
     """What to look for. All arrays are int64 and C-contiguous.
 
@@ -107,10 +149,16 @@ class Program(NamedTuple):
         states: Per state: number of its variable, whether a trend may start, class needed for that (-1: none),
             condition of that (-1: none), begin and end in ``links``, what is held there, whether events leave that
             are gone on from, begin and end in ``ends``, whether trends are held per anchor, how long their trends may
-            be (0: any time), and how long those of which all events are asked for. Shape (states, 13).
+            be (0: any time), how long those of which all events are asked for, begin and end in ``totals``, and the
+            class of its events (-1: none). Shape (states, 16).
         class_states: States in order of their classes.
         class_ends: Where those of each class begin in ``class_states``, and the end. Shape (classes + 1,).
-        links: State before, condition (-1: none), comparison (-1: none). Shape (links, 3).
+        links: State before, condition (-1: none), comparison (-1: none), begin and end in ``adds``. Shape (links, 5).
+        adds: Total of the state, and that of the state before which comes to it. Shape (adds, 2).
+        totals: How it is held, class of events that pass it on, see `NO_START`, the total that counts what the event
+            contributes to (-1: it contributes nothing), column (-1: none), whether its value counts. In order of
+            states. Shape (totals, 6).
+        added: What events add to the extremes that come to each total, see `ADDED_COLUMN`. Shape (totals, 3).
         conditions: Begin and end in ``condition_guards``, begin in ``condition_tables``. Shape (conditions, 3).
         condition_guards: Numbers of guards.
         condition_tables: Per set of intact guards, as bits, whether the condition holds.
@@ -121,18 +169,25 @@ class Program(NamedTuple):
         guard_ends: Where those of each class begin, and the end. Shape (classes + 1,).
         guard_sources: Guard states.
         registers: Per state and register, whether the event is remembered. Shape (states, registers).
-        ends: Query, condition (-1: none). Shape (ends, 2).
-        queries: Length of the window (0: unbounded), slide, span (0: none), wait (-1: none), whether it waits at all.
-            Shape (queries, 5).
+        ends: Query, condition (-1: none), begin in ``end_totals``. Shape (ends, 3).
+        end_totals: Totals that are added to the values of the query (-1: nothing).
+        values: How each value is held.
+        queries: Length of the window (0: unbounded), slide, span (0: none), wait (-1: none), whether it waits at all,
+            begin and end in ``values``, whether values differ from window to window. Shape (queries, 8).
         code: Instructions of comparisons, as `sparkext.udfs.comparisons.scan` wants them. Shape (instructions, 7).
         code_ends: Where those of each comparison begin, and the end. Shape (comparisons + 1,).
-        facts: Whether trends are held per anchor somewhere. Shape (1,).
+        facts: Whether trends are held per anchor somewhere; most rows of values that an event gives; to which
+            multiples of time starts are told apart (0: not at all), for how long, and whether older ones count, too.
+            Shape (5,).
     """
 
     states: Ints
     class_states: Ints
     class_ends: Ints
     links: Ints
+    adds: Ints
+    totals: Ints
+    added: Ints
     conditions: Ints
     condition_guards: Ints
     condition_tables: Ints
@@ -143,17 +198,31 @@ class Program(NamedTuple):
     guard_sources: Ints
     registers: Ints
     ends: Ints
+    end_totals: Ints
+    values: Ints
     queries: Ints
     code: Ints
     code_ends: Ints
     facts: Ints
 
 
+class Amounts(NamedTuple):
+    """Totals, of which numbers have a scale in place of the low word. All arrays have the same shape."""
+
+    high: Ints
+    low: Ints
+    number: Floats
+
+    def rows(self, *at: Any) -> Amounts:
+        """Some of them, by an index for each axis."""
+        return Amounts(self.high[at], self.low[at], self.number[at])
+
+
 class State(NamedTuple):
     """All that a run remembers of the key under way. Rows of events are numbered through the run.
 
     Attributes:
-        cursor: See `CURSOR_KEY_OPEN` and so on. Shape (13,).
+        cursor: See `CURSOR_KEY_OPEN` and so on. Shape (17,).
         nodes: See `NODE_START` and so on; the node before, and the anchor's row, are -1 if there is none.
             Shape (room, 10).
         registers: Per node and register, the row that is remembered (-1: none). Shape (room, registers).
@@ -169,7 +238,14 @@ class State(NamedTuple):
         waiting: See `WAIT_QUERY` and so on. Shape (room, 6).
         chosen: Per query, the node of the event at hand that is the best of its ends; then the queries that have one.
             Shape (2, queries).
-        out: See `OUT_QUERY` and so on. Shape (room, 6).
+        out: See `OUT_QUERY` and so on. Shape (room, 7).
+        lanes: Per lane, when its trends have started, in units of the grain. What is added up is held apart by lanes;
+            the first is for all that are told apart no longer. Shape (lanes,).
+        held: What is added up per total, entry and lane. Shape (totals, entries, lanes) each.
+        fresh: The same per node of the moment under way, total of its state and lane. Shape (room, totals, lanes) each.
+        ended: Per value and lane, of the event at hand. Shape (1, values, lanes) each.
+        waited: Per completion that waits, value of its query and lane. Shape (room, values, lanes) each.
+        given: Rows of values of completions that are found. Shape (room, values, 1) each.
         order: Scratch to sort the nodes of a moment. Shape (room,).
         found: Scratch for what comparisons find. Shape (room,).
         scratch: Registers of comparisons.
@@ -188,25 +264,49 @@ class State(NamedTuple):
     waiting: Ints
     chosen: Ints
     out: Ints
+    lanes: Ints
+    held: Amounts
+    fresh: Amounts
+    ended: Amounts
+    waited: Amounts
+    given: Amounts
     order: Ints
     found: Ints
     scratch: Registers
 
 
-def assemble(made: Completions, classes: int) -> Program:
-    """Lay the completion plan of a kernel plan with so many classes out in flat arrays."""
+def assemble(made: Completions, plan: KernelPlan) -> Program:
+    """Lay a completion plan out in flat arrays.
+
+    Args:
+        made: The completion plan.
+        plan: The kernel plan that it is of.
+    """
+    classes, columns = len(plan.classes), plan.columns
+    kinds = [plan.fields[field].arithmetic for query in made.queries for field in query.values]
     conditions = _Conditions()
     links: list[list[int]] = []
+    adds: list[list[int]] = []
+    totals: list[list[int]] = []
+    end_totals: list[int] = []
+    first = [0, *np.cumsum([len(state.totals) for state in made.states]).tolist()]
     ends: list[list[int]] = []
     states: list[list[int]] = []
     users = [(query, made.states_of(query)) for query in made.queries]
     for number, state in enumerate(made.states):
         begin, first_end = len(links), len(ends)
-        for link in state.links:
+        for place, link in enumerate(state.links):
             comparison = -1 if link.comparison is None else link.comparison
-            links.append([link.cell, conditions.number(link.condition), comparison])
+            first_add = len(adds)
+            for total, one in enumerate(state.totals):
+                adds += ([first[number] + total, first[link.cell] + of] for at, of in one.sources if at == place)
+            links.append([link.cell, conditions.number(link.condition), comparison, first_add, len(adds)])
         for query, asking in enumerate(made.queries):
-            ends += ([query, conditions.number(end.condition)] for end in asking.ends if end.state == number)
+            for end in asking.ends:
+                if end.state == number:
+                    ends.append([query, conditions.number(end.condition), len(end_totals)])
+                    end_totals += (-1 if total is None else first[number] + total for total in end.totals)
+        totals += (_total(one, first[number]) for one in state.totals)
         states.append(
             [
                 state.label,
@@ -222,6 +322,9 @@ def assemble(made: Completions, classes: int) -> Program:
                 int(state.is_open),
                 _longest([one for one, its in users if number in its]),
                 _longest([one for one, its in users if number in its and made.has_lists(one)]),
+                first[number],
+                first[number + 1],
+                -1 if state.event == NO_EVENT else state.event,
             ]
         )
     of_states = sorted((state.event, number) for number, state in enumerate(made.states))
@@ -244,6 +347,7 @@ def assemble(made: Completions, classes: int) -> Program:
     for column, register in enumerate(made.registers):
         how = FIRST_OF_ALL if register.side is Side.FIRST else LAST_OF_ALL
         registers[sorted(register.states) or slice(None), column] = how
+    first_value = [0, *np.cumsum([len(one.values) for one in made.queries]).tolist()]
     queries = [
         [
             0 if one.window is None else one.window.within,
@@ -251,16 +355,22 @@ def assemble(made: Completions, classes: int) -> Program:
             one.span or 0,
             -1 if one.wait is None else one.wait,
             int(one.waits),
+            first_value[number],
+            first_value[number + 1],
+            int(one.window is not None and one.span is None),
         ]
-        for one in made.queries
+        for number, one in enumerate(made.queries)
     ]
     programs = [coded(comparison.program) for comparison in made.comparisons]
     code_ends = np.cumsum([0, *map(len, programs)]).astype(np.int64)
     return Program(
-        states=_table(states, 13),
+        states=_table(states, 16),
         class_states=np.array([number for _, number in of_states], np.int64),
         class_ends=_ends([event for event, _ in of_states], classes),
-        links=_table(links, 3),
+        links=_table(links, 5),
+        adds=_table(adds, 2),
+        totals=_table(totals, 6),
+        added=_table([list(part_row(columns, one.addend)) for state in made.states for one in state.totals], 3),
         conditions=_table(conditions.rows, 3),
         condition_guards=np.array(conditions.guards, np.int64),
         condition_tables=np.array(conditions.tables, np.int64),
@@ -270,11 +380,13 @@ def assemble(made: Completions, classes: int) -> Program:
         guard_ends=_ends([made.guard_states[number].event for number in guards], classes),
         guard_sources=np.array(guard_sources, np.int64),
         registers=registers,
-        ends=_table(ends, 2),
-        queries=_table(queries, 5),
+        ends=_table(ends, 3),
+        end_totals=np.array(end_totals, np.int64),
+        values=np.array([kind.value for kind in kinds], np.int64),
+        queries=_table(queries, 8),
         code=np.concatenate([np.zeros((0, 7), np.int64), *programs]),
         code_ends=code_ends,
-        facts=np.array([any(s.is_open for s in made.states)], np.int64),
+        facts=np.array([any(s.is_open for s in made.states), *_lanes(made)], np.int64),
     )
 
 
@@ -288,12 +400,20 @@ def new_state(program: Program, nodes: int, entries: int, waiting: int, rows: in
         waiting: Room for completions that wait.
         rows: Room for completions that are found.
     """
-    states, guards = len(program.states), len(program.guard_states)
+    states, guards, totals = len(program.states), len(program.guard_states), len(program.totals)
+    of_state = int((program.states[:, STATE_TOTALS_END] - program.states[:, STATE_TOTALS]).max(initial=0))
+    of_query = int((program.queries[:, QUERY_VALUES_END] - program.queries[:, QUERY_VALUES]).max(initial=0))
+    waits = bool(program.queries[:, QUERY_WAITS].any())
+    lanes = 8 if program.facts[FACT_GRAIN] else 1
+    cursor = np.zeros(17, np.int64)
+    cursor[CURSOR_LANES] = 1
+    # The first lane is for what is told apart no longer.
+    cursor[CURSOR_LANE] = int(lanes > 1 and not program.facts[FACT_UNBOUNDED])
     has_lists = bool((program.states[:, STATE_KIND] > BEST).any())
     most_guard = int(program.guard_states[:, GUARD_BREAKS].max(initial=-1)) + 1
     most_guard = max(most_guard, int(program.condition_guards.max(initial=-1)) + 1)
     return State(
-        cursor=np.zeros(13, np.int64),
+        cursor=cursor,
         nodes=np.zeros((nodes, 10), np.int64),
         registers=np.zeros((nodes, program.registers.shape[1]), np.int64),
         best=np.full(states, -1, np.int64),
@@ -305,25 +425,36 @@ def new_state(program: Program, nodes: int, entries: int, waiting: int, rows: in
         broken=np.full(most_guard, NEVER_YET, np.int64),
         waiting=np.zeros((waiting, 6), np.int64),
         chosen=np.full((2, len(program.queries)), -1, np.int64),
-        out=np.zeros((rows, 6), np.int64),
+        out=np.zeros((rows, 7), np.int64),
+        lanes=np.full(lanes, NEVER_YET, np.int64),
+        held=_amounts(totals, entries if has_lists else 1, lanes),
+        fresh=_amounts(2 * states if totals else 0, of_state, lanes),
+        ended=_amounts(1, len(program.values), lanes),
+        waited=_amounts(waiting if waits and of_query else 0, of_query, lanes),
+        given=_amounts(max(rows, int(program.facts[FACT_VALUES])) if of_query else 0, of_query, 1),
         order=np.zeros(nodes, np.int64),
         found=np.zeros(entries, np.int64),
         scratch=registers_for(program.code, SCAN_CHUNK),
     )
 
 
-def with_room(state: State, nodes: int, entries: int, waiting: int) -> State:
+def _amounts(*shape: int) -> Amounts:
+    return Amounts(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape))
+
+
+def with_room(state: State, nodes: int, entries: int, waiting: int, fresh: int, lanes: int) -> State:
     """The state with more room, where it has less."""
 
-    def grown(array: Ints, size: int, axis: int = 0) -> Ints:
-        if array.shape[axis] >= size:
-            return array
-        shape = list(array.shape)
-        shape[axis] = size
-        made = np.zeros(shape, np.int64)
-        made[tuple(slice(0, length) for length in array.shape)] = array
-        return made
+    def amounts(of: Amounts, *sizes: int) -> Amounts:
+        shape = tuple(max(known, wanted) for known, wanted in zip(of.high.shape, sizes, strict=True))
+        return Amounts(_grown(of.high, shape), _grown(of.low, shape), _grown(of.number, shape))
 
+    def grown(array: Ints, size: int, axis: int = 0) -> Ints:
+        shape = list(array.shape)
+        shape[axis] = max(shape[axis], size)
+        return _grown(array, tuple(shape))
+
+    totals, in_lists, _ = state.held.high.shape
     return state._replace(
         nodes=grown(state.nodes, nodes),
         registers=grown(state.registers, nodes),
@@ -332,7 +463,41 @@ def with_room(state: State, nodes: int, entries: int, waiting: int) -> State:
         sources=grown(state.sources, entries, 1),
         found=grown(state.found, entries),
         waiting=grown(state.waiting, waiting),
+        lanes=grown(state.lanes, lanes),
+        held=amounts(state.held, totals, entries if len(state.lists) else in_lists, lanes),
+        fresh=amounts(state.fresh, fresh if totals else 0, 0, lanes),
+        ended=amounts(state.ended, 1, 0, lanes),
+        waited=amounts(state.waited, waiting if len(state.waited.high) else 0, 0, lanes),
     )
+
+
+def _grown(array: NDArray[_Kind], shape: tuple[int, ...]) -> NDArray[_Kind]:
+    """The array with more room, where it has less."""
+    if array.shape == shape:
+        return array
+    made = np.zeros(shape, array.dtype)
+    made[tuple(slice(0, length) for length in array.shape)] = array
+    return made
+
+
+def _total(one: StateTotal, first: int) -> list[int]:
+    start = NO_START if not one.starts else ANY_START if one.start_event is None else one.start_event
+    count = -1 if one.count is None else first + one.count
+    column = -1 if one.column is None else one.column
+    return [one.arithmetic.value, one.event, start, count, column, int(one.weighted)]
+
+
+def _lanes(made: Completions) -> tuple[int, int, int, int]:
+    """Most rows of values that an event gives, and how trends are told apart by their starts; see ``Program.facts``."""
+    counting = [one for one in made.queries if one.values]
+    most = sum(one.window.live if one.window and one.span is None else 1 for one in counting)
+    bounded = [one for one in counting if one.reach is not None]
+    if not bounded:
+        return most, 0, 0, 1
+    grain = gcd(*(1 if one.span is not None or one.window is None else one.window.slide for one in bounded))
+    # What waits is looked at again when its time has come.
+    horizon = max((one.reach or 0) + (one.wait or 0) for one in bounded)
+    return most, grain, horizon, int(len(bounded) < len(counting))
 
 
 def _longest(queries: Sequence[CompletionQuery]) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from sparkext.planner.kernel_plan.kernel_plan import Cell, Encoding, KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import Column, Encoding, KernelPlan
 from sparkext.udfs.state.assemble import anchored_cells
 from sparkext.udfs.state.parts import updates
 from sparkext.udfs.tables.columns import DOUBLE, WHOLE
@@ -29,12 +30,18 @@ class Differences(NamedTuple):
 def new_differences(plan: KernelPlan) -> Differences:
     """The differences of a plan."""
     cells = [one.cell for one in updates(plan)], [plan.cells[number] for number in anchored_cells(plan)]
-    rows = ([_row(plan, cell) for cell in mine] for mine in cells)
+    rows = ([part_row(plan.columns, cell.addend) for cell in mine] for mine in cells)
     return Differences(*(np.array(mine, np.int64).reshape(-1, 3) for mine in rows))
 
 
-def _row(plan: KernelPlan, cell: Cell) -> tuple[int, int, int]:
-    if cell.addend is None:
+def part_row(columns: Sequence[Column], addend: int | None) -> tuple[int, int, int]:
+    """What an event adds to an extreme, as a row of such a table.
+
+    Args:
+        columns: Of the plan.
+        addend: Which of them is added; None for nothing.
+    """
+    if addend is None:
         return -1, 0, 0
-    column = plan.columns[cell.addend]
-    return cell.addend, DOUBLE if column.unit == "double" else WHOLE, column.encoding is Encoding.GREATEST_DIFFERENCE
+    column = columns[addend]
+    return addend, DOUBLE if column.unit == "double" else WHOLE, column.encoding is Encoding.GREATEST_DIFFERENCE

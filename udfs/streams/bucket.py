@@ -52,14 +52,19 @@ class StreamPlan:
     @property
     def windows(self) -> tuple[Window, ...]:
         """All kinds of windows, none of which is unbounded."""
+        asked = self.plan.completions
+        if asked is not None and asked.windows is not None:
+            return (asked.windows,)
         return tuple(window for window in self.plan.windows if window is not None)
 
     @property
     def is_by_event(self) -> bool:
         """Whether each row is of an event, and final once the watermark has passed that, and for how long it waits."""
         asked = self.plan.completions
-        return asked is not None and all(
-            query.has_rows and (query.wait is not None or not query.waits) for query in asked.queries
+        return (
+            asked is not None
+            and asked.windows is None
+            and all(query.has_rows and (query.wait is not None or not query.waits) for query in asked.queries)
         )
 
 

@@ -17,6 +17,7 @@ from sparkext.udfs.tables.program import Ints
 from sparkext.udfs.workers.completion_run import CompletionRun
 from sparkext.udfs.workers.machine import Machine
 from sparkext.udfs.workers.pool_run import PoolRun
+from sparkext.udfs.workers.window_by_window import completion_run
 
 _OUTPUT_BYTES = 1 << 20
 """Room for result rows of a bucket; most have few."""
@@ -115,7 +116,7 @@ def window_rows(
         yield from WindowRun(plan, layout, windows).results(sorted_events)
         return
     ((first, last),) = windows  # of one query; windows before and after it lack some of their events
-    for rows in CompletionRun(plan, layout, _OUTPUT_BYTES).results(sorted_events):
+    for rows in completion_run(plan, layout, output_bytes=_OUTPUT_BYTES).results(sorted_events):
         numbers = as_int64(rows.column(layout.group_keys + 1))
         yield rows.take(as_arrow(np.flatnonzero((numbers >= first) & (numbers <= last))))
 

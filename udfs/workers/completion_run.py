@@ -33,12 +33,12 @@ from sparkext.udfs.completions.program import (
     OUT_NODE,
     OUT_QUERY,
     OUT_ROW,
+    OUT_VALUES,
     OUT_WINDOW,
 )
 from sparkext.udfs.completions.tallies import Tallies
 from sparkext.udfs.tables.batch import Batch
 from sparkext.udfs.tables.program import NO_KEY, Ints
-from sparkext.udfs.workers.completion_counting import Counter
 from sparkext.udfs.workers.fallback import Fallback
 from sparkext.udfs.workers.kept_rows import KeptRows
 from sparkext.udfs.workers.pool_run import OUTPUT_BYTES, PoolRun
@@ -78,8 +78,6 @@ class CompletionRun(PoolRun):
         self._asked: Completions = plan.completions
         self._adds = any(cell.event != NO_EVENT for cell in plan.cells)
         self._found = CompletionMachine(plan, rows, Form(), nodes)
-        self._counter = None if self._asked.counting is None else Counter(self._asked)
-        self._times = np.zeros(0, np.int64)
         self._kept = KeptRows(len(self._asked.shown))
         self._tallies = Tallies(self._asked.queries)
         self._key = -1
@@ -124,9 +122,6 @@ class CompletionRun(PoolRun):
         shown = arrow.select(range(first + orders, arrow.num_columns))
         self._shown_types = list(shown.schema.types)
         self._kept.add(shown, self._base)
-        if self._counter is not None:
-            self._counter.add(batch, moments, self._base)
-            self._times = batch.time
         row = 0
         part = self._found.begin(batch, self._base)
         while row < rows:
@@ -180,14 +175,15 @@ class CompletionRun(PoolRun):
             if query.counted:
                 self._tallies.add(number, mine[:, OUT_KEY], mine[:, OUT_WINDOW], mine[:, OUT_LAST])
             if query.has_rows:
-                yield self._rows_of(query, mine)
+                yield self._rows_of(number, mine)
 
     def _taken(self) -> Ints:
         """Completions that have been found since."""
         return self._found.taken()
 
-    def _rows_of(self, query: CompletionQuery, found: Ints) -> pa.RecordBatch:
-        """The rows of completions: one for each window."""
+    def _rows_of(self, number: int, found: Ints) -> pa.RecordBatch:
+        """The rows of completions of a query: one for each window."""
+        query = self._asked.queries[number]
         times = found[:, OUT_LAST] - found[:, OUT_WINDOW] + 1
         slots: dict[int, pa.Array] = {}
         for one in query.shown:
@@ -201,16 +197,17 @@ class CompletionRun(PoolRun):
             else:
                 assert one.register is not None
                 slots[one.slot] = self._kept.take(slot.column, self._found.registers(found[:, OUT_NODE], one.register))
-        keys, windows, rows = found[:, OUT_KEY], found[:, OUT_WINDOW], found[:, OUT_ROW]
+        keys, windows, at = found[:, OUT_KEY], found[:, OUT_WINDOW], found[:, OUT_VALUES]
         if (times != 1).any():
             repeated = np.repeat(np.arange(len(found)), times)
             begun = np.cumsum(times) - times
             windows = windows[repeated] + np.arange(len(repeated)) - begun[repeated]
-            keys, rows = keys[repeated], rows[repeated]
-            slots = {number: array.take(as_arrow(repeated)) for number, array in slots.items()}
+            keys, at = keys[repeated], at[repeated]
+            slots = {slot: array.take(as_arrow(repeated)) for slot, array in slots.items()}
         values: dict[int, FieldValues] = {}
-        if self._counter is not None and query.values:
-            values = self._counter.fields(query, rows, self._times[rows - self._base], windows)
+        for field, total in zip(query.values, self._found.values(number, at, windows), strict=True):
+            is_number = self._plan.fields[field].arithmetic is Arithmetic.NUMBER
+            values[field] = FieldValues(total.low, numbers=total.number) if is_number else FieldValues(*total)
         return self._batch(query.bank, keys, windows, values, slots)
 
     def _variables(self, query: CompletionQuery, nodes: Ints) -> pa.Array:
