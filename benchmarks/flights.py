@@ -20,7 +20,7 @@ def run(bench: Bench) -> Result:
     spark = bench.spark
     number = load(spark)
     made = define_views(spark)
-    views = [statement.view for statement in made if statement.view is not None and statement.pattern is not None]
+    views = [statement.view for statement in made if statement.view is not None and statement.has_windows]
     views = views[: bench.pick(len(views), 4, 2)]
     found: dict[str, dict[str, pa.Table]] = {"off": {}, "auto": {}}
 

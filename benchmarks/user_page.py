@@ -70,7 +70,7 @@ OF_SPARKEXT = (
     Line("creating a view", "small", "creating a view"),
     Line("the first query of a session", "first-query", "first query of a session", "first query of Spark's own"),
     Line(
-        "a stream, all of it, 500,000 events a micro-batch",
+        "4,000,000 events of a stream, in 8 micro-batches",
         "streams",
         "500,000 events a trigger",
         "batch pass over as many of the events",

@@ -26,7 +26,7 @@ _EPOCH = datetime(1970, 1, 1)
 _DAY = timedelta(days=1)
 
 Rows: TypeAlias = dict[tuple[Any, ...], tuple[Any, ...]]
-"""By group and start of window, the measures."""
+"""By group and start of window, or step of the funnel, the measures."""
 
 Events: TypeAlias = dict[tuple[str, str, datetime], list["Flight"]]
 """By group, aircraft and start of window, the flights."""
@@ -100,7 +100,7 @@ class Expected:
 
 
 def enumerated() -> list[Expected]:
-    """What all views but one should hold, without Spark."""
+    """What all views with windows but ``sudden`` should hold, without Spark."""
     gc.disable()  # it would look again and again at a million objects, all of which are needed to the end
     try:
         flights = sorted(_flights(), key=lambda flight: flight.departs)
@@ -125,11 +125,24 @@ def joined(spark: SparkSession) -> Expected:
     return Expected("sudden", "self-join in Spark SQL", _sudden(spark))
 
 
+def looped() -> Expected:
+    """What `steps_of` should give, without Spark."""
+    flights = sorted(_flights(), key=lambda flight: flight.departs)
+    return Expected("wrong_days", "loops over flights", _wrong_days(flights))
+
+
+def steps_of(spark: SparkSession) -> list[Row]:
+    """Of the funnel, for each carrier and step how many flights there are, and how many minutes they take."""
+    return spark.sql(
+        "SELECT carrier, step, NULL, count(*), sum(took), max(took), sum(size(evidence)) FROM wrong_days GROUP BY ALL"
+    ).collect()
+
+
 def check(expected: Expected, rows: Sequence[Row]) -> Check:
     """Compare all rows of a view with what it should hold."""
     found = by_group_and_window(rows)
     differences = [
-        f"{key[0]}, window from {key[1]}: {found.get(key)} instead of {expected.rows.get(key)}"
+        f"{key[0]}, {key[1]}: {found.get(key)} instead of {expected.rows.get(key)}"
         for key in sorted(found.keys() | expected.rows.keys())
         if not _equal(found.get(key), expected.rows.get(key))
     ]
@@ -139,7 +152,7 @@ def check(expected: Expected, rows: Sequence[Row]) -> Check:
 
 
 def by_group_and_window(rows: Iterable[Row]) -> Rows:
-    """The measures of a view's rows, whose columns are the group, the window's start and end, and these."""
+    """The measures of rows whose columns are the group, the window's start (or the step), its end, and these."""
     return {(row[0], row[1]): tuple(row[3:]) for row in rows}
 
 
@@ -210,6 +223,28 @@ def _bad_weeks(flights: Iterable[Flight]) -> Rows:
             found[1] += holding * sum(delays)
             found[2] += holding * len(delays)
     return {key: (count, total / number) for key, (count, total, number) in totals.items() if count}
+
+
+def _wrong_days(flights: Iterable[Flight]) -> Rows:
+    """For each flight of the funnel, the latest flight on time that it can have begun with."""
+    by_aircraft: dict[str, list[Flight]] = defaultdict(list)
+    for flight in flights:
+        by_aircraft[flight.aircraft].append(flight)
+    totals: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0, 0, 0])
+    for own in by_aircraft.values():
+        for place, last in enumerate(own):
+            steps = {"O": 1, "L": 2, "S": 2, "V": 3}.get(last.letter, 0)
+            earlier = [e for e in own[:place] if last.departs - timedelta(hours=12) < e.departs < last.departs]
+            first = last if steps == 1 else None
+            for start in (e for e in earlier if e.letter == "O"):
+                late = any(e.letter in "LS" and e.departs > start.departs for e in earlier)
+                if steps == 2 or (steps == 3 and late):
+                    first = start
+            if first is not None:
+                minutes = (last.departs - first.departs) // timedelta(minutes=1)
+                found = totals[first.carrier, ("OnTime", "Late", "VeryLate")[steps - 1]]
+                found[:] = found[0] + 1, found[1] + minutes, max(found[2], minutes), found[3] + steps
+    return {key: tuple(found) for key, found in totals.items()}
 
 
 def _choices(ways: Iterable[int], least: int) -> int:

@@ -64,7 +64,14 @@ def test_the_example(tmp_path: Path) -> None:
     target = tmp_path / "flights.ipynb"
     run(NOTEBOOK, target)
     cells = _format.read(target, as_version=4).cells
-    pictures = [
-        out for cell in cells if cell.cell_type == "code" for out in cell.outputs if "text/html" in out.get("data", {})
-    ]
-    assert any("<svg" in out.data["text/html"] for out in pictures)
+    shown = {
+        cell.id: out.data["text/html"]
+        for cell in cells
+        if cell.cell_type == "code"
+        for out in cell.outputs
+        if "text/html" in out.get("data", {})
+    }
+    chart = shown.pop("funnel-03")
+    assert chart.count("<rect") == 3
+    assert "VeryLate</text>" in chart
+    assert any("<svg" in picture for picture in shown.values())

@@ -20,7 +20,6 @@ from pyspark.sql import SparkSession
 
 import sparkext
 from sparkext.cli.compile_command import smallest_plan
-from sparkext.cli.sql_file import statements
 from sparkext.cli.submit import PROGRAMS
 from sparkext.jvm.errors import CONDITIONS
 from sparkext.settings import BUDGET, KNOWN
@@ -130,23 +129,14 @@ def test_logging_as_the_page_says(spark: SparkSession, capfd: pytest.CaptureFixt
     assert "planned sparkext: pool 1, 1 query\n  Queries\n    (1) " in capfd.readouterr().err
 
 
-@pytest.mark.usefixtures("spark")
-def test_what_the_readme_lets_people_paste(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("heading", ["Paste and run", "Trends of any length"])
+def test_what_the_readme_lets_people_paste(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str], heading: str
+) -> None:
     """It prints what stands below it."""
-    (_, example), (_, printed), *_ = blocks(ROOT / "README.md")["Paste and run"]
-    exec(example, {})
-    assert capsys.readouterr().out.strip() == printed.strip()
-
-
-def test_the_example_of_the_readme(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
-    """Over the deliveries of the examples."""
-    define_deliveries, *_ = [
-        s.sql for s in statements((ROOT / "examples" / "deliveries.sql").read_text()) if "VALUES" in s.sql
-    ]
-    spark.sql(define_deliveries)
-    ((_, example),) = blocks(ROOT / "README.md")["An example"][:1]
+    (_, example), (_, printed) = blocks(ROOT / "README.md")[heading]
     exec(example, {"spark": spark})
-    assert re.search(r"\|district\|\s+window_start\|rounds\|minutes\|", capsys.readouterr().out)
+    assert capsys.readouterr().out.strip() == printed.strip()
 
 
 def test_the_commands_of_the_readme() -> None:
