@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sparkext.sql.quoting import identifier
 from tests.support.class_archive import options
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def spark(spark_session: SparkSession, settings: tuple[str, dict[str, str]]) -> 
     yield spark_session
     for view in spark_session._jsparkSession.sessionState().catalog().getTempViewNames().mkString("\0").split("\0"):
         if view and not view.startswith("__"):
-            spark_session.catalog.dropTempView(view)
+            spark_session.sql(f"DROP VIEW {identifier(view)}")  # of which the session is told
     text, known = settings
     if _all_settings(spark_session) != text:
         for name, value in spark_session.conf.getAll.items():

@@ -40,8 +40,8 @@ def table(spark: SparkSession, tmp_path: Path) -> Iterator[None]:
 
 def explained(spark: SparkSession) -> str:
     """Without how many events kernels have interpreted, which depends on what has been compiled on the machine."""
-    lines = (row[0] for row in spark.sql("EXPLAIN SHARING").collect())
-    return "\n".join(line for line in lines if not line.lstrip().startswith("Kernels: "))
+    [row] = spark.sql("EXPLAIN SHARING").collect()
+    return "\n".join(line for line in row.plan.split("\n") if not line.lstrip().startswith("Kernels: "))
 
 
 def create(spark: SparkSession, *names: str) -> None:
