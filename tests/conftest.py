@@ -87,7 +87,7 @@ def spark(spark_session: SparkSession, settings: tuple[str, dict[str, str]]) -> 
     yield spark_session
     for view in spark_session._jsparkSession.sessionState().catalog().getTempViewNames().mkString("\0").split("\0"):
         if view and not view.startswith("__"):
-            spark_session.sql(f"DROP VIEW {identifier(view)}")  # of which the session is told
+            spark_session.sql(f"DROP VIEW IF EXISTS {identifier(view)}")  # of which the session is told
     text, known = settings
     if _all_settings(spark_session) != text:
         for name, value in spark_session.conf.getAll.items():

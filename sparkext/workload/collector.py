@@ -44,18 +44,21 @@ class Collector:
     def __init__(self, collect: Callable[[], object]) -> None:
         """Look by calling ``collect``, a method."""
         self._collect = weakref.WeakMethod(collect)
-        self._expected: set[int] = set()
+        self._expected: dict[int, float] = {}
         self._is_due = False
         self._is_due_later = False
         self._took = 0.0
 
     def expect(self, numbers: Iterable[int]) -> None:
         """Look soon, unless all ``numbers`` are settled until then: of clauses, or 0 to look in any case."""
-        self._expected.update(numbers)
-        if self._is_due:
-            return
-        self._is_due = True
-        self._put(max(SOON, SHARE * self._took), in_any_case=False)
+        now = time.monotonic()
+        self._expected.update(dict.fromkeys(numbers, now))
+        self._look_soon()
+
+    def _look_soon(self) -> None:
+        if not self._is_due:
+            self._is_due = True
+            self._put(max(SOON, SHARE * self._took), in_any_case=False)
 
     def expect_later(self) -> None:
         """Look in any case, but not as soon."""
@@ -69,15 +72,20 @@ class Collector:
 
     def settle(self, number: int) -> None:
         """A clause is read, so the view that calls for it has not gone."""
-        self._expected.discard(number)
+        self._expected.pop(number, None)
 
     def is_expecting(self) -> bool:
         """Whether something is to be looked for."""
         return bool(self._expected)
 
     def done(self) -> None:
-        """It has been looked."""
-        self._expected.clear()
+        """It has been looked; but what statements of just now do to views may be yet to come."""
+        old = time.monotonic() - SOON
+        for number, since in list(self._expected.items()):
+            if since <= old:
+                self._expected.pop(number, None)
+        if self._expected:
+            self._look_soon()
 
     def collect(self) -> None:
         """Look at once."""

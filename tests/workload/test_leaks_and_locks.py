@@ -20,6 +20,7 @@ from sparkext.jvm.plans import analysed_plan
 from sparkext.session import parsers_of
 from sparkext.workload import collector, making, pools
 from sparkext.workload import workload as workload_module
+from sparkext.workload.collector import Collector
 from sparkext.workload.planning import Planned
 from sparkext.workload.run import KEPT, Run
 from sparkext.workload.runs import Runs
@@ -300,6 +301,10 @@ def test_a_run_that_spark_computes_anew_while_it_is_released_is_not_kept(
 def test_a_pool_that_is_forgotten_while_it_is_planned(views: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when its last view has been dropped just before, and another thread finds that out only now."""
 
+    def not_now(collector: Collector, in_any_case: bool) -> None:
+        del in_any_case
+        collector._is_due = collector._is_due_later = False
+
     def plan(*given: Any) -> Planned:
         with monkeypatch.context() as dropped, ThreadPoolExecutor(1) as other:
             dropped.setattr(workload_module, "trend_views", lambda _: {})
@@ -311,6 +316,7 @@ def test_a_pool_that_is_forgotten_while_it_is_planned(views: SparkSession, monke
     views.sql("REFRESH SHARING")
     planned = making.plan
     monkeypatch.setattr(making, "plan", plan)
+    monkeypatch.setattr(Collector, "look", not_now)
     assert values(views.table("one")) == [("x", 3)]
     assert is_anything_kept(views)
     workload(views).collect()
