@@ -108,7 +108,7 @@ def seconds(plan: KernelPlan, clicks: Clicks, rounds: int) -> float:
                 batch.num_rows for batch in PoolRun(plan, Layout(1, 0), form=KernelForm(0)).results(iter(batches))
             )
         else:
-            run = CompletionRun(plan, Layout(1, 0), form=KernelForm(0))
+            run = CompletionRun(plan, Layout(1, 0), form=KernelForm(patience=0))
             found = sum(batch.num_rows for batch in run.results(iter(batches)))
         taken.append(time.perf_counter() - begin)
         assert found > 0
@@ -128,7 +128,7 @@ def kernel(events: int, rounds: int) -> None:
         "COUNT(DISTINCT …) WITHIN 1 HOUR SLIDE 10 SECONDS": [funnel("sliding", COUNTS, window=sliding)],
         "twenty funnels, counts": [funnel(one.name, COUNTS, STEPS[: 2 + n % 5]) for n, one in enumerate(twenty)],
     }
-    CompletionMachine(compiled([funnel("warm", ROWS)]), 1 << 16, Form(0))
+    CompletionMachine(compiled([funnel("warm", ROWS)]), 1 << 16, Form(patience=0))
     print(f"a funnel of six steps, {events:,} events, {EVENTS_A_USER} a user, the least of {rounds} rounds")
     taken = {name: seconds(compiled(queries), clicks, rounds) for name, queries in cases.items()}
     for name, took in taken.items():

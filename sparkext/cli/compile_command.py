@@ -10,11 +10,10 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.compile import compile_completions
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.patterns.pattern_grammar import lexemes, parse_pattern
-from sparkext.planner.patterns.query import Aggregate, EventClass, Function, Query
-from sparkext.planner.sharing.prefixes import share_nothing
+from sparkext.planner.patterns.query import Aggregate, Completion, EventClass, Function, Query
 from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.jit import compiled
 from sparkext.udfs.workers.every_variant import every_variant
@@ -28,20 +27,23 @@ def add(commands: Any) -> None:
         help="compile the kernel ahead of the first query, for an image or when a machine starts",
         description="Compile the variants of the kernel that queries may need, several at a time, and keep them where "
         "queries of this user look for them: plain, for queries that share no more than equal beginnings; forms, for "
-        "those that share linear forms; full, for pools with NOT, PREV, SPAN or the like. Each takes 10 to 30 "
-        "seconds of a core. Those that are kept already are left as they are.",
+        "those that share linear forms; full, for pools with NOT, PREV, SPAN or the like; completions, for ONE ROW PER "
+        "COMPLETION and what is counted of completions. Each takes 10 to 30 seconds of a core. Those that are kept "
+        "already are left as they are.",
     )
     command.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time; all cores")
-    command.add_argument("variants", nargs="*", metavar="variant", help="plain, forms or full; all if left out")
+    command.add_argument(
+        "variants", nargs="*", metavar="variant", help="plain, forms, full or completions; all if left out"
+    )
     command.set_defaults(run=run)
 
 
 def smallest_plan() -> KernelPlan:
-    """The plan of a query of one event; what is compiled does not depend on the plan."""
+    """The plan of a query for completions of one event; what is compiled does not depend on the plan."""
     pattern = parse_pattern(lexemes("A", 0), 0, 1)
-    query = Query("", pattern, (("A", EventClass("type", "A", None)),), (Aggregate(Function.COUNT),), None)
-    template = template_of([query])
-    return compile_plan(template, share_nothing(template))
+    count, completion = (Aggregate(Function.COUNT),), Completion(has_rows=True)
+    query = Query("", pattern, (("A", EventClass("type", "A", None)),), count, None, completion=completion)
+    return compile_completions(template_of([query]))
 
 
 def run(asked: argparse.Namespace) -> int:

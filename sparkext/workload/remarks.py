@@ -60,7 +60,8 @@ def remarks(queries: Sequence[BoundQuery], seen: ObservedStatistics) -> Iterator
     if seen.tied > MANY_TIED:
         yield (
             f"{100 * seen.tied:.0f} % of the events have their keys and {first.time_canonical} in common with another; "
-            "such events are never in one trend. ORDER BY a finer time, or a number that tells them apart"
+            "such events are never in one trend. ORDER BY a finer time; completions may have ORDER BY ts, seq, with a "
+            "number that tells them apart"
         )
 
 

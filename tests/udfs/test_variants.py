@@ -14,17 +14,22 @@ import numba
 import pyarrow as pa
 import pytest
 
+from sparkext.cli.compile_command import smallest_plan
 from sparkext.cli.main import main
-from sparkext.planner.compiler.compile import compile_plan
+from sparkext.planner.compiler.compile import compile_completions, compile_plan
 from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.planner.sharing.template import template_of
+from sparkext.udfs.completions.form import Form
+from sparkext.udfs.completions.machine import CompletionMachine
 from sparkext.udfs.jit import compiled
+from sparkext.udfs.tables.batch import no_batch
 from sparkext.udfs.unpacked import COMPILED_FOLDERS
 from sparkext.udfs.workers import variants
 from sparkext.udfs.workers.every_variant import every_variant
 from sparkext.udfs.workers.machine import Machine
 from sparkext.udfs.workers.pool_run import PoolRun
-from sparkext.udfs.workers.variants import COMPILED, INTERPRETED, Arguments, KernelForm, Variant
+from sparkext.udfs.workers.variants import COMPILED, INTERPRETED, Arguments, CompletionArguments, KernelForm, Variant
+from tests.support.completion_pools import draw
 from tests.support.kernel_harness import combined, source_batch
 from tests.support.sharing_plans import draw_plan
 from tests.support.workloads import workload
@@ -233,14 +238,28 @@ def test_variants_compiled_ahead_are_those_of_machines(
     template = template_of(workload(Random(seed)).queries)
     for plan in (compile_plan(template, draw_plan(Random(seed), template)), kleene(None)):
         variant = Machine(plan, None, combine=True)._variant
-        (ahead,) = (Variant(one) for one in every_variant(kleene(None)) if one.name == variant.name)
-        assert ahead._signature == variant._signature
+        (ahead,) = (Variant(one) for one in every_variant(smallest_plan()) if one.name == variant.name)
+        assert ahead._signatures == variant._signatures
     assert compilers.started == []
 
 
+def test_that_of_completions_is_compiled_ahead_as_it_is_called() -> None:
+    (*_, ahead) = every_variant(smallest_plan())
+    assert ahead.name == "completions"
+    compared = 0
+    for seed in range(20):
+        queries = draw(Random(seed))[0].queries
+        for query in queries:
+            plan = compile_completions(template_of([query]))
+            machine = CompletionMachine(plan, 1, Form(), 1)
+            assert CompletionArguments(*machine.arrays, no_batch(plan)).signatures() == ahead.signatures()
+            compared += 1
+    assert compared > 20
+
+
 def test_all_variants_ahead() -> None:
-    names = [arguments.name for arguments in every_variant(kleene(None))]
-    assert names == ["plain", "forms", "full"]
+    names = [arguments.name for arguments in every_variant(smallest_plan())]
+    assert names == ["plain", "forms", "full", "completions"]
 
 
 def test_the_command_compiles_what_is_asked_for(
@@ -262,7 +281,7 @@ def test_the_command_compiles_what_is_asked_for(
     assert "full: compiled" in said.out
     assert f"0 MB in {compiled.DIRECTORY}" in said.out
     assert main(["compile", "prev"]) == 2
-    assert "no variant 'prev'; there are plain, forms, full" in capsys.readouterr().err
+    assert "no variant 'prev'; there are plain, forms, full, completions" in capsys.readouterr().err
     compilers.program = FAILS
     assert main(["compile", "forms"]) == 1
     assert "forms could not be kept" in capsys.readouterr().err
@@ -301,7 +320,7 @@ def test_a_process_compiles_for_the_next(tmp_path: Path) -> None:
 
 def test_what_a_kernel_is_handed_is_part_of_its_sources() -> None:
     """It reads parts of named tuples by their place, so it is compiled anew when one of them changes."""
-    todo: list[object] = [one for arguments in every_variant(kleene(None)) for one in arguments]
+    todo: list[object] = [*every_variant(smallest_plan())]
     modules: set[str] = set()
     while todo:
         one = todo.pop()

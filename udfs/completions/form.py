@@ -23,10 +23,12 @@ class Form:
     """The functions of the kernel, by name.
 
     Args:
+        ready: Called before the compiled form is first used; sees to it that it is there.
         patience: Events that are looked at interpreted.
     """
 
-    def __init__(self, patience: int = PATIENCE) -> None:
+    def __init__(self, ready: Callable[[], object] = lambda: None, patience: int = PATIENCE) -> None:
+        self._ready = ready
         self._patience = patience if CAN_INTERPRET else 0
 
     def of(self, name: str, rows: int = 0) -> Callable[..., Any]:
@@ -34,4 +36,7 @@ class Form:
         if numba.config.DISABLE_JIT or kernel.advance.signatures:
             return _COMPILED[name]
         _seen[0] += rows
-        return _INTERPRETED[name] if _seen[0] <= self._patience else _COMPILED[name]
+        if _seen[0] <= self._patience:
+            return _INTERPRETED[name]
+        self._ready()
+        return _COMPILED[name]

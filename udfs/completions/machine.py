@@ -31,6 +31,8 @@ from sparkext.udfs.completions.program import (
     WANTS_NODES,
     WANTS_WAITING,
     Amounts,
+    Program,
+    State,
     assemble,
     new_state,
     with_room,
@@ -67,6 +69,11 @@ class CompletionMachine:
         self._extended: Batch | None = None
         self._given = self._state.given.rows(slice(0), slice(None), 0)
         self._base = 0
+
+    @property
+    def arrays(self) -> tuple[Program, State]:
+        """What the kernel works with now."""
+        return self._program, self._state
 
     def begin(self, batch: Batch, base: int) -> Batch:
         """A batch with the events of earlier ones that comparisons may look at; its first row is numbered ``base``."""

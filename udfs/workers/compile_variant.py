@@ -1,6 +1,6 @@
 """Compiles a variant of the kernel, keeps it, and says so in its file; see `sparkext.udfs.workers.variants`::
 
-python -m sparkext.udfs.workers.compile_variant LOCK < signature
+python -m sparkext.udfs.workers.compile_variant LOCK < signatures
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import pickle
 import sys
 
 from sparkext.udfs.jit.private_parts import MISSING
-from sparkext.udfs.workers.variants import compile_signature, note_done
+from sparkext.udfs.workers.variants import compile_signatures, note_done
 
 if not MISSING:
     from numba.core.targetconfig import TargetConfig
@@ -41,5 +41,5 @@ if __name__ == "__main__":
     gc.set_threshold(500_000, 20, 100)  # most of what is made is needed to the end: by default a tenth of the time
     if not MISSING:
         compare_quickly()
-    compile_signature(pickle.load(sys.stdin.buffer))
+    compile_signatures(pickle.load(sys.stdin.buffer))
     note_done(int(sys.argv[1]))

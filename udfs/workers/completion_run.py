@@ -37,12 +37,12 @@ from sparkext.udfs.completions.program import (
     OUT_WINDOW,
 )
 from sparkext.udfs.completions.tallies import Tallies
-from sparkext.udfs.tables.batch import Batch
+from sparkext.udfs.tables.batch import Batch, no_batch
 from sparkext.udfs.tables.program import NO_KEY, Ints
 from sparkext.udfs.workers.fallback import Fallback
 from sparkext.udfs.workers.kept_rows import KeptRows
 from sparkext.udfs.workers.pool_run import OUTPUT_BYTES, PoolRun
-from sparkext.udfs.workers.variants import KernelForm
+from sparkext.udfs.workers.variants import CompletionArguments, KernelForm, variant_of
 
 ROWS = 1 << 16
 """Room for completions before they are handed on."""
@@ -77,7 +77,7 @@ class CompletionRun(PoolRun):
         assert layout.chunk is None
         self._asked: Completions = plan.completions
         self._adds = any(cell.event != NO_EVENT for cell in plan.cells)
-        self._found = CompletionMachine(plan, rows, Form(), nodes)
+        self._found = CompletionMachine(plan, rows, Form(self._wait_for_kernel), nodes)
         self._kept = KeptRows(len(self._asked.shown))
         self._tallies = Tallies(self._asked.queries)
         self._key = -1
@@ -87,6 +87,10 @@ class CompletionRun(PoolRun):
         self._first_key = 0
         self._last: list[pa.Scalar] | None = None
         self._shown_types: list[pa.DataType] = []
+
+    def _wait_for_kernel(self) -> None:
+        """Return when the kernel of completions is loaded; one process of a machine compiles it."""
+        variant_of(CompletionArguments(*self._found.arrays, no_batch(self._plan))).wait()
 
     def results(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Partial results of the stream, in batches."""

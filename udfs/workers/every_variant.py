@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
+from sparkext.udfs.completions.form import Form
+from sparkext.udfs.completions.machine import CompletionMachine
 from sparkext.udfs.state.assemble import assemble
 from sparkext.udfs.state.difference_tables import Differences
 from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past
@@ -12,14 +14,15 @@ from sparkext.udfs.state.pane_tables import new_panes
 from sparkext.udfs.state.region_tables import new_regions
 from sparkext.udfs.state.span_tables import new_spans
 from sparkext.udfs.tables.batch import no_batch
-from sparkext.udfs.workers.variants import Arguments
+from sparkext.udfs.workers.variants import Arguments, Compilable, CompletionArguments
 
 
-def every_variant(plan: KernelPlan) -> Iterator[Arguments]:
-    """Arguments of each variant, that with the fewest parts first.
+def every_variant(plan: KernelPlan) -> Iterator[Compilable]:
+    """Arguments of each variant, that with the fewest parts first, and that of completions last.
 
     Args:
-        plan: Any plan; parts that it does not have are empty, which makes no difference to what is compiled.
+        plan: Any plan with completions; parts that it does not have are empty, which makes no difference to what is
+            compiled.
     """
     program = assemble(plan)
     state, nothing = new_state(program), program.blanks[:0, :1].repeat(3, axis=1)
@@ -39,3 +42,5 @@ def every_variant(plan: KernelPlan) -> Iterator[Arguments]:
     yield forms._replace(regions=None)
     yield forms
     yield whole
+    assert plan.completions is not None
+    yield CompletionArguments(*CompletionMachine(plan, 1, Form(), 1).arrays, no_batch(plan))

@@ -17,7 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numba
 
@@ -32,11 +32,27 @@ INTERPRETED = interpreted(run)
 
 Kernel = Callable[..., int]
 
-PLAIN, FORMS, FULL = "plain", "forms", "full"
-"""Names of the variants: with nothing that a plan may do without, with linear forms, with all.
+PLAIN, FORMS, FULL, COMPLETIONS = "plain", "forms", "full", "completions"
+"""Names of the variants: with nothing that a plan may do without, with linear forms, with all; and the kernel that
+finds completions.
 
 Not one for each set of parts that a plan has, since compiling each takes as long as many passes do.
 """
+
+Signatures: TypeAlias = dict[str, tuple[Any, ...]]
+"""Types that functions are called with, by the names of the functions."""
+
+
+class Compilable(Protocol):
+    """What a variant is called with."""
+
+    @property
+    def name(self) -> str:
+        """Of the variant."""
+
+    def signatures(self) -> Signatures:
+        """Of all of its functions."""
+
 
 _DONE = b"compiled\n"
 _FAILURES = 2
@@ -64,12 +80,41 @@ class Arguments(NamedTuple):
             return FULL
         return PLAIN if self.regions is None else FORMS
 
+    def signatures(self) -> Signatures:
+        """Of the kernel."""
+        number = numba.typeof(0)
+        return {"run": (number, *map(numba.typeof, self), number, numba.typeof(True))}
+
+
+class CompletionArguments(NamedTuple):
+    """What the kernel of completions is called with, but for numbers."""
+
+    program: Any
+    state: Any
+    batch: Any
+
+    @property
+    def name(self) -> str:
+        """Of the variant."""
+        return COMPLETIONS
+
+    def signatures(self) -> Signatures:
+        """Of the four functions of that kernel."""
+        program, state, batch = map(numba.typeof, self)
+        number, moments, keys = numba.typeof(0), numba.typeof(self.batch.new_key), numba.typeof(self.batch.time)
+        return {
+            "advance": (program, state, batch, moments, keys, number, number),
+            "finish": (program, state),
+            "settle_time": (program, state, number),
+            "compact": (program, state),
+        }
+
 
 class Variant:
     """One variant, in this process.
 
     Args:
-        arguments: Of a machine whose plan is of the variant.
+        arguments: Of a machine whose plan needs the variant.
 
     Attributes:
         name: Of its parts.
@@ -78,14 +123,14 @@ class Variant:
         is_alone: Whether this process has to compile for itself, since nothing can be kept or read.
     """
 
-    def __init__(self, arguments: Arguments) -> None:
+    def __init__(self, arguments: Compilable) -> None:
         self.name = arguments.name
         self.spent = 0.0
         self.is_loaded = bool(numba.config.DISABLE_JIT)
         self.is_alone = compiled.DIRECTORY is None
         self._at_work = False
         self._failures = 0
-        self._signature = () if self.is_loaded else _signature(arguments)
+        self._signatures = {} if self.is_loaded else arguments.signatures()
         self._started: list[subprocess.Popen[bytes]] = []
 
     @property
@@ -133,7 +178,7 @@ class Variant:
 
     def _compile(self) -> None:
         """Compile, or load what is kept."""
-        compile_signature(self._signature)
+        compile_signatures(self._signatures)
         self.is_loaded = True
 
     def _leave_others(self) -> None:
@@ -161,7 +206,7 @@ class Variant:
                 self._failures += self._at_work
                 self._at_work = self._failures < _FAILURES
                 if self._at_work:
-                    self._started.append(_compiling(lock, self._signature))
+                    self._started.append(_compiling(lock, self._signatures))
                 else:
                     self._leave_others()
         except BlockingIOError:
@@ -222,25 +267,25 @@ on a core that the interpreted form may have taken."""
 _variants: dict[str, Variant] = {}
 
 
-def variant_of(arguments: Arguments) -> Variant:
+def variant_of(arguments: Compilable) -> Variant:
     """The variant that a machine needs, which is one for all machines of the process."""
     if arguments.name not in _variants:
         _variants[arguments.name] = Variant(arguments)
     return _variants[arguments.name]
 
 
-def compile_signature(signature: tuple[Any, ...]) -> None:
+def compile_signatures(signatures: Signatures) -> None:
     """Compile a variant, or load what is kept."""
-    run.compile(signature)
+    if "run" in signatures:
+        run.compile(signatures["run"])
+        return
+    from sparkext.udfs.completions import kernel  # which most passes do without
+
+    for name, signature in signatures.items():
+        getattr(kernel, name).compile(signature)
 
 
-def _signature(arguments: Arguments) -> tuple[Any, ...]:
-    """Types of what the kernel is called with."""
-    number = numba.typeof(0)
-    return number, *map(numba.typeof, arguments), number, numba.typeof(True)
-
-
-def _compiling(lock: int, signature: tuple[Any, ...]) -> subprocess.Popen[bytes]:
+def _compiling(lock: int, signatures: Signatures) -> subprocess.Popen[bytes]:
     """A process that compiles, holds the lock until it ends, and outlives this one."""
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     if numba.config.CACHE_DIR:
@@ -256,7 +301,7 @@ def _compiling(lock: int, signature: tuple[Any, ...]) -> subprocess.Popen[bytes]
     )
     assert made.stdin is not None
     with made.stdin:
-        made.stdin.write(pickle.dumps(signature))
+        made.stdin.write(pickle.dumps(signatures))
     return made
 
 
