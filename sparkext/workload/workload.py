@@ -206,7 +206,7 @@ class Workload:
                 is_unread = is_creating or (relations.is_by_itself and query.run is None)
                 if is_unread and query.view is not None and not query.view.read_at_once and not relations.stores_plans:
                     rows = relations.unread(query.bound)
-                    return analysed_plan(with_event_time(rows) if is_stream(query.bound.source) else rows)
+                    return analysed_plan(with_event_time(rows, query.bound) if is_stream(query.bound.source) else rows)
                 return self._planned(relations, query, statement)
             except PlanningError as error:
                 if error.text is None and query.view is not None and not is_creating:
@@ -567,7 +567,7 @@ class Workload:
         rows = of(results)
         may_show_again = not streams
         if streams:
-            rows = with_event_time(rows)
+            rows = with_event_time(rows, bound)
         elif on_driver:
             may_show_again = not has_variables(rows)
             rows = _evaluated(rows, may_show_again) or of(run.results)
