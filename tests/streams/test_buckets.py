@@ -195,8 +195,11 @@ def test_a_window_is_written_once_when_the_watermark_reaches_its_end() -> None:
     assert bucket.counts.kept == 0
 
 
+WINDOW = Window(10, 5)
+
+
 def completion_plan(
-    pattern: str, wait: int | None = None, window: Window | None = Window(10, 5), span: int | None = None
+    pattern: str, wait: int | None = None, window: Window | None = WINDOW, span: int | None = None
 ) -> StreamPlan:
     counted = query(pattern, COUNT, window=window)
     asked = replace(counted, aggregates=(), completion=Completion(True, (Shown(),)), wait=wait, span=span)

@@ -193,6 +193,7 @@ def test_alerts_without_windows(spark: SparkSession, feed: Feed) -> None:
     feed.put([(3, "x", 1000, "A", 1)])
     assert feed.all_now(spark.sql(statement)) == [(2, [5, 1])]
     assert feed.all_now(spark.sql(statement)) == []
+    feed.put([(3, "x", 1001, "B", 1)])
     other = spark.sql(statement.replace("20 SECONDS", "21 SECONDS"))
     writer = other.writeStream.format("noop").option("checkpointLocation", feed.checkpoint())
     with pytest.raises(StreamingQueryException, match="PATTERN was A B SPAN 20000000 µs and is A B SPAN 21000000 µs"):
