@@ -17,6 +17,7 @@ from sparkext.binding.bound_query import BoundQuery, Key, Measure, event_texts
 from sparkext.binding.completions import check_completions, check_groups, completion_of, shown_of
 from sparkext.binding.earlier_events import check_earlier_events
 from sparkext.binding.meaning import Meaning
+from sparkext.binding.orders import KEY_TYPES
 from sparkext.binding.prev_conditions import BoundStep, bind_step
 from sparkext.binding.refusals import check_foreign
 from sparkext.binding.relation import check_boolean, check_expressions
@@ -55,17 +56,6 @@ log = logging.getLogger(__name__)
 _CHAR = re.compile(r"\bchar\(")
 _CHAR_METADATA = "__CHAR_VARCHAR_TYPE_STRING"
 """In the metadata of a column: Spark's name for the type that a string was declared with."""
-
-KEY_TYPES = (
-    t.NumericType,
-    t.StringType,
-    t.BooleanType,
-    t.BinaryType,
-    t.DateType,
-    t.TimestampType,
-    t.TimestampNTZType,
-    t.DayTimeIntervalType,
-)
 
 
 def bind(

@@ -63,7 +63,7 @@ class ClauseUse:
         """
         bound = bind(self.sql, self.clause, source, part, self.relation, name, state, meaning)
         if is_stream(source):
-            check_stream(source, self.clause, self.source_at, bound.time)
+            check_stream(source, self.clause, self.source_at, bound)
         return bound
 
     def placed(self, error: PlanningError) -> PlanningError:

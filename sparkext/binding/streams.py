@@ -6,6 +6,9 @@ from importlib import import_module
 
 from pyspark.sql import DataFrame, SparkSession
 
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.orders import has_known_order
+from sparkext.binding.type_text import type_text
 from sparkext.jvm.frames import own_column
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.clause import Clause
@@ -20,31 +23,33 @@ _MESSAGES = "pyspark.sql.streaming.proto.StateMessage_pb2"
 """By which a worker talks to Spark's state store; it needs protobuf."""
 
 
-def check_stream(source: DataFrame, clause: Clause, source_at: tuple[int, int], time: str) -> None:
+def check_stream(source: DataFrame, clause: Clause, source_at: tuple[int, int], bound: BoundQuery) -> None:
     """Refuse a clause over a stream whose results would never be final, and one that Spark here cannot keep state for.
 
     Args:
         source: The stream.
         clause: The clause.
         source_at: Where the stream stands in the statement.
-        time: Text of the event time.
+        bound: What it asks for.
 
     Raises:
         PlanningError: ``TREND_STREAM_WINDOW``, ``TREND_SPAN_COMBINED``, ``TREND_COMPLETION_COMBINED``,
             ``TREND_STREAM_WATERMARK``, ``TREND_STREAM_TIME`` or ``TREND_STREAM_REQUIREMENT``.
     """
-    if clause.within is None:
+    if clause.within is None and not (clause.has_rows and clause.span is not None):
         raise PlanningError("TREND_STREAM_WINDOW", *clause.pattern_at)
-    if clause.span is not None:  # its trends begin before the windows of which events are kept
-        raise PlanningError("TREND_SPAN_COMBINED", clause.span.start, clause.span.end, also="a stream")
-    if clause.further_order:
-        first = clause.further_order[0]
-        also = "several expressions in ORDER BY, over a stream"
-        raise PlanningError("TREND_COMPLETION_COMBINED", first.start, first.end, also=also)
+    if clause.span is not None and bound.query.completion is None:  # its totals are of windows
+        also = "aggregates over all trends of a stream"
+        raise PlanningError("TREND_SPAN_COMBINED", clause.span.start, clause.span.end, also=also)
+    for asked, (_, text) in zip(clause.further_order, bound.further_order, strict=True):
+        kind = source.select(own_column(alone(text))).schema.fields[0].dataType
+        if not has_known_order(kind):
+            also = f"an order by {type_text(kind)}, over a stream"
+            raise PlanningError("TREND_COMPLETION_COMBINED", asked.start, asked.end, also=also)
     marked = [field.name for field in source.schema.fields if DELAY in field.metadata]
     if not marked:
         raise PlanningError("TREND_STREAM_WATERMARK", *source_at)
-    ordered = source.select(own_column(alone(time))).schema.fields[0]
+    ordered = source.select(own_column(alone(bound.time))).schema.fields[0]
     if DELAY not in ordered.metadata:
         columns = " or ".join(map(identifier, marked))
         raise PlanningError("TREND_STREAM_TIME", clause.order_by.start, clause.order_by.end, columns=columns)

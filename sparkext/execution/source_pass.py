@@ -24,12 +24,12 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from sparkext.binding.bind import KEY_TYPES
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.event_time import TimeKind, in_units
+from sparkext.binding.orders import has_known_order
 from sparkext.binding.trend_ends import held_type
 from sparkext.execution.combine_groups import combine_groups
-from sparkext.execution.compact_rows import TIME, compact_events, compact_rows, group_column, sql_texts
+from sparkext.execution.compact_rows import TIME, CompactRows, compact_events, compact_rows, group_column, sql_texts
 from sparkext.execution.partition_keys import part_of, spread
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
 from sparkext.jvm.frames import columns_of, own_column, selected, selected_by_one_task, sorted_within_partitions
@@ -106,7 +106,7 @@ def run_pool(
     if division.is_small and chunk is None:
         is_whole = division.is_whole and layout.other_keys > 0
         compact = compact_rows(source, queries, texts, plan)
-        events = selected_by_one_task(source, compact.text)
+        events = _with_ranks(selected_by_one_task(source, compact.text), compact)
         schema = result_schema(events, layout, plan)
         sort = _sort(events, plan, division)
         if sort is None:
@@ -118,7 +118,7 @@ def run_pool(
         partial = map_in_arrow(events, kernel, schema)
         return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys and not is_whole else partial
     events, compact = compact_events(source, queries, texts, plan)
-    keys = compact.keys
+    events, keys = _with_ranks(events, compact), compact.keys
     in_front = _hash(groups, keys) if keys else None
     together: Sequence[Column | str] = keys
     if chunk is not None:
@@ -168,18 +168,27 @@ def _in_stretches(events: DataFrame, keys: Sequence[str], division: Division, ki
 
 
 def _sort(events: DataFrame, plan: KernelPlan, division: Division) -> Sort | None:
-    """How tasks sort ``events``; None if Spark does: it is asked to, or the worker knows no order of a column."""
-    asked, columns = plan.completions, events.schema.fields
+    """How tasks sort ``events``; None if Spark is asked to."""
+    asked = plan.completions
     orders, shown = (0, 0) if asked is None else (asked.orders, len(asked.shown))
-    first = len(columns) - orders - shown
-    is_known = all(_has_known_order(column.dataType) for column in columns[first : first + orders])
-    if not (division.sorts_itself and is_known):
+    first = len(events.columns) - orders - shown
+    if not division.sorts_itself:
         return None
     return Sort(tuple(range(first, first + orders)), MOST_BYTES, by_value=plan.is_stretched)
 
 
-def _has_known_order(kind: DataType) -> bool:
-    return isinstance(kind, KEY_TYPES) and (not isinstance(kind, StringType) or kind.isUTF8BinaryCollation())
+def _with_ranks(events: DataFrame, compact: CompactRows) -> DataFrame:
+    """``events``, ordered by ranks of Spark's where workers do not know the order of a type, as of collated texts."""
+    unknown = {
+        field.name
+        for field in events.schema.fields
+        if field.name in compact.further_order and not has_known_order(field.dataType)
+    }
+    if not unknown:
+        return events
+    together = ", ".join([*compact.keys, TIME])
+    ranks = {name: f"dense_rank() OVER (PARTITION BY {together} ORDER BY {name}) AS {name}" for name in unknown}
+    return columns_of(events, [ranks.get(name, name) for name in compact.columns])
 
 
 def _hash(groups: Sequence[str], keys: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """A query over a stream, as a streaming data frame of results.
 
 ``source → key columns, time, class bits, attributes → events packed by bucket of keys → a bucket's state, which keeps
-the events of windows that are open → rows of the windows that the watermark has passed``
+the events that rows to come may be about → rows of the windows, or of the events, that the watermark has passed``
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ def stream_results(source: DataFrame, query: BoundQuery, plan: KernelPlan, bucke
     return map_in_arrow(together, combined_rows(plan.fields, layout.group_keys + 2), schema)
 
 
-def with_event_time(rows: DataFrame) -> DataFrame:
-    """Rows of a stream whose ``window_end`` is an event time to what comes next; none is late there."""
-    return rows.withMetadata("window_end", {DELAY: 0})
+def with_event_time(rows: DataFrame, query: BoundQuery) -> DataFrame:
+    """Rows of a query over a stream; ``window_end``, if it has windows, is an event time to what comes next."""
+    return rows if query.query.window is None else rows.withMetadata("window_end", {DELAY: 0})
 
 
 def _fails(message: str) -> str:
@@ -120,14 +120,16 @@ def _meaning(query: BoundQuery, plan: KernelPlan) -> dict[str, str]:
     planned = query.query
     keys = [f"{key.canonical} {key.type.simpleString()}" for key in query.sorted_groups]
     others = [f"{key.canonical} {key.type.simpleString()}" for key in query.sorted_partitions]
-    assert planned.window is not None
+    order = [f"{query.time_canonical} {query.time_type.simpleString()}", *(text for text, _ in query.further_order)]
+    span = "" if planned.span is None else f" SPAN {planned.span} µs"
+    window = planned.window
     wait = "" if planned.wait is None else f" FOR {planned.wait} µs"
     shown = () if plan.completions is None else plan.completions.shown
     return {
-        "PATTERN": planned.selection.of(str(planned.pattern)) + wait,
-        "WITHIN": f"{planned.window.within} µs, SLIDE {planned.window.slide} µs",
+        "PATTERN": planned.selection.of(str(planned.pattern)) + wait + span,
+        "WITHIN": "none" if window is None else f"{window.within} µs, SLIDE {window.slide} µs",
         "the keys": ", ".join([*keys, "and below them", *others] if others else keys) or "none",
-        "ORDER BY": f"{query.time_canonical} {query.time_type.simpleString()}",
+        "ORDER BY": ", ".join(order),
         "the classes of events": ", ".join(map(str, plan.classes)),
         "the conditions": ", ".join(f"{name}: {step.text}" for name, step in planned.steps) or "none",
         "the attributes": ", ".join(

@@ -57,11 +57,12 @@ def remarks(queries: Sequence[BoundQuery], seen: ObservedStatistics) -> Iterator
                 f"{key} is NULL at some events, and NULL agrees with NULL: all events without {key} are of one {key}. "
                 f"SELECT … WHERE {key} IS NOT NULL before MATCH_TREND leaves them out"
             )
-    if seen.tied > MANY_TIED:
+    if seen.tied > MANY_TIED and not first.further_order:
+        time = first.time_canonical
         yield (
-            f"{100 * seen.tied:.0f} % of the events have their keys and {first.time_canonical} in common with another; "
-            "such events are never in one trend. ORDER BY a finer time; completions may have ORDER BY ts, seq, with a "
-            "number that tells them apart"
+            f"{100 * seen.tied:.0f} % of the events have their keys and {time} in common with another; such events are "
+            f"never in one trend. ORDER BY a finer time, or, for completions, ORDER BY {time}, seq with a number that "
+            "tells them apart"
         )
 
 

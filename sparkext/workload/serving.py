@@ -243,7 +243,7 @@ class Serving:
         rows = of(results)
         may_show_again = not streams
         if streams:
-            rows = with_event_time(rows)
+            rows = with_event_time(rows, bound)
         elif on_driver:
             may_show_again = not has_variables(rows)
             rows = _evaluated(rows, may_show_again) or of(run.results)

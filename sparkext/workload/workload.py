@@ -12,8 +12,9 @@ from enum import Enum
 from functools import partial
 
 from pyspark.errors.exceptions.captured import CapturedException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.refusals import check_functions
 from sparkext.binding.relation import reads_view
 from sparkext.execution.query_results import output_columns
@@ -190,7 +191,9 @@ class Workload:
                         return self._to_be_stored(relations, query)
                     case _Purpose.SHAPE:
                         rows = relations.unread(query.bound)
-                        return analysed_plan(with_event_time(rows) if is_stream(query.bound.source) else rows)
+                        return analysed_plan(
+                            with_event_time(rows, query.bound) if is_stream(query.bound.source) else rows
+                        )
                     case _Purpose.ROWS:
                         return self._serving.serve(relations, query, statement)
             except PlanningError as error:
@@ -362,6 +365,12 @@ class Workload:
         check_functions(self.spark, use.text, use.sql.index(use.text, use.source_at[1]))
         texts = *bound.texts, *bound.length_texts
         return rows_to_be_stored(relations.unplanned(bound), output_columns(bound), use.source, texts)
+
+    @staticmethod
+    def _shape(relations: AnalysedRelations, bound: BoundQuery) -> DataFrame:
+        """Rows as those of a query, which fail when they are read."""
+        rows = relations.unread(bound)
+        return with_event_time(rows, bound) if is_stream(bound.source) else rows
 
     def _is_kept(self, view: str, read: ReadView) -> bool:
         """Whether the catalog has a permanent view as it was when it was read."""

@@ -37,7 +37,7 @@ NULLS = (
 )
 TIES = (
     "40 % of the events have their keys and t in common with another; such events are never in one trend. "
-    "ORDER BY a finer time; completions may have ORDER BY ts, seq, with a number that tells them apart"
+    "ORDER BY a finer time, or, for completions, ORDER BY t, seq with a number that tells them apart"
 )
 
 

@@ -99,6 +99,41 @@ def test_order_within_one_time(spark: SparkSession) -> None:
     assert values(spark.sql(trends("A B", "EVENTS(ty) AS e", ROWS, ordered))) == [("x", ["A", "B"])] * 2
 
 
+ORDERS = {
+    "struct": "named_struct('n', n % 3, 's', struct(upper(s)))",
+    "array": "transform(array(n % 3, n), x -> IF(x = 1, NULL, x / 2))",
+    "array of doubles": "array(CAST(IF(n % 2 = 0, '-0.0', '0.0') AS DOUBLE), IF(n > 4, double('NaN'), n))",
+    "decimal": "CAST(n AS DECIMAL(38, 2)) * IF(n % 2 = 0, -100000000000000000000, 1)",
+    "binary": "CAST(IF(n = 3, 'é', s) AS BINARY)",
+    "text": "s",
+    "collated": "s COLLATE UTF8_LCASE",
+    "collated within": "array(named_struct('s', s COLLATE UNICODE_CI))",
+    "days": "make_dt_interval(n % 3 - 1, 1)",
+    "months": "make_ym_interval(n % 3 - 1, n)",
+    "null": "IF(n % 2 = 0, NULL, double('NaN'))",
+}
+"""Expressions of each kind of type that Spark has an order of; some of their values are equal in it."""
+
+
+@pytest.mark.parametrize("kind", first(1, ORDERS))
+@pytest.mark.parametrize("way", [{}, {"spark_sparkext_partitions": "2"}, {"spark_sparkext_sort": "spark"}])
+def test_order_of_any_type(spark: SparkSession, kind: str, way: dict[str, str]) -> None:
+    """Before each event stands one of those that Spark's ORDER BY has before it, and none that is equal to it."""
+    order = ORDERS[kind]
+    rows = [f"'{k}', 1, {n}, '{s}', {8 * len(k) + n}" for k in ("x", "yy") for n, s in enumerate("aBbAzZé")]
+    relation(spark, "e", "k, t, n, s, id", rows)
+    ranked = spark.sql(f"SELECT id, k, dense_rank() OVER (PARTITION BY k ORDER BY t, {order}) AS rank FROM e").collect()
+    ranks = {row.id: (row.k, row.rank) for row in ranked}
+    keys = f"PARTITION BY k ORDER BY t, {order}"
+    with settings(spark, **way, spark_sql_execution_arrow_maxRecordsPerBatch="3"):
+        found = spark.sql(trends("A B", "FIRST(id) AS a, LAST(id) AS b", f"DEFINE A AS true, B AS true {ROWS}", keys))
+        pairs = {row.b: row.a for row in found.collect()}
+    assert sorted(pairs) == sorted(number for number, (_, rank) in ranks.items() if rank > 1)
+    for after, before in pairs.items():
+        k, rank = ranks[after]
+        assert ranks[before] == (k, rank - 1)
+
+
 def test_two_aggregates(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 b2 b3", "y": "a1 b2", "z": "a1"})
     spark.sql("CREATE TEMP VIEW f AS SELECT * FROM e UNION ALL SELECT NULL, t, ty, v FROM e WHERE k = 'y'")

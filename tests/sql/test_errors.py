@@ -896,11 +896,17 @@ def test_streams_that_never_end_a_window(spark: SparkSession) -> None:
         error = fails(spark, statement, "TREND_STREAM_WATERMARK")
         assert position(error) == (1, statement.index(source) + 1)
         assert "withWatermark('ts', '10 seconds')" in str(error)
-    keys = "ORDER BY timestamp, t TYPE BY ty"
-    statement = trends("A", "CLASSIFIER() AS c", f"ONE ROW PER COMPLETION {minute}", keys, "w")
+    rows, collated = "ONE ROW PER COMPLETION", "array(ty COLLATE UNICODE)"
+    statement = trends(
+        "A", "CLASSIFIER() AS c", f"{rows} {minute}", f"ORDER BY timestamp, t, {collated} TYPE BY ty", "w"
+    )
     error = fails(spark, statement, "TREND_COMPLETION_COMBINED")
-    assert "several expressions in ORDER BY, over a stream" in str(error)
-    assert position(error) == (1, statement.index("t TYPE BY") + 1)
+    assert "an order by ARRAY<STRING COLLATE UNICODE>, over a stream" in str(error)
+    assert position(error) == (1, statement.index(collated) + 1)
+    statement = trends("A", "CLASSIFIER() AS c", rows, "ORDER BY timestamp TYPE BY ty", "w")
+    assert "needs WITHIN or SPAN" in str(fails(spark, statement, "TREND_STREAM_WINDOW"))
+    counted = trends("A", "COUNT(DISTINCT LAST(*)) AS n", "SPAN INTERVAL 1 HOUR", "ORDER BY timestamp TYPE BY ty", "w")
+    fails(spark, counted, "TREND_STREAM_WINDOW")
     statement = trends("A", more=f"{minute} SPAN INTERVAL 1 HOUR", keys="ORDER BY timestamp TYPE BY ty", source="w")
     error = fails(spark, statement, "TREND_SPAN_COMBINED")
     assert position(error) == (1, statement.index("INTERVAL 1 HOUR") + 1)

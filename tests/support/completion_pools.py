@@ -6,7 +6,7 @@ Rows and queries are those of `tests.support.workloads`; what is asked of comple
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -47,6 +47,7 @@ from tests.support.kernel_harness import (
     sorted_rows,
     source_batch,
 )
+from tests.support.kernel_twin import KernelRow
 from tests.support.prev_conditions import MEANINGS
 from tests.support.workloads import ATTRIBUTES, TIME, Workload, workload
 
@@ -128,11 +129,9 @@ def _found_together(
 ) -> tuple[list[list[CompletionRow]], list[Counts]]:
     orders = max((len(event.order) for event in events), default=0)
     plan = compile_completions(template_of(queries), orders, ())
-    rows: list[list[CompletionRow]] = [[] for _ in queries]
-    counts: list[Counts] = [{} for _ in queries]
     source, layout = source_of(plan, events, orders)
     if source is None:
-        return rows, counts
+        return [[] for _ in queries], [{} for _ in queries]
     # NULLs of all keys count here, as if all of them were in PARTITION BY.
     asked = plan.completions
     assert asked is not None
@@ -140,24 +139,32 @@ def _found_together(
     size = 1 << 14 if random is None else random.choice((1, 3, 1 << 14))
     nodes = NODES if random is None else random.choice((1, NODES))
     run = completion_run(plan, layout, form=form_for(random), rows=size, nodes=nodes)
+    return as_found(
+        queries, plan, layout, (row for part in run.results(cut(source, random)) for row in part.to_pylist())
+    )
+
+
+def as_found(
+    queries: Sequence[Query], plan: KernelPlan, layout: Layout, written: Iterable[dict[str, Any]]
+) -> tuple[list[list[CompletionRow]], list[Counts]]:
+    """Per query the rows and the counts that are written."""
+    rows: list[list[CompletionRow]] = [[] for _ in queries]
+    counts: list[Counts] = [{} for _ in queries]
     of_bank = {result.bank: number for number, result in enumerate(plan.results)}
     of_counts = {result.counted_in: number for number, result in enumerate(plan.results)}
-    for batch in run.results(cut(source, random)):
-        for row in batch.to_pylist():
-            group = tuple(list(row.values())[: layout.group_keys])
-            if row["bank"] in of_counts:
-                number = of_counts[row["bank"]]
-                query, result = queries[number], plan.results[number]
-                assert query.completion is not None
-                mine = counts[number].setdefault((group, row["window"]), dict.fromkeys(query.completion.counted, 0))
-                for kind, field in zip(query.completion.counted, result.counted, strict=True):
-                    mine[kind] += row[f"exact_{field}"]
-            else:
-                number = of_bank[row["bank"]]
-                shown = tuple(_plain(row[name]) for name in plan.results[number].shown)
-                rows[number].append(
-                    CompletionRow(group, row["window"], shown, _values(queries[number], plan, number, row))
-                )
+    for row in written:
+        group = tuple(list(row.values())[: layout.group_keys])
+        if row["bank"] in of_counts:
+            number = of_counts[row["bank"]]
+            query, result = queries[number], plan.results[number]
+            assert query.completion is not None
+            mine = counts[number].setdefault((group, row["window"]), dict.fromkeys(query.completion.counted, 0))
+            for kind, field in zip(query.completion.counted, result.counted, strict=True):
+                mine[kind] += row[f"exact_{field}"]
+        else:
+            number = of_bank[row["bank"]]
+            shown = tuple(_plain(row[name]) for name in plan.results[number].shown)
+            rows[number].append(CompletionRow(group, row["window"], shown, _values(queries[number], plan, number, row)))
     return rows, counts
 
 
@@ -180,16 +187,10 @@ def _plain(value: Any) -> Any:
 def source_of(plan: KernelPlan, events: Sequence[Event], orders: int) -> tuple[pa.RecordBatch | None, Layout]:
     """The rows of a pass, in order: those of the kernel, then the further order, then what is shown."""
     assert plan.completions is not None
-    by_order = sorted(events, key=lambda event: event.order)
-    rows = []
-    for event in by_order:
-        for row in kernel_rows(plan, [event]):
-            rows.append((row, event))
-    if not rows:
+    ordered = _ordered(plan, events)
+    if not ordered:
         return None, Layout(0, 0)
-    # Sorting is stable, so rows of one time stay in the order of what comes after it.
-    ordered = sorted_rows([replace(row, values=(*row.values, event)) for row, event in rows])
-    source_events: list[Event] = [row.values[-1] for row in ordered]
+    source_events = [row.values[-1] for row in ordered]
     plain = [replace(row, values=row.values[:-1]) for row in ordered]
     batch = source_batch(plan, plain)
     arrays, names = list(batch.columns), list(batch.schema.names)
@@ -203,9 +204,30 @@ def source_of(plan: KernelPlan, events: Sequence[Event], orders: int) -> tuple[p
     return pa.RecordBatch.from_arrays(arrays, names), Layout(len(plain[0].group), len(plain[0].other))
 
 
+def _ordered(plan: KernelPlan, events: Sequence[Event]) -> list[KernelRow]:
+    """The rows of a pass, in order, each with its event behind the values."""
+    by_order = sorted(events, key=lambda event: event.order)
+    rows = [replace(row, values=(*row.values, event)) for event in by_order for row in kernel_rows(plan, [event])]
+    return sorted_rows(rows)  # sorting is stable, so rows of one time stay in the order of what comes after it
+
+
+def events_of(plan: KernelPlan, events: Sequence[Event]) -> list[Event]:
+    """The event of each row of `source_of`."""
+    return [row.values[-1] for row in _ordered(plan, events)]
+
+
 def problems(queries: Sequence[Query], events: Sequence[Event], random: Random | None = None) -> list[str]:
     """What a pass and the enumerator disagree on."""
-    rows, counts = found_rows(queries, events, random)
+    return disagreements(queries, events, *found_rows(queries, events, random))
+
+
+def disagreements(
+    queries: Sequence[Query],
+    events: Sequence[Event],
+    rows: Sequence[Sequence[CompletionRow]],
+    counts: Sequence[Counts],
+) -> list[str]:
+    """What rows and counts of queries and the enumerator disagree on."""
     found: list[str] = []
     for number, query in enumerate(queries):
         truth = enumerate_completions(query, events, MEANINGS)

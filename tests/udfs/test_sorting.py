@@ -26,12 +26,25 @@ import pytest
 from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.udfs.sorting import sorted_runs
 from sparkext.udfs.sorting.held_events import HeldEvents
-from sparkext.udfs.sorting.row_order import Digit, digit, digits_of, row_order
+from sparkext.udfs.sorting.row_order import Digit, digit, digits_of, moments, row_order
 from sparkext.udfs.sorting.sorted_events import Sort, sorted_events
 from sparkext.udfs.sorting.sorted_runs import NoRoomError, SortedRun
 
 FEW, MANY = 300, 1 << 30
 """Bytes in memory: some ten events, and all of them."""
+
+NESTED: dict[str, tuple[Any, list[Any]]] = {
+    "list": (pa.list_(pa.float64()), [[], [None], [None, 1.0], [-1.0, 5.0], [2.0], [2.0, None], [float("nan")]]),
+    "struct": (
+        pa.struct([("a", pa.int32()), ("b", pa.string())]),
+        [{"a": None, "b": "z"}, {"a": 1, "b": None}, {"a": 1, "b": "a"}, {"a": 1, "b": "b"}, {"a": 2, "b": ""}],
+    ),
+    "list of structs": (
+        pa.list_(pa.struct([("a", pa.list_(pa.binary()))])),
+        [[], [None], [{"a": None}], [{"a": []}], [{"a": [b"\xff"]}], [{"a": [b"\xff"]}, {"a": []}]],
+    ),
+}
+"""As `KINDS`, of types that a further column may have, and a key may not."""
 
 KINDS: dict[str, tuple[Any, list[Any]]] = {
     "string": (pa.string(), ["", "a", "ab", "b", "z" * 40, "é"]),
@@ -152,15 +165,18 @@ def test_order_without_digits() -> None:
     assert row_order([digit(np.zeros(3, np.int64))], 3).tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *NESTED])
 def test_values_in_sparks_order(kind: str) -> None:
-    """NULLs first, NaN last."""
-    type_, values = KINDS[kind]
+    """NULLs first, NaN last; where one value comes after another, and where they are the same."""
+    type_, values = (KINDS | NESTED)[kind]
     random = Random(kind)
     expected = [None, None, *values, values[-1]]
     mixed = random.sample(expected, len(expected))
-    order = row_order(digits_of(pa.array(mixed, type_)), len(mixed))
+    column = pa.array([values[-1], *mixed], type_).slice(1)
+    order = row_order(digits_of(column), len(mixed))
     assert [str(mixed[at]) for at in order] == [str(value) for value in expected]
+    in_order = pa.array([values[0], *expected], type_).slice(1)
+    assert moments(in_order).tolist() == [False, False, *(True for _ in values), False]
 
 
 def events(keys: Iterable[str], times: Iterable[int]) -> pa.RecordBatch:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sparkext.udfs.arrow.arrays import as_numbers, has_values
+from sparkext.udfs.arrow.key_changes import changes
 from sparkext.udfs.arrow.order_keys import encode
 from sparkext.udfs.tables.program import Ints
 
@@ -52,9 +53,14 @@ def digits_of(column: pa.Array) -> list[Digit]:
     """Digits by which rows are ordered as Spark orders values of a column, ascending: NULLs first, NaN last.
 
     Args:
-        column: Of a type that `sparkext.udfs.arrow.order_keys.encode` knows, or of texts or bytes.
+        column: Of a type that `sparkext.udfs.arrow.order_keys.encode` knows, or of texts or bytes; or of structs or
+            lists of such.
     """
     is_value = has_values(column)
+    if pa.types.is_struct(column.type):
+        return [digit(is_value.view(np.uint8)), *(one for field in column.flatten() for one in digits_of(field))]
+    if _is_list(column.type):
+        return [digit(_list_ranks(column))]
     if _has_any_length(column.type):
         encoded = column.dictionary_encode()
         ranks = np.append(ranks_of(encoded.dictionary), np.int32(0))  # the last is for the indexes of NULLs
@@ -63,6 +69,45 @@ def digits_of(column: pa.Array) -> list[Digit]:
         high, low = encode(column, reverse=False)
         parts = [np.where(is_value, high, 0), np.where(is_value, low, 0).view(np.uint64)]
     return [digit(is_value.view(np.uint8)), *map(digit, parts)]
+
+
+def moments(column: pa.Array) -> NDArray[np.bool_]:
+    """Where the value of a column comes after that of the row before in the order of `digits_of`, not in the first row.
+
+    Args:
+        column: In order; NULL equals NULL, NaN equals NaN.
+    """
+    if not (pa.types.is_struct(column.type) or _is_list(column.type)):
+        return changes(column)
+    found = np.zeros(len(column), np.bool_)
+    for one in digits_of(column):
+        found[1:] |= one.values[1:] != one.values[:-1]
+    return found
+
+
+def _list_ranks(column: pa.Array) -> Ints:
+    """Ranks of lists, which are ordered by their first elements that differ, and begin with NULL. Shape (rows,)."""
+    elements = column.flatten()
+    of_elements = _ranks(digits_of(elements), len(elements)).tolist()
+    lengths = as_numbers(pc.list_value_length(column).fill_null(0).cast(pa.int64()), np.int64)
+    ends = np.cumsum(lengths)
+    bounds = zip((ends - lengths).tolist(), ends.tolist(), has_values(column).tolist(), strict=True)
+    lists = [tuple(of_elements[begin:end]) if is_value else None for begin, end, is_value in bounds]
+    ranks: dict[tuple[int, ...] | None, int] = {None: 0}
+    ranks |= {value: rank for rank, value in enumerate(sorted({one for one in lists if one is not None}), 1)}
+    return np.array([ranks[one] for one in lists], np.int64)
+
+
+def _ranks(digits: Sequence[Digit], rows: int) -> Ints:
+    """Where rows are in their order, from 0 on; equal rows have one rank. Shape (rows,)."""
+    order = row_order(digits, rows)
+    is_new = np.zeros(rows, np.bool_)
+    for one in digits:
+        in_order = one.values[order]
+        is_new[1:] |= in_order[1:] != in_order[:-1]
+    ranks = np.empty(rows, np.int64)
+    ranks[order] = np.cumsum(is_new)
+    return ranks
 
 
 def ranks_of(distinct: pa.Array) -> Codes:
@@ -112,6 +157,10 @@ def _ranked(words: Words | NDArray[np.uint32]) -> Digit:
     found = np.empty(len(words), np.uint64)
     found[order] = ranks
     return Digit(found, int(ranks[-1]).bit_length())
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
 def _has_any_length(kind: pa.DataType) -> bool:

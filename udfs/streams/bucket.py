@@ -1,9 +1,10 @@
-"""A bucket: some keys of a stream, the events of their windows that are open, and what becomes final.
+"""A bucket: some keys of a stream, the events that rows to come may be about, and what becomes final.
 
 Only events are kept, and not the totals of windows under way: events may come in any order before the watermark, and
 the windows that end at it are computed from all of their events, by the very pass that a batch has. So whatever a
 query may ask for is right on a stream if it is in a batch. An event is computed once for each window that it is in, or
-for each micro-batch in which one of them ends, if these are fewer.
+for each micro-batch in which one of them ends, if these are fewer. Completions of trends with a span need the events of
+a span before the watermark, whether there are windows or not.
 """
 
 from __future__ import annotations
@@ -15,13 +16,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import CompletionQuery, KernelPlan, Layout
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.order_keys import as_int64
 from sparkext.udfs.streams.packs import from_bytes
 from sparkext.udfs.streams.stored import NEVER, Header, Page, Store, page_bytes, page_events, page_of
-from sparkext.udfs.streams.windows_of_events import in_order, last_ended, settled_rows, window_rows
+from sparkext.udfs.streams.windows_of_events import (
+    in_order,
+    last_ended,
+    settled_rows,
+    waits_after_window,
+    window_rows,
+)
 from sparkext.udfs.tables.program import Ints
 
 SMALL_PAGE = 64 << 10
@@ -51,21 +58,45 @@ class StreamPlan:
 
     @property
     def windows(self) -> tuple[Window, ...]:
-        """All kinds of windows, none of which is unbounded."""
+        """All kinds of windows but an unbounded one, which only completions with a span have."""
         asked = self.plan.completions
         if asked is not None and asked.windows is not None:
             return (asked.windows,)
         return tuple(window for window in self.plan.windows if window is not None)
 
     @property
+    def completions(self) -> CompletionQuery | None:
+        """The completions that are asked for."""
+        return None if self.plan.completions is None else self.plan.completions.queries[0]
+
+    @property
     def is_by_event(self) -> bool:
         """Whether each row is of an event, and final once the watermark has passed that, and for how long it waits."""
-        asked = self.plan.completions
-        return (
-            asked is not None
-            and asked.windows is None
-            and all(query.has_rows and (query.wait is not None or not query.waits) for query in asked.queries)
-        )
+        asked = self.completions
+        if asked is None or (self.plan.completions is not None and self.plan.completions.windows is not None):
+            return False
+        return asked.has_rows and (asked.wait is not None or not asked.waits)
+
+    @property
+    def span(self) -> int | None:
+        """How much less than that a completion is after the first event of its trend; None if windows say it."""
+        return None if self.completions is None else self.completions.span
+
+    @property
+    def after(self) -> int:
+        """How long after the end of its windows what follows on a completion may matter."""
+        return 0 if self.completions is None else waits_after_window(self.completions)
+
+    def needed_from(self, watermark: int) -> int:
+        """The time of the first event that rows may need which are not final at a watermark."""
+        if watermark == NEVER:
+            return _LEAST
+        span = 1 if self.span is None else self.span
+        if self.is_by_event and self.span is not None:
+            first = watermark - self.after
+        else:
+            first = min((last_ended(one, watermark - self.after) + 1) * one.slide for one in self.windows)
+        return max(_LEAST, first - span + 1)
 
 
 @dataclass(slots=True)
@@ -91,7 +122,7 @@ class _Step:
 
     Attributes:
         closing: The first and the last window of each kind that end in it.
-        keep_from: The start of the first window that stays open.
+        keep_from: The time of the first event that is needed after it.
         new: Events that have come in time.
         loaded: Events of pages that have been read.
         gone: Pages that are not needed any more as they are.
@@ -161,11 +192,10 @@ class Bucket:
         until, windows = self.header.until, self._of.windows
         closing: list[tuple[int, int]] = []
         for window in windows:
-            first = _LEAST if until == NEVER else last_ended(window, until) + 1
-            closing.append((first, first - 1 if watermark == until else last_ended(window, watermark)))
-        is_open = watermark == NEVER
-        keep_from = _LEAST if is_open else min((last_ended(one, watermark) + 1) * one.slide for one in windows)
-        step = _Step([] if is_open else closing, keep_from)
+            first = _LEAST if until == NEVER else last_ended(window, until - self._of.after) + 1
+            last = first - 1 if watermark == until else last_ended(window, watermark - self._of.after)
+            closing.append((first, last))
+        step = _Step([] if watermark == NEVER else closing, self._of.needed_from(watermark))
         for pack in packs:
             events = from_bytes(pack)
             self.counts.events += events.num_rows
@@ -178,8 +208,9 @@ class Bucket:
     def _close(self, step: _Step) -> Iterator[pa.RecordBatch]:
         """The rows of the windows that end."""
         ending = [(one, *pair) for one, pair in zip(self._of.windows, step.closing, strict=True) if pair[0] <= pair[1]]
-        begin = max(_LEAST, min(first * window.slide for window, first, _ in ending))
-        end = min(_GREATEST, max(last * window.slide + window.within for window, _, last in ending))
+        span = 1 if self._of.span is None else self._of.span
+        begin = max(_LEAST, min(first * window.slide for window, first, _ in ending) - span + 1)
+        end = min(_GREATEST, max(last * window.slide + window.within for window, _, last in ending) + self._of.after)
         parts = self._between(step, begin, end)
         if parts:
             windows = [(max(first, _LEAST), last) for first, last in step.closing]
@@ -190,9 +221,7 @@ class Bucket:
         since = self.header.until
         if watermark == since:
             return
-        windows = self._of.windows
-        begin = _LEAST if since == NEVER else min((last_ended(one, since) + 1) * one.slide for one in windows)
-        parts = self._between(step, max(_LEAST, begin), watermark)
+        parts = self._between(step, self._of.needed_from(since), watermark)
         if parts:
             yield from settled_rows(self._of.plan, self._of.layout, _together(parts), since, watermark)
 
@@ -227,12 +256,12 @@ class Bucket:
         return known is not None and bool(2 * np.count_nonzero(self._times(known) >= step.keep_from) < page.rows)
 
     def _keep(self, step: _Step, watermark: int) -> None:
-        """Store the events of windows that stay open."""
-        open_ones = [_where(events, self._is_in_open(self._times(events), watermark)) for events in step.new]
-        open_ones = [events for events in open_ones if events.num_rows]
-        if not open_ones:
+        """Store the events that are needed after the step."""
+        needed = [_where(events, self._is_needed(self._times(events), step, watermark)) for events in step.new]
+        needed = [events for events in needed if events.num_rows]
+        if not needed:
             return
-        events = in_order(_together(open_ones), self._of.layout.keys)
+        events = in_order(_together(needed), self._of.layout.keys)
         for begin in range(0, events.num_rows, MOST_ROWS):
             part = events.slice(begin, MOST_ROWS)
             data, number = page_bytes(part), self.header.next_page
@@ -243,8 +272,10 @@ class Bucket:
     def _read(self, page: Page) -> pa.RecordBatch:
         return page_events(page, self._store.page(page.number))
 
-    def _is_in_open(self, times: Ints, watermark: int) -> NDArray[np.bool_]:
-        """Whether times are in windows that have not ended at the watermark."""
+    def _is_needed(self, times: Ints, step: _Step, watermark: int) -> NDArray[np.bool_]:
+        """Whether events of some times are: those in windows that have not ended, or not further back than a span."""
+        if self._of.span is not None:
+            return times >= step.keep_from
         found = np.zeros(len(times), np.bool_)
         for window in self._of.windows:
             starts = times // window.slide * window.slide

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.kernel_plan import CompletionQuery, KernelPlan, Layout
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.key_changes import changes
 from sparkext.udfs.arrow.order_keys import as_int64
 from sparkext.udfs.completions.program import OUT_LAST, OUT_ROW, OUT_WINDOW
+from sparkext.udfs.sorting.row_order import digits_of
 from sparkext.udfs.tables.program import Ints
 from sparkext.udfs.workers.completion_run import CompletionRun
 from sparkext.udfs.workers.machine import Machine
@@ -59,19 +60,23 @@ class SettledRun(CompletionRun):
     def __init__(self, plan: KernelPlan, layout: Layout, times: Ints, since: int, until: int) -> None:
         super().__init__(plan, layout, _OUTPUT_BYTES)
         (query,) = self._asked.queries
-        assert query.window is not None
-        self._window = query.window
+        wait = 1 if query.wait is None else query.wait
+        self._ending = None  # windows that end before, and decide
+        if query.span is None:
+            assert query.window is not None
+            wait, self._ending = min(wait, query.window.within), query.window
         # A watermark at the time of an event does not settle it: another event of that time may come.
-        self._settled = times + (1 if query.wait is None else min(query.wait, query.window.within))
+        self._settled = times + wait
         self._since, self._until = since, until
 
     def _taken(self) -> Ints:
         found = super()._taken()
         settled = self._settled[found[:, OUT_ROW]]
-        # In a window that ends before, the end of the window decides.
-        open_before = max(_LEAST, last_ended(self._window, self._since) + 1)
+        if self._ending is None:
+            return found[(settled > self._since) & (settled <= self._until)]
+        open_before = max(_LEAST, last_ended(self._ending, self._since) + 1)
         found[:, OUT_WINDOW] = np.maximum(found[:, OUT_WINDOW], open_before)
-        over = np.minimum(found[:, OUT_LAST], max(_LEAST, last_ended(self._window, self._until)))
+        over = np.minimum(found[:, OUT_LAST], max(_LEAST, last_ended(self._ending, self._until)))
         found[:, OUT_LAST] = np.where(settled <= self._until, found[:, OUT_LAST], over)
         return found[(settled > self._since) & (found[:, OUT_WINDOW] <= found[:, OUT_LAST])]
 
@@ -84,14 +89,19 @@ def settled_rows(
     Args:
         plan: What to compute; it has completions of one query, which wait for nothing or for a given time.
         layout: Of the events, without their first column.
-        events: As for `window_rows`; all of the windows that are open at the first watermark, up to the second one.
+        events: As for `window_rows`; all that rows need which are not final at the first watermark, up to the second.
         since: The first watermark.
         until: The second one.
     """
-    ordered = in_order(events, layout.keys)
+    ordered = in_order(events, layout.keys, _orders(plan, events))
     times = as_int64(ordered.column(layout.keys + 1))
     rows = ordered.select(range(1, ordered.num_columns))
     yield from SettledRun(plan, layout, times, since, until).results(iter([rows]))
+
+
+def waits_after_window(query: CompletionQuery) -> int:
+    """How long after the end of a window what follows on its completions may matter; 0 where that ends with it."""
+    return 0 if query.wait is None or query.span is None else query.wait - 1
 
 
 def last_ended(window: Window, watermark: int) -> int:
@@ -110,7 +120,7 @@ def window_rows(
         events: A hash of their keys, then what the layout says; in any order.
         windows: See `WindowRun`.
     """
-    ordered = in_order(events, layout.keys)
+    ordered = in_order(events, layout.keys, _orders(plan, events))
     sorted_events = iter([ordered.select(range(1, ordered.num_columns))])
     if plan.completions is None:
         yield from WindowRun(plan, layout, windows).results(sorted_events)
@@ -121,13 +131,27 @@ def window_rows(
         yield rows.take(as_arrow(np.flatnonzero((numbers >= first) & (numbers <= last))))
 
 
-def in_order(events: pa.RecordBatch, keys: int) -> pa.RecordBatch:
+def _orders(plan: KernelPlan, events: pa.RecordBatch) -> range:
+    """Numbers of the columns by which events of one time are ordered."""
+    if plan.completions is None:
+        return range(0)
+    end = events.num_columns - len(plan.completions.shown)
+    return range(end - plan.completions.orders, end)
+
+
+def in_order(events: pa.RecordBatch, keys: int, orders: Sequence[int] = ()) -> pa.RecordBatch:
     """Events sorted by key and time, keys by the hash that is in the first column.
 
     Where different keys have one hash, they are told apart by their values.
+
+    Args:
+        events: A hash of their keys, these, the time, and further columns.
+        keys: How many keys there are.
+        orders: Numbers of the columns by which events of one time are ordered.
     """
     hashes, times = as_int64(events.column(0)), as_int64(events.column(keys + 1))
-    ordered = _taken(events, np.lexsort((times, hashes)))
+    further = [one.values for number in orders for one in digits_of(events.column(number))]
+    ordered = _taken(events, np.lexsort((*reversed(further), times, hashes)))
     if not keys:
         return ordered
     is_other = np.zeros(ordered.num_rows, np.bool_)
@@ -139,7 +163,7 @@ def in_order(events: pa.RecordBatch, keys: int) -> pa.RecordBatch:
     known: dict[str, int] = {}
     values = zip(*(column.to_pylist() for column in ordered.columns[1 : keys + 1]), strict=True)
     numbers = np.array([known.setdefault(repr(key), len(known)) for key in values], np.int64)
-    return _taken(ordered, np.lexsort((as_int64(ordered.column(keys + 1)), numbers)))
+    return _taken(ordered, np.argsort(numbers, kind="stable"))  # of one key, they are in order
 
 
 def _taken(events: pa.RecordBatch, order: Ints) -> pa.RecordBatch:

@@ -20,7 +20,6 @@ from sparkext.planner.kernel_plan.kernel_plan import (
 from sparkext.planner.patterns.query import Distinct
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import BatchReader, keys_at
-from sparkext.udfs.arrow.key_changes import changes, same
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
 from sparkext.udfs.completions.form import Form
 from sparkext.udfs.completions.machine import NODES, CompletionMachine
@@ -37,6 +36,7 @@ from sparkext.udfs.completions.program import (
     OUT_WINDOW,
 )
 from sparkext.udfs.completions.tallies import Tallies
+from sparkext.udfs.sorting.row_order import moments
 from sparkext.udfs.tables.batch import Batch, no_batch
 from sparkext.udfs.tables.program import NO_KEY, Ints
 from sparkext.udfs.workers.fallback import Fallback
@@ -85,7 +85,7 @@ class CompletionRun(PoolRun):
         self._key_rows: list[pa.RecordBatch] = []
         self._has_null: list[np.ndarray] = []
         self._first_key = 0
-        self._last: list[pa.Scalar] | None = None
+        self._last: list[pa.Array] = []
         self._shown_types: list[pa.DataType] = []
 
     def _wait_for_kernel(self) -> None:
@@ -122,14 +122,14 @@ class CompletionRun(PoolRun):
         keys = self._key + np.cumsum(batch.new_key, dtype=np.int64)
         self._key = int(keys[-1])
         self._begin_keys(arrow, batch)
-        moments = self._moments(arrow, batch, first, orders)
+        is_later = self._moments(arrow, batch, first, orders)
         shown = arrow.select(range(first + orders, arrow.num_columns))
         self._shown_types = list(shown.schema.types)
         self._kept.add(shown, self._base)
         row = 0
         part = self._found.begin(batch, self._base)
         while row < rows:
-            row = self._found.advance(part, moments, keys, row)
+            row = self._found.advance(part, is_later, keys, row)
             yield from self._hand_on()
             if row < rows:
                 yield from self._given_up(int(keys[row]))
@@ -157,11 +157,12 @@ class CompletionRun(PoolRun):
         """Where events are at another moment than the event before."""
         columns = [arrow.column(self._layout.keys), *(arrow.column(first + number) for number in range(orders))]
         found = batch.new_key.astype(np.bool_)
-        for number, column in enumerate(columns):
-            differs = changes(column)
-            differs[0] = self._last is None or not same(self._last[number], column[0])
-            found |= differs
-        self._last = [column[len(column) - 1] for column in columns]
+        for before, column in zip(self._last, columns, strict=True) if self._last else ():
+            found |= moments(pa.concat_arrays([before, column]))[1:]
+        if not self._last:
+            for column in columns:
+                found |= moments(column)
+        self._last = [column.slice(len(column) - 1) for column in columns]
         return found.astype(np.uint8)
 
     def _hand_on(self) -> Iterator[pa.RecordBatch]:

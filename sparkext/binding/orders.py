@@ -1,0 +1,30 @@
+"""Types whose values workers know the order of."""
+
+from __future__ import annotations
+
+from pyspark.sql import types as t
+
+KEY_TYPES = (
+    t.NumericType,
+    t.StringType,
+    t.BooleanType,
+    t.BinaryType,
+    t.DateType,
+    t.TimestampType,
+    t.TimestampNTZType,
+    t.DayTimeIntervalType,
+)
+"""Those of which a key may be."""
+
+
+def has_known_order(kind: t.DataType) -> bool:
+    """Whether workers order values of a type as Spark does: plain ones, arrays and structs; texts by their bytes."""
+    match kind:
+        case t.StructType():
+            return all(has_known_order(field.dataType) for field in kind.fields)
+        case t.ArrayType():
+            return has_known_order(kind.elementType)
+        case t.StringType():
+            return bool(kind.isUTF8BinaryCollation())
+        case _:
+            return isinstance(kind, KEY_TYPES)
