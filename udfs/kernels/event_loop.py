@@ -35,6 +35,7 @@ from sparkext.udfs.kernels.anchored_totals import add_per_anchor, settle_anchore
 from sparkext.udfs.kernels.burst_choice import choose, end_bursts, look_again
 from sparkext.udfs.kernels.cuts import mark_cuts, settle_cuts
 from sparkext.udfs.kernels.difference_parts import add_part
+from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.guard_buckets import (
     add_buckets,
     add_to_bucket,
@@ -386,7 +387,7 @@ def pause(program, state, guards, past, regions, spans):
 @inner
 def _settle(program, state, guards, past, regions, spans):
     """Move what is pending into the totals."""
-    updates, windows, blanks = program.updates, program.windows, program.blanks
+    updates = program.updates
     high, low, number = state.totals.high, state.totals.low, state.totals.number
     later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
     if guards is not None:
@@ -425,11 +426,5 @@ def _settle(program, state, guards, past, regions, spans):
                 add_to_bucket(program, state, guards, u, later_high, later_low, later_number)
             if updates[u, col.UPDATE_TARGET] >= 0:
                 guards.cuts[updates[u, col.UPDATE_TARGET], col.IS_FILLED] = 1
-        cell = (
-            windows[window, col.WINDOW_CELLS]
-            + (at - windows[window, col.WINDOW_AT]) // windows[window, col.WINDOW_LANES]
-        )
-        for there in range(begin, end):
-            later_high[there] = blanks[cell, col.BLANK_HIGH]
-            later_low[there] = blanks[cell, col.BLANK_LOW]
+        clear(updates[u, col.UPDATE_KIND], begin, end, later_high, later_low)
     state.cursor[col.CURSOR_DIRTY] = 0

@@ -6,6 +6,7 @@ import numpy as np
 
 from sparkext.udfs.arithmetic.totals import write
 from sparkext.udfs.jit.compiled import as_index, inner
+from sparkext.udfs.kernels.forms import clear, clear_cells
 from sparkext.udfs.kernels.guard_buckets import holds
 from sparkext.udfs.kernels.pane_products import begin_panes, turn_panes
 from sparkext.udfs.kernels.rows import new_row
@@ -64,7 +65,7 @@ def enter(program, state, guards, panes, output, time, combine, first):
         if opened[col.OPEN_LAST] < oldest:
             opened[col.OPEN_ORIGIN] = oldest  # nothing is open; the distance from there may be more than an int64 holds
         elif newest - opened[col.OPEN_ORIGIN] >= lanes:
-            _shift(program.windows[w], program.blanks, opened, state.totals.high, state.totals.low, oldest)
+            _shift(program, w, opened, state.totals.high, state.totals.low, oldest)
         opened[col.OPEN_LAST] = max(opened[col.OPEN_LAST], newest)
         opened[col.OPEN_LANE] = oldest - opened[col.OPEN_ORIGIN]
         opened[col.OPEN_LANE_END] = newest - opened[col.OPEN_ORIGIN] + 1
@@ -72,8 +73,9 @@ def enter(program, state, guards, panes, output, time, combine, first):
 
 
 @inner
-def _shift(window, blanks, opened, high, low, oldest):
+def _shift(program, w, opened, high, low, oldest):
     """Move the open windows so that ``oldest`` is in lane 0."""
+    window = program.windows[w]
     lanes, by = as_index(window[col.WINDOW_LANES]), as_index(oldest - opened[col.OPEN_ORIGIN])
     used = as_index(max(np.int64(0), opened[col.OPEN_LAST] - oldest + 1))
     at = as_index(window[col.WINDOW_AT])
@@ -81,9 +83,7 @@ def _shift(window, blanks, opened, high, low, oldest):
         for lane in range(at, at + used):
             high[lane] = high[lane + by]
             low[lane] = low[lane + by]
-        for lane in range(at + used, at + lanes):
-            high[lane] = blanks[cell, col.BLANK_HIGH]
-            low[lane] = blanks[cell, col.BLANK_LOW]
+        clear(program.kinds[cell], at + used, at + lanes, high, low)
         at += lanes
     opened[col.OPEN_ORIGIN] = oldest
 
@@ -102,7 +102,7 @@ def close_all(program, state, guards, panes, output, combine):
 @inner
 def _close(program, state, guards, output, w, until, combine):
     """Write out and clear the open windows of ``w`` below ``until``."""
-    windows, blanks, banks = program.windows, program.blanks, program.banks
+    windows, banks = program.windows, program.banks
     slots, slot_sources = program.slots, program.slot_sources
     high, low, number = state.totals.high, state.totals.low, state.totals.number
     words, floats, opened = output.words, output.floats, state.open[w]
@@ -133,11 +133,8 @@ def _close(program, state, guards, output, w, until, combine):
                                 continue
                             at = as_index(program.stores[store, col.STORE_AT] + bucket * lanes) + lane
                             write(kind, at, high, low, number, words, floats, row, word, number_at)
-        at = as_index(windows[w, col.WINDOW_AT]) + lane
-        for cell in range(as_index(windows[w, col.WINDOW_CELLS]), as_index(windows[w, col.WINDOW_CELLS_END])):
-            high[at] = blanks[cell, col.BLANK_HIGH]
-            low[at] = blanks[cell, col.BLANK_LOW]
-            at += as_index(lanes)
+        closed = index - opened[col.OPEN_ORIGIN]
+        clear_cells(program, w, closed, closed + 1, high, low)
     opened[col.OPEN_FIRST] = max(opened[col.OPEN_FIRST], until)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import LIMIT_HIGH, add_exact, add_scaled, is_before, multiply_exact, scaled
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add_product, is_some, write
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
+from sparkext.udfs.kernels.forms import clear, clear_cells, set_units
 from sparkext.udfs.kernels.rows import new_row
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
@@ -55,20 +56,12 @@ def turn_panes(program, state, panes, output, w, until, newest, combine):
 @inlined
 def clear_lanes(program, state, panes, w, half):
     """Let the lanes from ``half`` on, of all cells of a window, be the unit matrix again."""
-    window, p = program.windows[w], panes.of[w]
-    high, low, number = state.totals.high, state.totals.low, state.totals.number
-    rows, at = panes.windows[p, col.PANES_ROWS], window[col.WINDOW_AT] + half
-    for cell in range(window[col.WINDOW_CELLS], window[col.WINDOW_CELLS_END]):
-        for there in range(at, at + rows):
-            high[there], low[there] = program.blanks[cell, col.BLANK_HIGH], program.blanks[cell, col.BLANK_LOW]
-        at += window[col.WINDOW_LANES]
+    p = panes.of[w]
+    clear_cells(program, w, half, half + panes.windows[p, col.PANES_ROWS], state.totals.high, state.totals.low)
     begin, end = panes.windows[p, col.PANES_UNITS], panes.windows[p, col.PANES_UNITS_END]
     middle = (begin + end) // 2
-    for unit in range(middle if half else begin, end if half else middle):
-        if panes.units[unit, col.UNIT_KIND] == EXACT:
-            low[panes.units[unit, col.UNIT_AT]] = 1
-        else:
-            number[panes.units[unit, col.UNIT_AT]] = 1.0
+    first, last = (middle, end) if half else (begin, middle)
+    set_units(panes.units, first, last, state.totals.low, state.totals.number)
 
 
 @inner
@@ -149,9 +142,7 @@ def evaluate_front(panes, cursor, p):
     front, product, entries = layout[col.PANES_FRONT], layout[col.PANES_PRODUCT], layout[col.PANES_NEWEST]
     for i in range(size):
         kind, unit, at = evaluations[first + i, 0], evaluations[first + i, 4], product + i * rows
-        for there in range(at, at + rows):
-            high[there] = NO_HIGH if kind == EXTREME else 0
-            low[there] = NO_LOW if kind == EXTREME else 0
+        clear(kind, at, at + rows, high, low)
         if unit >= 0 and kind == EXACT:
             low[at + unit] = 1
         elif unit >= 0:
@@ -194,9 +185,7 @@ def _multiply(panes, cursor, p, pane, i):
                 continue
             if not some:
                 some = True
-                for there in range(sums, sums + rows):
-                    high[there] = NO_HIGH if kind == EXTREME else 0
-                    low[there] = NO_LOW if kind == EXTREME else 0
+                clear(kind, sums, sums + rows, high, low)
             if kind == EXACT and not cursor[col.CURSOR_WIDE]:
                 # The sum of all products as doubles tells whether one word holds each.
                 most = 0.0
@@ -250,8 +239,7 @@ def _write_windows(program, state, panes, output, w, index, end, combine):
         some, first = False, banks[bank, col.BANK_SLOTS]
         for slot in range(first, banks[bank, col.BANK_SLOTS_END]):
             kind, at = slots[slot, col.SLOT_KIND], sums + slot - first
-            high[at] = NO_HIGH if kind == EXTREME else 0
-            low[at] = NO_LOW if kind == EXTREME else 0
+            clear(kind, at, at + 1, high, low)
             for source in range(slots[slot, col.SLOT_SOURCES], slots[slot, col.SLOT_SOURCES_END]):
                 _add_total(state.totals, panes, p, panes.slot_evaluations[source], kind, at)
             some |= kind != EXTREME and is_some(kind, high[at], low[at], number[at])

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.udfs.arithmetic.numbers import is_before
-from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add, add_product, is_some
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, add, add_product, is_some
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
+from sparkext.udfs.kernels.forms import clear, clear_cells, set_units
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
@@ -105,23 +106,14 @@ def forget_views(regions):
 def reset_forms(program, totals, regions, region):
     """Let the forms of a region start over."""
     _clear(program, region, totals)
-    for unit in range(regions.unit_ends[region], regions.unit_ends[region + 1]):
-        if regions.units[unit, col.UNIT_KIND] == EXACT:
-            totals.low[regions.units[unit, col.UNIT_AT]] = 1
-        else:
-            totals.number[regions.units[unit, col.UNIT_AT]] = 1.0
+    set_units(regions.units, regions.unit_ends[region], regions.unit_ends[region + 1], totals.low, totals.number)
 
 
 @inner
 def _clear(program, region, totals):
     """Empty all forms of a region."""
-    window = program.windows[len(program.bank_ends) - 1 + region]
-    at, columns = as_index(window[5]), as_index(window[2])
-    for cell in range(as_index(window[3]), as_index(window[4])):
-        for lane in range(at, at + columns):
-            totals.high[lane] = program.blanks[cell, col.BLANK_HIGH]
-            totals.low[lane] = program.blanks[cell, col.BLANK_LOW]
-        at += columns
+    space = len(program.bank_ends) - 1 + region
+    clear_cells(program, space, 0, program.windows[space, col.WINDOW_LANES], totals.high, totals.low)
 
 
 @inner
@@ -156,9 +148,7 @@ def _add_pending(state, regions, region):
         )
         begin, end = at + state.open[window, col.OPEN_LANE], at + state.open[window, col.OPEN_LANE_END]
         add(kind, begin, end, state.cursor, high, low, number, later_high, later_low, later_number)
-        for there in range(begin, end):
-            later_high[there] = NO_HIGH if kind == EXTREME else 0
-            later_low[there] = NO_LOW if kind == EXTREME else 0
+        clear(kind, begin, end, later_high, later_low)
 
 
 @inner
@@ -200,9 +190,7 @@ def _evaluate(state, regions, numbers, first, last, mode):
                 high[there + by], low[there + by] = high[there], low[there]
             continue
         while True:
-            for there in range(begin, end):
-                event_high[there] = NO_HIGH if kind == EXTREME else 0
-                event_low[there] = NO_LOW if kind == EXTREME else 0
+            clear(kind, begin, end, event_high, event_low)
             for p in range(
                 as_index(evaluations[e, col.EVALUATED_PRODUCTS]), as_index(evaluations[e, col.EVALUATED_PRODUCTS_END])
             ):

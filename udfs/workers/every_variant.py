@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.udfs.state.assemble import assemble
 from sparkext.udfs.state.difference_tables import Differences
@@ -22,7 +24,7 @@ def every_variant(plan: KernelPlan) -> Iterator[Arguments]:
         plan: Any plan; parts that it does not have are empty, which makes no difference to what is compiled.
     """
     program = assemble(plan)
-    state, nothing = new_state(program), program.blanks[:0, :1].repeat(3, axis=1)
+    state, nothing = new_state(program), np.zeros((0, 3), np.int64)
     whole = Arguments(
         program=program,
         state=state,
