@@ -386,7 +386,8 @@ class Panes:
         units: Cells, all of counts, that hold 1 in one row and 0 in the others when a pane begins. All others of
             the window are empty then. Those with row 0 are the constant 1 itself, and no event adds to them.
         evaluations: What the total of a cell is after a pane, of coefficients after it and totals before it;
-            none has a view. Those whose coefficients others need come after these.
+            none has a view. Those whose coefficients others need come after these. Of a span, products with
+            coefficients that events add to come first.
     """
 
     window: int

@@ -316,6 +316,9 @@ def check_spans(plan: KernelPlan) -> None:
     for number, span in enumerate(plan.spans):
         window = len(plan.windows) + len(plan.regions) + number
         assert span.panes.window == window
+        for evaluation in span.panes.evaluations:
+            added = [plan.cells[product.form].event != NO_EVENT for product in evaluation.products]
+            assert added == sorted(added, reverse=True), "products with what events add come first"
         for gain in span.gains:
             assert plan.cells[gain.cell].event == NO_EVENT
             assert plan.cells[gain.cell].window < len(plan.windows)

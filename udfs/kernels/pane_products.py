@@ -177,10 +177,10 @@ def _multiply(panes, cursor, p, pane, i):
     while True:
         largest = 0.0
         for t in range(begin, end):
-            of = products[t, col.FACTOR_TOTAL]
+            of = products[t, col.PRODUCT_BASE]
             if of < 0 or panes.touched[flags + of] == 0:
                 continue
-            by, base = product + products[t, col.FACTOR_CELL] * rows + products[t, col.FACTOR_ROW], matrix + of * rows
+            by, base = product + products[t, col.PRODUCT_PLACE], matrix + of * rows
             if kind != EXTREME and (high[by] | low[by]) == 0:
                 continue
             if not some:
@@ -199,13 +199,13 @@ def _multiply(panes, cursor, p, pane, i):
             elif kind != EXTREME:
                 by_high, by_low, by_number = high[by], low[by], number[by]
                 add_product(kind, 0, rows, sums, base, high, low, number, by_high, by_low, by_number, high, low, number)
-            elif products[t, col.FACTOR_OF_TOTAL]:
+            elif products[t, col.PRODUCT_OF_TOTAL]:
                 for row in range(rows):
                     if is_before(high[by], low[by], high[sums + row], low[sums + row]) and is_some(
-                        products[t, col.FACTOR_COUNT], high[base + row], low[base + row], number[base + row]
+                        products[t, col.PRODUCT_COUNT], high[base + row], low[base + row], number[base + row]
                     ):
                         high[sums + row], low[sums + row] = high[by], low[by]
-            elif is_some(products[t, col.FACTOR_COUNT], high[by], low[by], number[by]):
+            elif is_some(products[t, col.PRODUCT_COUNT], high[by], low[by], number[by]):
                 for row in range(rows):
                     if is_before(high[base + row], low[base + row], high[sums + row], low[sums + row]):
                         high[sums + row], low[sums + row] = high[base + row], low[base + row]
@@ -262,11 +262,8 @@ def _add_total(totals, panes, p, i, kind, at):
     first, size = layout[col.PANES_CELLS], layout[col.PANES_CELLS_END] - layout[col.PANES_CELLS]
     front = layout[col.PANES_FRONT] + panes.now[p, col.FRONT_BEGIN] * size
     for t in range(evaluations[first + i, 2], evaluations[first + i, 3]):
-        by, of = (
-            evaluations[first + products[t, col.FACTOR_CELL], 1] + products[t, col.FACTOR_ROW],
-            front + products[t, col.FACTOR_TOTAL],
-        )
-        constant = products[t, col.FACTOR_TOTAL] < 0
+        by, of = products[t, col.PRODUCT_FORM], front + products[t, col.PRODUCT_BASE]
+        constant = products[t, col.PRODUCT_BASE] < 0
         by_high, by_low, by_number = totals.high[by], totals.low[by], totals.number[by]
         if kind == EXACT:
             if not constant:
@@ -277,12 +274,12 @@ def _add_total(totals, panes, p, i, kind, at):
                 by_number, by_low = scaled(by_number * number[of], by_low + low[of])
             if constant or number[of] != 0.0:
                 number[at], low[at] = add_scaled(number[at], low[at], by_number, by_low)
-        elif constant or products[t, col.FACTOR_OF_TOTAL]:
+        elif constant or products[t, col.PRODUCT_OF_TOTAL]:
             if is_before(by_high, by_low, high[at], low[at]) and (
-                constant or is_some(products[t, col.FACTOR_COUNT], high[of], low[of], number[of])
+                constant or is_some(products[t, col.PRODUCT_COUNT], high[of], low[of], number[of])
             ):
                 high[at], low[at] = by_high, by_low
-        elif is_some(products[t, col.FACTOR_COUNT], by_high, by_low, by_number) and is_before(
+        elif is_some(products[t, col.PRODUCT_COUNT], by_high, by_low, by_number) and is_before(
             high[of], low[of], high[at], low[at]
         ):
             high[at], low[at] = high[of], low[of]

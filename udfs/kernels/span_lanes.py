@@ -117,7 +117,7 @@ def gain(state, spans, g, kind, high, low, number):
 @inlined
 def _gained(spans, cursor, g, kind, high, low, number):
     """The gain: coefficients of what events have added, times totals of the front. Both words, or number and scale."""
-    gains, products, memory = spans.gains, spans.products, spans.panes.memory
+    gains, products, memory = spans.gains, spans.panes.products, spans.panes.memory
     p = gains[g, col.GAIN_SPAN]
     layout, now = spans.panes.windows[p], spans.panes.now[p]
     front = layout[col.PANES_FRONT] + now[col.FRONT_BEGIN] * (layout[col.PANES_CELLS_END] - layout[col.PANES_CELLS])

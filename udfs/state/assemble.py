@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
-from sparkext.planner.kernel_plan.kernel_plan import Arithmetic, Cell, KernelPlan, Link, Product
+from sparkext.planner.kernel_plan.kernel_plan import Arithmetic, Cell, KernelPlan, Link
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.comparisons.histories import NO_HISTORY, Histories, is_in_tree, tree_links
 from sparkext.udfs.state.parts import Update, number_of_parts
@@ -310,14 +310,6 @@ def _anchored(plan: KernelPlan, links: _Links) -> tuple[list[list[int]], list[in
             ]
         )
     return rows, [sum(plan.cells[number].event < event for number in mine) for event in range(len(plan.classes) + 1)]
-
-
-def counted(plan: KernelPlan, product: Product) -> tuple[int, int]:
-    """Of a product with an extreme, the arithmetic of the factor that is a count, and whether that is the total."""
-    of_total = plan.cells[product.form].arithmetic is Arithmetic.EXTREME
-    count = product.base if of_total else product.form
-    kind = Arithmetic.EXACT if count is None else plan.cells[count].arithmetic
-    return kind.value, int(of_total)
 
 
 def _update(cells: Sequence[Cell], one: Update, offsets: list[int], begin: int, links: _Links) -> list[int]:

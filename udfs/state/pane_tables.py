@@ -9,8 +9,9 @@ import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.kernel_plan.kernel_plan import Panes as PlannedPanes
-from sparkext.udfs.state.assemble import cell_offsets, counted
+from sparkext.udfs.state.assemble import cell_offsets
 from sparkext.udfs.state.fresh import totals_of
+from sparkext.udfs.state.products import product_row, product_table
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import Flags, Ints, Program, Totals
 
@@ -40,9 +41,8 @@ class Panes(NamedTuple):
             not in ``evaluations``. Shape (windows by panes, 13).
         evaluations: Arithmetic, offset of the cell's lane 0, begin and end in ``products``, row in which it is 1 in
             the unit matrix (-1: none). Ordered by window. Shape (evaluations, 5).
-        products: Evaluation of the coefficient, counted from the first of the window, its row, evaluation of the
-            total (-1: the constant 1), arithmetic of the factor that is a count, if the other is an extreme, and
-            whether that is the total. Shape (products, 5).
+        products: See `sparkext.udfs.state.products`. A total is an evaluation, counted from the first of the window,
+            and a place one in a matrix of all evaluations.
         units: Offset of a lane that is 1 when a pane begins, and its arithmetic. Shape (units, 2).
         slot_evaluations: Per item of ``Program.slot_sources``, its evaluation, counted likewise.
         memory: Totals of the front, then of matrices, cell by cell.
@@ -105,7 +105,8 @@ def panes_of(plan: KernelPlan, program: Program, planned: Sequence[PlannedPanes]
             begin = len(products)
             for product in made.get(cell, ()):
                 base = -1 if product.base is None else index_of[offsets[product.base]]
-                products.append([index_of[offsets[product.form]], product.column, base, *counted(plan, product)])
+                place = index_of[offsets[product.form]] * panes.rows + product.column
+                products.append(product_row(plan, product, offsets, base, place))
             row = [plan.cells[cell].arithmetic.value, offsets[cell], begin, len(products), row_of.get(cell, -1)]
             evaluations.append(row)
         for half in (0, panes.rows):
@@ -129,7 +130,7 @@ def panes_of(plan: KernelPlan, program: Program, planned: Sequence[PlannedPanes]
         of=of,
         windows=np.array(windows, np.int64).reshape(-1, 13),
         evaluations=np.array(evaluations, np.int64).reshape(-1, 5),
-        products=np.array(products, np.int64).reshape(-1, 5),
+        products=product_table(products),
         units=np.array(units, np.int64).reshape(-1, 2),
         slot_evaluations=np.array([evaluation_of.get(int(source), -1) for source in program.slot_sources], np.int64),
         memory=totals_of(np.zeros(memory, np.int64), np.zeros(memory, np.int64)),
