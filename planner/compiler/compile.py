@@ -23,6 +23,7 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     Arithmetic,
     Bank,
     Cell,
+    Closing,
     Column,
     Comparison,
     Cut,
@@ -31,9 +32,10 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     GuardState,
     KernelPlan,
     Link,
-    Panes,
+    Numbering,
     Product,
     Region,
+    Space,
     Span,
 )
 from sparkext.planner.patterns.prev_condition import Constant, ValueKind
@@ -228,8 +230,9 @@ class _Compiler:
             _number(self._windows, (query.window, query.span is None and rows is not None))
             for query, rows in zip(template.queries, panes, strict=True)
         ]
-        spans = {span: number for number, span in enumerate(dict.fromkeys(q.span for q in template.queries if q.span))}
-        self._spans = {span: len(self._windows) + len(shared.bases) + number for span, number in spans.items()}
+        lengths = dict.fromkeys(query.span for query in template.queries if query.span)
+        self._numbering = Numbering(len(self._windows), len(shared.bases), len(lengths))
+        self._spans = dict(zip(lengths, self._numbering.of_spans, strict=True))
         self._window_of = [
             self._reported_in[number] if query.span is None else self._spans[query.span]
             for number, query in enumerate(template.queries)
@@ -276,7 +279,7 @@ class _Compiler:
             guard_states=guard_states,
             comparisons=tuple(self._comparisons),
             regions=found,
-            panes=tuple(one for one in panes if one.window < len(self._windows)),
+            panes=tuple(one for one in panes if one.number in self._numbering.of_windows),
             spans=tuple(self._all_spans(panes, cells)),
         )
         return made, banks
@@ -433,8 +436,8 @@ class _Compiler:
         return more.number(cell, _passive(source.component.arithmetic, self._window_of[source.query]))
 
     def _region(self, node: Node) -> int:
-        """The region of a node's form, numbered on from the windows."""
-        return len(self._windows) + self._shared.region_of[self._shared.forms[node.query][node.state].block]
+        """The number of the space of a node's form."""
+        return self._numbering.of_regions[self._shared.region_of[self._shared.forms[node.query][node.state].block]]
 
     def _units(self, node: Node, more: _MoreCells) -> tuple[int, ...]:
         """What comes to a form straight from its snapshots and from starts."""
@@ -472,11 +475,12 @@ class _Compiler:
                 if form.snapshot is None:
                     alone[region].append((number, self._alone(node, steps, cell_of, more)))
         for key, number in more.numbers.items():
-            if isinstance(key, tuple) and 0 <= key[0] - len(self._windows) < len(units):
-                units[key[0] - len(self._windows)].append((number, key[1]))
+            if isinstance(key, tuple) and key[0] in self._numbering.of_regions:
+                units[self._numbering.of_regions.index(key[0])].append((number, key[1]))
+        each = zip(self._numbering.of_regions, self._shared.bases, units, evaluations, alone, strict=True)
         return tuple(
-            Region(base.columns, tuple(known), tuple(found), tuple(added))
-            for base, known, found, added in zip(self._shared.bases, units, evaluations, alone, strict=True)
+            Region(Space(number, base.columns, tuple(known), tuple(found), Closing.BASE), tuple(added))
+            for number, base, known, found, added in each
         )
 
     def _products(self, node: Node, cell_of: dict[Node, int], more: _MoreCells) -> Iterator[Product]:
@@ -522,7 +526,7 @@ class _Compiler:
         window, arithmetic = self._window_of[node.query], node.component.arithmetic
         return more.number((window, 0, arithmetic), _passive(arithmetic, window))
 
-    def _all_panes(self, nodes: list[Node], cell_of: dict[Node, int], more: _MoreCells) -> tuple[Panes, ...]:
+    def _all_panes(self, nodes: list[Node], cell_of: dict[Node, int], more: _MoreCells) -> tuple[Space, ...]:
         """The panes of all windows and spans that are computed by them, with one of the ``nodes`` per cell."""
         rows: dict[int, int] = {}
         units: dict[int, list[tuple[int, int]]] = {}
@@ -541,11 +545,12 @@ class _Compiler:
             if isinstance(key, tuple) and key[0] in rows:
                 units.setdefault(key[0], []).append((number, 0))
         return tuple(
-            Panes(
+            Space(
                 window,
                 count,
                 tuple(units[window]),
                 tuple(e for last in (False, True) for counts, e in evaluations[window] if counts is last),
+                Closing.PANE if window in self._numbering.of_windows else Closing.TIME,
             )
             for window, count in rows.items()
         )
@@ -580,9 +585,9 @@ class _Compiler:
             self._gains[key] = more.add(_passive(component.arithmetic, key[0]))
         return (Link(self._gains[key], ALWAYS),)
 
-    def _all_spans(self, panes: Iterable[Panes], cells: Sequence[Cell]) -> Iterator[Span]:
+    def _all_spans(self, panes: Iterable[Space], cells: Sequence[Cell]) -> Iterator[Span]:
         """The spans, whose ``panes`` are among those of windows."""
-        by_window = {one.window: one for one in panes}
+        by_window = {one.number: one for one in panes}
         for length, window in self._spans.items():
             gains = (Gain(cell, of) for (_, of), cell in self._gains.items() if cells[of[0]].window == window)
             yield Span(length, by_window[window], tuple(gains))

@@ -11,6 +11,12 @@ from sparkext.udfs.tables.program import EXACT, EXTREME
 
 
 @inlined
+def number_of_windows(program):
+    """How many spaces are windows; those of regions are numbered on from these."""
+    return len(program.bank_ends) - 1
+
+
+@inlined
 def clear(kind, begin, end, high, low):
     """Empty the lanes at ``begin``..``end``."""
     empty_high, empty_low = (NO_HIGH, NO_LOW) if kind == EXTREME else (np.int64(0), np.int64(0))

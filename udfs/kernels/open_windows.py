@@ -6,7 +6,7 @@ import numpy as np
 
 from sparkext.udfs.arithmetic.totals import write
 from sparkext.udfs.jit.compiled import as_index, inner
-from sparkext.udfs.kernels.forms import clear, clear_cells
+from sparkext.udfs.kernels.forms import clear, clear_cells, number_of_windows
 from sparkext.udfs.kernels.guard_buckets import holds
 from sparkext.udfs.kernels.pane_products import begin_panes, turn_panes
 from sparkext.udfs.kernels.rows import new_row
@@ -17,7 +17,7 @@ from sparkext.udfs.tables.program import EXACT, NUMBER
 @inner
 def restrict(program, state, chunk):
     """Let only those windows of the next key open that start in a chunk of time."""
-    for w in range(len(program.bank_ends) - 1):
+    for w in range(number_of_windows(program)):
         windows = state.cursor[col.CURSOR_CHUNK] // program.windows[w, col.WINDOW_SLIDE]
         state.open[w, col.OPEN_EARLIEST], state.open[w, col.OPEN_LATEST] = (
             chunk * windows,
@@ -29,7 +29,7 @@ def restrict(program, state, chunk):
 def enter(program, state, guards, panes, output, time, combine, first):
     """Close the windows that end at or before ``time`` and open those that it is in."""
     steady = np.iinfo(np.int64).max
-    for w in range(len(program.bank_ends) - 1):
+    for w in range(number_of_windows(program)):
         within, slide, lanes = (
             program.windows[w, col.WINDOW_WITHIN],
             program.windows[w, col.WINDOW_SLIDE],
@@ -91,7 +91,7 @@ def _shift(program, w, opened, high, low, oldest):
 @inner
 def close_all(program, state, guards, panes, output, combine):
     """Write out and clear all open windows."""
-    for window in range(len(program.bank_ends) - 1):
+    for window in range(number_of_windows(program)):
         last = state.open[window, col.OPEN_LAST]
         if panes.of[window] >= 0:
             turn_panes(program, state, panes, output, window, last + 1, last, combine)

@@ -12,7 +12,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import is_before
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, add, add_product, is_some
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
-from sparkext.udfs.kernels.forms import clear, clear_cells, set_units
+from sparkext.udfs.kernels.forms import clear, clear_cells, number_of_windows, set_units
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
@@ -112,7 +112,7 @@ def reset_forms(program, totals, regions, region):
 @inner
 def _clear(program, region, totals):
     """Empty all forms of a region."""
-    space = len(program.bank_ends) - 1 + region
+    space = number_of_windows(program) + region
     clear_cells(program, space, 0, program.windows[space, col.WINDOW_LANES], totals.high, totals.low)
 
 

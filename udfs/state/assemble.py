@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
-from sparkext.planner.kernel_plan.kernel_plan import Arithmetic, Cell, KernelPlan, Link
-from sparkext.planner.patterns.query import Window
+from sparkext.planner.kernel_plan.kernel_plan import Arithmetic, Cell, Closing, KernelPlan, Link
 from sparkext.udfs.comparisons.histories import NO_HISTORY, Histories, is_in_tree, tree_links
 from sparkext.udfs.state.parts import Update, number_of_parts
 from sparkext.udfs.state.parts import updates as ordered_updates
@@ -155,12 +154,12 @@ def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list
     windows: list[list[int]] = []
     kinds: list[int] = []
     size = 0
-    rows = {panes.window: panes.rows for panes in plan.panes}
-    kept_for = [_lanes(window, rows.get(number, 0)) for number, window in enumerate(plan.windows)]
-    kept_for += ((0, 1, region.columns, 1) for region in plan.regions)
-    kept_for += ((span.length, 1, 2 * span.panes.rows, 1) for span in plan.spans)
-    for number, (within, slide, lanes, live) in enumerate(kept_for):
-        mine = [index for index, cell in enumerate(cells) if cell.window == number]
+    times = [(0, 1, 1) if window is None else (window.within, window.slide, window.live) for window in plan.windows]
+    times += ((0, 1, 1) for _ in plan.regions)
+    times += ((span.length, 1, 1) for span in plan.spans)
+    for space, (within, slide, live) in zip(plan.spaces, times, strict=True):
+        lanes = 2 * space.lanes if space.closes_at in (Closing.PANE, Closing.TIME) else space.lanes
+        mine = [index for index, cell in enumerate(cells) if cell.window == space.number]
         windows.append([within, slide, lanes, len(kinds), len(kinds) + len(mine), size, live])
         for index in mine:
             offsets[index] = size
@@ -172,13 +171,6 @@ def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list
 def cell_offsets(plan: KernelPlan) -> list[int]:
     """Per cell, the offset of its lane 0."""
     return _blocks(plan, _stores(plan))[0]
-
-
-def _lanes(window: Window | None, rows: int) -> tuple[int, int, int, int]:
-    """The first columns of ``Program.windows``, and the last; with ``rows`` of pane matrices, if it has any."""
-    if window is None:
-        return 0, 1, 2 * rows if rows else 1, 1
-    return window.within, window.slide, 2 * rows if rows else 2 * window.live, window.live
 
 
 class _Links:

@@ -83,7 +83,7 @@ class Regions(NamedTuple):
 def new_regions(plan: KernelPlan, state: State) -> Regions:
     """Regions before the first event; their units are set in ``state``."""
     offsets = cell_offsets(plan)
-    evaluations = [(number, e) for number, region in enumerate(plan.regions) for e in region.evaluations]
+    evaluations = [(number, e) for number, region in enumerate(plan.regions) for e in region.space.forms]
     view_of = {e.view: index for index, (_, e) in enumerate(evaluations) if e.view is not None}
     parts = range(number_of_parts(plan))
     moves: list[set[int]] = [set() for _ in parts]
@@ -98,11 +98,11 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
             other = number if product.base is None else evaluated_in.get(product.base, number)
             if other != number:
                 joined |= {(other, number), (number, other)}
-    of_regions = range(len(plan.windows), len(plan.windows) + len(plan.regions))
+    of_regions = plan.numbering.of_regions
     for part, _, cell in updates(plan):
         views[part] |= {view_of[source] for source in cell.sources if source in view_of}
         if cell.window in of_regions:
-            feeds[part].add(cell.window - len(plan.windows))
+            feeds[part].add(of_regions.index(cell.window))
     chosen = choices(plan)
     changed = [set(fed) for fed in feeds]
     for one in chosen:
@@ -130,7 +130,7 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
         where = [cell.arithmetic.value, cell.window, offsets[evaluation.cell], view]
         rows.append([*where, begin, len(products), number])
     units = [
-        [[offsets[cell] + column, plan.cells[cell].arithmetic.value] for cell, column in region.units]
+        [[offsets[cell] + column, plan.cells[cell].arithmetic.value] for cell, column in region.space.units]
         for region in plan.regions
     ]
     regions = Regions(
@@ -142,7 +142,7 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
         views=_flat(views),
         view_ends=_ends(views),
         evaluations=np.array(rows, np.int64).reshape(-1, 7),
-        ends=_ends([region.evaluations for region in plan.regions]),
+        ends=_ends([region.space.forms for region in plan.regions]),
         all=np.arange(len(evaluations)),
         products=product_table(products),
         units=np.array([unit for some in units for unit in some], np.int64).reshape(-1, 2),

@@ -65,7 +65,7 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
             targets += ([offsets[end], plan.cells[end].window] for end in ends)
     return Spans(
         panes=panes,
-        table=np.array([[span.panes.window, span.length] for span in plan.spans], np.int64).reshape(-1, 2),
+        table=np.array([[span.space.number, span.length] for span in plan.spans], np.int64).reshape(-1, 2),
         of=of,
         gains=np.array(gains, np.int64).reshape(-1, 5),
         targets=np.array(targets, np.int64).reshape(-1, 2),
@@ -75,7 +75,7 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
 
 def _gaining(plan: KernelPlan, span: Span, cell: int) -> int:
     """How many products of a cell are part of its gain: what was there before the event is not, and comes last."""
-    (evaluation,) = (one for one in span.panes.evaluations if one.cell == cell)
+    (evaluation,) = (one for one in span.space.forms if one.cell == cell)
     return sum(plan.cells[product.form].event != NO_EVENT for product in evaluation.products)
 
 
@@ -107,7 +107,7 @@ def with_room(spans: Spans, plan: KernelPlan, program: Program) -> Spans:
 
 
 def _panes(plan: KernelPlan, program: Program, rooms: Sequence[int]) -> Panes:
-    return panes_of(plan, program, [span.panes for span in plan.spans], rooms)
+    return panes_of(plan, program, [span.space for span in plan.spans], rooms)
 
 
 def _rooms(panes: Panes) -> tuple[list[int], list[bool]]:
