@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.arithmetic.totals import write
 from sparkext.udfs.jit.compiled import as_index, inner
 from sparkext.udfs.kernels.forms import clear, clear_cells, number_of_windows
-from sparkext.udfs.kernels.guard_buckets import holds
 from sparkext.udfs.kernels.pane_products import begin_panes, turn_panes
-from sparkext.udfs.kernels.rows import new_row
+from sparkext.udfs.kernels.written_windows import write_window
 from sparkext.udfs.tables import columns as col
-from sparkext.udfs.tables.program import EXACT, NUMBER
 
 
 @inner
@@ -102,61 +99,9 @@ def close_all(program, state, guards, panes, output, combine):
 @inner
 def _close(program, state, guards, output, w, until, combine):
     """Write out and clear the open windows of ``w`` below ``until``."""
-    windows, banks = program.windows, program.banks
-    slots, slot_sources = program.slots, program.slot_sources
-    high, low, number = state.totals.high, state.totals.low, state.totals.number
-    words, floats, opened = output.words, output.floats, state.open[w]
-    lanes = windows[w, col.WINDOW_LANES]
+    opened = state.open[w]
     for index in range(opened[col.OPEN_FIRST], min(opened[col.OPEN_LAST], until - 1) + 1):
-        lane = as_index(index - opened[col.OPEN_ORIGIN])
-        for bank in range(program.bank_ends[w], program.bank_ends[w + 1]):
-            begin, end = as_index(banks[bank, col.BANK_SLOTS]), as_index(banks[bank, col.BANK_SLOTS_END])
-            if not _has_trend(program, state.totals, guards, begin, end, lane, lanes):
-                continue
-            row = new_row(program.blank_row, state.cursor, output, banks[bank, col.BANK_NUMBER], index, combine)
-            for slot in range(begin, end):
-                kind, word, number_at = (
-                    slots[slot, col.SLOT_KIND],
-                    as_index(slots[slot, col.SLOT_WORD]),
-                    as_index(slots[slot, col.SLOT_FLOAT]),
-                )
-                for source in range(
-                    as_index(slots[slot, col.SLOT_SOURCES]), as_index(slots[slot, col.SLOT_SOURCES_END])
-                ):
-                    at = as_index(slot_sources[source]) + lane
-                    write(kind, at, high, low, number, words, floats, row, word, number_at)
-                if guards is not None:
-                    for link in range(slots[slot, col.SLOT_LINKS], slots[slot, col.SLOT_LINKS_END]):
-                        store = program.links[link, col.LINK_STORE]
-                        for bucket in range(guards.buckets[store]):
-                            if not holds(program, guards, link, guards.bucket_times[store, bucket]):
-                                continue
-                            at = as_index(program.stores[store, col.STORE_AT] + bucket * lanes) + lane
-                            write(kind, at, high, low, number, words, floats, row, word, number_at)
-        closed = index - opened[col.OPEN_ORIGIN]
-        clear_cells(program, w, closed, closed + 1, high, low)
+        lane = index - opened[col.OPEN_ORIGIN]
+        write_window(program, state, guards, output, w, index, as_index(lane), combine)
+        clear_cells(program, w, lane, lane + 1, state.totals.high, state.totals.low)
     opened[col.OPEN_FIRST] = max(opened[col.OPEN_FIRST], until)
-
-
-@inner
-def _has_trend(program, totals, guards, begin, end, lane, lanes):
-    """Whether some count among slots ``begin``..``end`` is not zero in a lane."""
-    slots = program.slots
-    found = False
-    for slot in range(begin, end):
-        kind = slots[slot, col.SLOT_KIND]
-        for source in range(as_index(slots[slot, col.SLOT_SOURCES]), as_index(slots[slot, col.SLOT_SOURCES_END])):
-            at = as_index(program.slot_sources[source]) + lane
-            found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
-            found |= kind == NUMBER and totals.number[at] != 0.0
-        if guards is not None:
-            for link in range(slots[slot, col.SLOT_LINKS], slots[slot, col.SLOT_LINKS_END]):
-                store = program.links[link, col.LINK_STORE]
-                for bucket in range(guards.buckets[store]):
-                    at = as_index(program.stores[store, col.STORE_AT] + bucket * lanes) + lane
-                    if holds(program, guards, link, guards.bucket_times[store, bucket]):
-                        found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
-                        found |= kind == NUMBER and totals.number[at] != 0.0
-        if found:
-            return True
-    return False
