@@ -20,5 +20,5 @@ def test_lanes_are_those_of_windows() -> None:
         assert all(window is not None and window.live == 256 for window in plan.windows)
     assert not calibration.alone(3, 256).regions
     (region,) = calibration.in_forms(3, 256).regions
-    assert len(region.evaluations) == 3
+    assert len(region.space.forms) == 3
     assert [region.has_choice for least in (2, 0) for region in calibration.in_bursts(least).regions] == [True, False]

@@ -74,22 +74,22 @@ def _per_burst(plan: KernelPlan, number: int, constants: Constants) -> tuple[flo
     lanes = _lanes(plan)
     classes = len({cell.event for _, cell in region.alone})
     alone = sum(c.update + 2 * lanes[cell.window] * c.wide for _, cell in region.alone) / classes
-    updated = (c.update + 2 * region.columns * c.lane for _ in range(_forms(plan, number, region)))
+    updated = (c.update + 2 * region.space.lanes * c.lane for _ in range(_forms(plan, region)))
     evaluated = sum(
-        c.evaluate + lanes[plan.cells[one.cell].window] * region.columns * c.multiply for one in region.evaluations
+        c.evaluate + lanes[plan.cells[one.cell].window] * region.space.lanes * c.multiply for one in region.space.forms
     )
     return evaluated, alone - c.form - sum(updated) / classes
 
 
-def _forms(plan: KernelPlan, number: int, region: Region) -> int:
+def _forms(plan: KernelPlan, region: Region) -> int:
     """How many forms of a region events add to."""
     events = {cell.event for _, cell in region.alone}
-    return sum(cell.window == len(plan.windows) + number and cell.event in events for cell in plan.cells)
+    return sum(cell.window == region.space.number and cell.event in events for cell in plan.cells)
 
 
 def _lanes(plan: KernelPlan) -> list[float]:
     """Per window, how many lanes are in use: one for each that is open at a time, or two for each row of a pane."""
-    rows = {panes.window: panes.rows for panes in plan.panes}
+    rows = {space.number: space.lanes for space in plan.panes}
     return [
         2.0 * rows[number] if number in rows else 1.0 if window is None else window.within / window.slide
         for number, window in enumerate(plan.windows)

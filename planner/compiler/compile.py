@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.compiler.anchor_classes import anchor_classes
 from sparkext.planner.compiler.banks import Banks, is_free, lay_out
 from sparkext.planner.compiler.completions import one_by_one, with_completions
+from sparkext.planner.compiler.forms import Forms, Gains, MoreCells, passive
 from sparkext.planner.compiler.match_steps import with_matches
 from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, key_of, nodes_of, sources_of
 from sparkext.planner.conditions.access import compile_comparison, is_ranked
 from sparkext.planner.conditions.instructions import program
 from sparkext.planner.kernel_plan.kernel_plan import (
     MOST_NODES,
-    NO_EVENT,
     Arithmetic,
     Bank,
     Cell,
     Column,
     Comparison,
     Cut,
-    Evaluation,
-    Gain,
     GuardState,
     KernelPlan,
     Link,
-    Panes,
-    Product,
-    Region,
-    Span,
+    Numbering,
 )
 from sparkext.planner.patterns.prev_condition import Constant, ValueKind
 from sparkext.planner.patterns.query import EventClass, Selection, Step, Window
@@ -175,11 +170,6 @@ def _compiled(
     return *_Compiler(template, shared, merged, panes, like, built).plan(nodes, before, blocks, cell_of, banks), cell_of
 
 
-def _passive(arithmetic: Arithmetic, window: int) -> Cell:
-    """A cell that no event adds to."""
-    return Cell(arithmetic, NO_EVENT, window, False, (), None, None, False)
-
-
 def _copy(arithmetic: Arithmetic, event: int, window: int, cell: int) -> Cell:
     """A cell to which each event adds what it adds to another."""
     return Cell(arithmetic, event, window, False, (), cell, None, False)
@@ -196,10 +186,6 @@ class _Leaving:
     def is_in_parts(self) -> bool:
         """Whether not all events leave together."""
         return self.taken is not None or any(cut.condition != ALWAYS for cut in self.cuts)
-
-
-_MoreKey: TypeAlias = "int | tuple[int, int, Arithmetic]"
-"""A cell of which there is a view; or the window, or region, column and arithmetic of a unit."""
 
 
 class _Compiler:
@@ -225,13 +211,15 @@ class _Compiler:
             _number(self._windows, (query.window, query.span is None and rows is not None))
             for query, rows in zip(template.queries, panes, strict=True)
         ]
-        spans = {span: number for number, span in enumerate(dict.fromkeys(q.span for q in template.queries if q.span))}
-        self._spans = {span: len(self._windows) + len(shared.bases) + number for span, number in spans.items()}
+        lengths = dict.fromkeys(query.span for query in template.queries if query.span)
+        self._numbering = Numbering(len(self._windows), len(shared.bases), len(lengths))
+        spans = dict(zip(lengths, self._numbering.of_spans, strict=True))
         self._window_of = [
-            self._reported_in[number] if query.span is None else self._spans[query.span]
+            self._reported_in[number] if query.span is None else spans[query.span]
             for number, query in enumerate(template.queries)
         ]
-        self._gains: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._forms = Forms(template, shared, panes, self._window_of, self._numbering, spans)
+        self._gains: Gains = {}
         self._comparisons: dict[Comparison, int] = {}
         self._compared: dict[tuple[Step, bool], int] = {}
         self._taken: dict[object, int] = {}
@@ -247,13 +235,13 @@ class _Compiler:
         representatives: dict[int, int] = {}
         for index, block in enumerate(blocks):
             representatives.setdefault(block, index)
-        more = _MoreCells(len(representatives))
+        more = MoreCells(len(representatives))
         chosen = [nodes[index] for index in representatives.values()]
         steps = (tuple((nodes[s], step) for step, s in before[index]) for index in representatives.values())
         before_each = list(zip(chosen, steps, strict=True))
         cells = [self._cell(node, of, cell_of, more) for node, of in before_each]
-        found = self._regions(before_each, cell_of, more)
-        panes = self._all_panes(chosen, cell_of, more)
+        found = self._forms.regions(before_each, cell_of, more, self._alone)
+        panes = self._forms.panes(chosen, cell_of, more)
         guard_states = self._guard_states()
         ends = partial(self._end_cells, cell_of, more)
         if banks is None:
@@ -273,8 +261,8 @@ class _Compiler:
             guard_states=guard_states,
             comparisons=tuple(self._comparisons),
             regions=found,
-            panes=tuple(one for one in panes if one.window < len(self._windows)),
-            spans=tuple(self._all_spans(panes, cells)),
+            panes=tuple(one for one in panes if one.number in self._numbering.of_windows),
+            spans=tuple(self._forms.spans(panes, self._gains, cells)),
         )
         return made, banks
 
@@ -308,21 +296,21 @@ class _Compiler:
         return _number(self._columns, column)
 
     def _cell(
-        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: _MoreCells
+        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: MoreCells
     ) -> Cell:
-        if self._is_evaluated(node):
-            return _passive(node.component.arithmetic, self._window_of[node.query])
+        if self._forms.is_evaluated(node):
+            return passive(node.component.arithmetic, self._window_of[node.query])
         return self._added(node, steps, cell_of, more)
 
     def _alone(
-        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: _MoreCells
+        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: MoreCells
     ) -> Cell:
         """What events add to a total that is evaluated, in a burst that is not shared."""
         cell = self._added(node, (), cell_of, more)
         return replace(cell, sources=(*cell.sources, *(cell_of[source] for source, _ in steps)))
 
     def _added(
-        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: _MoreCells
+        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: MoreCells
     ) -> Cell:
         """What events add to the cell of a node."""
         component = node.component
@@ -340,9 +328,9 @@ class _Compiler:
             start_event = None if start is None else _number(self._classes, of_component(*at, start))
         units: tuple[int, ...] = ()
         if node.held is TotalKind.FORM:
-            window, starts, units = self._region(node), False, self._units(node, more)
+            window, starts, units = self._forms.number_of(node), False, self._forms.units(node, more)
         elif starts and self._panes[node.query] is not None:
-            starts, units = False, (self._one(node, more),)
+            starts, units = False, (self._forms.one(node, more),)
         live = replace(node, held=TotalKind.LIVE)
         if node.held is TotalKind.TOTAL and component.arithmetic is not Arithmetic.EXTREME and live in cell_of:
             # What comes to the state is added up already; the column of its own has no part in that.
@@ -368,7 +356,7 @@ class _Compiler:
         )
 
     def _before(
-        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: _MoreCells
+        self, node: Node, steps: tuple[tuple[Node, Condition], ...], cell_of: dict[Node, int], more: MoreCells
     ) -> tuple[tuple[int, ...], tuple[Link, ...]]:
         """The cells before of which all events count, and the others."""
         state = self._template.states[self._template.states_of[node.query][node.state]]
@@ -415,157 +403,18 @@ class _Compiler:
         condition = Constant(1, ValueKind.FLAG)
         return _number(self._comparisons, Comparison((), program(condition, self._column)))
 
-    def _is_evaluated(self, node: Node) -> bool:
-        """Whether the total of a node is evaluated, instead of being added up by its events."""
-        form = self._shared.forms[node.query].get(node.state)
-        return node.held is TotalKind.BASE or (
-            node.held is TotalKind.TOTAL and form is not None and not form.kept_apart
-        )
-
-    def _read(self, source: Node, cell_of: dict[Node, int], more: _MoreCells) -> int:
+    def _read(self, source: Node, cell_of: dict[Node, int], more: MoreCells) -> int:
         """The cell that an event reads: the node's own, or a view of it."""
         cell = cell_of[source]
-        if not self._is_evaluated(source):
+        if not self._forms.is_evaluated(source):
             return cell
-        return more.number(cell, _passive(source.component.arithmetic, self._window_of[source.query]))
-
-    def _region(self, node: Node) -> int:
-        """The region of a node's form, numbered on from the windows."""
-        return len(self._windows) + self._shared.region_of[self._shared.forms[node.query][node.state].block]
-
-    def _units(self, node: Node, more: _MoreCells) -> tuple[int, ...]:
-        """What comes to a form straight from its snapshots and from starts."""
-        if not node.component.is_count:
-            return ()
-        form = self._shared.forms[node.query][node.state]
-        base = self._shared.bases[self._shared.region_of[form.block]]
-        columns = [base.inflows[form.block]] if form.block in base.inflows else []
-        if form.snapshot is not None:
-            columns += [0] if form.begins else []
-            columns += [base.constant] if form.starts and base.constant is not None else []
-        return tuple(self._unit(node, column, more) for column in columns)
-
-    def _regions(
-        self,
-        nodes: list[tuple[Node, tuple[tuple[Node, Condition], ...]]],
-        cell_of: dict[Node, int],
-        more: _MoreCells,
-    ) -> tuple[Region, ...]:
-        """The regions, with one of the ``nodes`` per cell, and what comes before it."""
-        units: list[list[tuple[int, int]]] = [[] for _ in self._shared.bases]
-        evaluations: list[list[Evaluation]] = [[] for _ in self._shared.bases]
-        alone: list[list[tuple[int, Cell]]] = [[] for _ in self._shared.bases]
-        for number, (node, steps) in enumerate(nodes):
-            form = self._shared.forms[node.query].get(node.state)
-            if form is None:
-                continue
-            region = self._shared.region_of[form.block]
-            blocks = self._shared.bases[region].blocks
-            if node.held is TotalKind.FORM and node.component.is_count and form.block in blocks:
-                units[region].append((number, blocks[form.block]))
-            elif self._is_evaluated(node):
-                products = tuple(self._products(node, cell_of, more))
-                evaluations[region].append(Evaluation(number, more.numbers.get(number), products))
-                if form.snapshot is None:
-                    alone[region].append((number, self._alone(node, steps, cell_of, more)))
-        for key, number in more.numbers.items():
-            if isinstance(key, tuple) and 0 <= key[0] - len(self._windows) < len(units):
-                units[key[0] - len(self._windows)].append((number, key[1]))
-        return tuple(
-            Region(base.columns, tuple(known), tuple(found), tuple(added))
-            for base, known, found, added in zip(self._shared.bases, units, evaluations, alone, strict=True)
-        )
-
-    def _products(self, node: Node, cell_of: dict[Node, int], more: _MoreCells) -> Iterator[Product]:
-        """The linear form that a node's total is."""
-        forms = self._shared.forms[node.query]
-        trends, form = counts(node), cell_of.get(replace(node, held=TotalKind.FORM))
-        # What the base has counted goes on with trends; what is counted on the way is so for trends of the base.
-        pairs = dict.fromkeys(((trends, node), (node, trends)))
-        inflows = self._shared.inflows(node.query, node.state)
-        snapshot = forms[node.state].snapshot
-        totals = [
-            (
-                column,
-                state,
-                TotalKind.BASE if (column or snapshot is None) and forms[state].kept_apart else TotalKind.TOTAL,
-            )
-            for column, state in self._shared.columns(node.query, node.state).items()
-        ]
-        totals += ((column, state, TotalKind.TOTAL) for column, to in inflows.items() for state in to.inflow)
-        for column, state, held in totals:
-            for factor, other in pairs:
-                coefficient = cell_of.get(replace(factor, held=TotalKind.FORM))
-                total = cell_of.get(Node(node.query, state, other.component, held))
-                if coefficient is not None and total is not None:
-                    yield Product(coefficient, column, total)
-        base = self._shared.bases[self._shared.region_of[forms[node.state].block]]
-        constants = [column for column, to in inflows.items() if to.starts]
-        if base.constant is not None:
-            constants.append(base.constant)
-        for column in constants:
-            if form is not None:
-                yield Product(form, column, None if self._panes[node.query] is None else self._one(trends, more))
-        if forms[node.state].block not in base.blocks:
-            yield Product(self._unit(trends, 0, more), 0, cell_of[node])
-
-    def _unit(self, node: Node, column: int, more: _MoreCells) -> int:
-        """The form, of the node's region and arithmetic, that is the total of one column."""
-        window, arithmetic = self._region(node), node.component.arithmetic
-        return more.number((window, column, arithmetic), _passive(arithmetic, window))
-
-    def _one(self, node: Node, more: _MoreCells) -> int:
-        """The constant 1, of the node's arithmetic, in a window that is computed by panes."""
-        window, arithmetic = self._window_of[node.query], node.component.arithmetic
-        return more.number((window, 0, arithmetic), _passive(arithmetic, window))
-
-    def _all_panes(self, nodes: list[Node], cell_of: dict[Node, int], more: _MoreCells) -> tuple[Panes, ...]:
-        """The panes of all windows and spans that are computed by them, with one of the ``nodes`` per cell."""
-        rows: dict[int, int] = {}
-        units: dict[int, list[tuple[int, int]]] = {}
-        evaluations: dict[int, list[tuple[bool, Evaluation]]] = {}
-        for number, node in enumerate(nodes):
-            mine, window, counts = self._panes[node.query], self._window_of[node.query], node.component.is_count
-            if mine is None or node.held is TotalKind.FORM:
-                continue
-            rows[window] = mine.rows
-            if counts and node.state in mine.of:
-                units.setdefault(window, []).append((number, mine.of[node.state]))
-            if node.held is TotalKind.TOTAL:
-                products = tuple(dict.fromkeys(self._pane_products(node, mine, cell_of, more)))
-                evaluations.setdefault(window, []).append((counts, Evaluation(number, None, products)))
-        for key, number in more.numbers.items():
-            if isinstance(key, tuple) and key[0] in rows:
-                units.setdefault(key[0], []).append((number, 0))
-        return tuple(
-            Panes(
-                window,
-                count,
-                tuple(units[window]),
-                tuple(e for last in (False, True) for counts, e in evaluations[window] if counts is last),
-            )
-            for window, count in rows.items()
-        )
-
-    def _pane_products(
-        self, node: Node, rows: PaneRows, cell_of: dict[Node, int], more: _MoreCells
-    ) -> Iterator[Product]:
-        """What a node's total is after a pane."""
-        trends = counts(node)
-        for state in rows.before[node.state]:
-            for factor, other in dict.fromkeys(((trends, node), (node, trends))):
-                total = cell_of.get(Node(node.query, state, other.component))
-                if total is not None:
-                    yield Product(cell_of[factor], rows.of[state], total)
-        yield Product(cell_of[node], 0, None)
-        if node.state not in rows.of:
-            yield Product(self._one(trends, more), 0, cell_of[node])
+        return more.number(cell, passive(source.component.arithmetic, self._window_of[source.query]))
 
     def _end_cells(
-        self, cell_of: dict[Node, int], more: _MoreCells, number: int, component: Component
+        self, cell_of: dict[Node, int], more: MoreCells, number: int, component: Component
     ) -> tuple[Link, ...]:
         if number in self._built:
-            return (Link(more.add(_passive(component.arithmetic, self._reported_in[number])), ALWAYS),)
+            return (Link(more.add(passive(component.arithmetic, self._reported_in[number])), ALWAYS),)
         states = sorted(self._template.automata[number].ends.items())
         ends = [(state, way) for state, way in states if is_at_end(self._template, number, state, component)]
         nodes = ((Node(number, state, component), condition) for state, condition in ends)
@@ -574,35 +423,8 @@ class _Compiler:
             return links
         key = (self._reported_in[number], tuple(sorted(link.cell for link in links)))
         if key not in self._gains:
-            self._gains[key] = more.add(_passive(component.arithmetic, key[0]))
+            self._gains[key] = more.add(passive(component.arithmetic, key[0]))
         return (Link(self._gains[key], ALWAYS),)
-
-    def _all_spans(self, panes: Iterable[Panes], cells: Sequence[Cell]) -> Iterator[Span]:
-        """The spans, whose ``panes`` are among those of windows."""
-        by_window = {one.window: one for one in panes}
-        for length, window in self._spans.items():
-            gains = (Gain(cell, of) for (_, of), cell in self._gains.items() if cells[of[0]].window == window)
-            yield Span(length, by_window[window], tuple(gains))
-
-
-class _MoreCells:
-    """Cells beside those of nodes: units of regions and views."""
-
-    def __init__(self, first: int) -> None:
-        self.cells: list[Cell] = []
-        self.numbers: dict[_MoreKey, int] = {}
-        self._first = first
-
-    def number(self, key: _MoreKey, cell: Cell) -> int:
-        """The number of a cell, which is added if need be."""
-        if key not in self.numbers:
-            self.numbers[key] = self.add(cell)
-        return self.numbers[key]
-
-    def add(self, cell: Cell) -> int:
-        """The number of a cell, which is added."""
-        self.cells.append(cell)
-        return self._first + len(self.cells) - 1
 
 
 def _numbered(things: Iterable[_T]) -> dict[_T, int]:

@@ -7,6 +7,8 @@ Terms:
   and its own contribution.
 - An **anchor** is an earlier event that the condition of a later one asks for. A cell with anchors holds a total for
   each of them, of the trends in which it is the latest of its variable.
+- A **space** is a block of lanes of totals: all cells of a window, a region or a span. It is in units when it has been
+  closed, and forms make totals of its lanes, some of them those of another space, when it closes.
 - A **form** is a cell of a region: instead of one total per live window it holds one coefficient per
   total of the region's base, which is the same for all queries and windows. A region is **rebased** when
   the totals of its base are made anew from the forms, which then start over.
@@ -279,8 +281,7 @@ class Cell:
     Attributes:
         arithmetic: How the total is held.
         event: Number of the event class that adds to it; `NO_EVENT` when it is evaluated, or never changes.
-        window: Number of the window it is kept for. Regions are numbered on from the windows: a form's
-            lanes are the columns of its region. Spans are numbered on from the regions.
+        window: Number of the space that it is of, see `Numbering`.
         start: Whether an event starts a trend here, which counts 1.
         sources: Cells, of the same arithmetic, of the states before; one may occur several times.
         count: The cell of the same state that counts trends, when an event contributes here by
@@ -348,23 +349,80 @@ class Evaluation:
     products: tuple[Product, ...]
 
 
+class Closing(Enum):
+    """What ends the time that the lanes of a space are about."""
+
+    WINDOW = "a window ends"
+    PANE = "a window begins, or one ends that began in the pane"
+    BASE = "a total changes that its forms are over"
+    TIME = "the time goes on"
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A block of lanes of totals: all cells of a window, a region or a span.
+
+    Attributes:
+        number: ``Cell.window`` of its cells; `Numbering` has all.
+        lanes: Of each of its cells: one per window that may be kept at once, or one per coefficient. Where it closes
+            with panes or times, workers keep each twice, of which row 0 is the constant 1.
+        units: Cells, all of counts, that hold 1 in one lane and 0 in the others when the space has been closed. All
+            others are empty then. Those of panes with lane 0 are the constant 1 itself, and no event adds to them.
+        forms: What totals are made of coefficients when it closes. They are of its own cells where it closes with panes
+            or times, and have no views; those whose coefficients others need come after these. Of a span, products with
+            coefficients that events add to come first.
+        closes_at: What closes it.
+    """
+
+    number: int
+    lanes: int
+    units: tuple[tuple[int, int], ...]
+    forms: tuple[Evaluation, ...]
+    closes_at: Closing
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """Numbers of the spaces of a plan: windows, then regions, then spans.
+
+    Attributes:
+        windows: How many windows there are.
+        regions: How many regions.
+        spans: How many spans.
+    """
+
+    windows: int
+    regions: int
+    spans: int
+
+    @property
+    def of_windows(self) -> range:
+        """Numbers of the windows."""
+        return range(self.windows)
+
+    @property
+    def of_regions(self) -> range:
+        """Numbers of the regions."""
+        return range(self.windows, self.windows + self.regions)
+
+    @property
+    def of_spans(self) -> range:
+        """Numbers of the spans."""
+        return range(self.of_regions.stop, self.of_regions.stop + self.spans)
+
+
 @dataclass(frozen=True, slots=True)
 class Region:
     """States to which linear forms over the same totals come.
 
     Attributes:
-        columns: Number of totals in the base, of which coefficients are kept.
-        units: Forms, all of counts, that hold 1 in one column and 0 in the others when the region has been
-            rebased. All other forms are empty then.
-        evaluations: All cells of its forms' values.
+        space: Their forms, and all cells of the forms' values. It has a lane per total in the base.
         alone: Of a loop that is shared by bursts, cells of evaluations, each with what events add to it in a burst that
             is not shared, from totals as they are. There is no form that has changed then.
         shares_from: From how many events on a burst is shared; None if none is.
     """
 
-    columns: int
-    units: tuple[tuple[int, int], ...]
-    evaluations: tuple[Evaluation, ...]
+    space: Space
     alone: tuple[tuple[int, Cell], ...] = ()
     shares_from: int | None = 0
 
@@ -372,27 +430,6 @@ class Region:
     def has_choice(self) -> bool:
         """Whether each burst is shared or not, as it turns out."""
         return bool(self.alone) and (self.shares_from is None or self.shares_from > 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Panes:
-    """How the totals of a window are made from what happens in its panes.
-
-    Cells with forms in other cells' place: a lane holds a coefficient of one row.
-
-    Attributes:
-        window: Number of the window.
-        rows: Number of rows, of which row 0 is the constant 1.
-        units: Cells, all of counts, that hold 1 in one row and 0 in the others when a pane begins. All others of
-            the window are empty then. Those with row 0 are the constant 1 itself, and no event adds to them.
-        evaluations: What the total of a cell is after a pane, of coefficients after it and totals before it;
-            none has a view. Those whose coefficients others need come after these.
-    """
-
-    window: int
-    rows: int
-    units: tuple[tuple[int, int], ...]
-    evaluations: tuple[Evaluation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,12 +451,12 @@ class Span:
 
     Attributes:
         length: That time.
-        panes: How their totals are made from what happens at each time. Spans are numbered on from the regions.
+        space: How their totals are made from what happens at each time.
         gains: What they end in.
     """
 
     length: int
-    panes: Panes
+    space: Space
     gains: tuple[Gain, ...]
 
 
@@ -571,7 +608,7 @@ class KernelPlan:
         guard_states: States of all guards.
         comparisons: Conditions on events and those before them.
         regions: Where linear forms are kept.
-        panes: Of the windows that are computed by them.
+        panes: The spaces of the windows that are computed by them.
         spans: Of the queries with one.
         fallback: A plan of the same classes, columns, fields and rows without regions, for parts of a stream
             on which it turns out to be faster; None when there is none.
@@ -593,7 +630,7 @@ class KernelPlan:
     guard_states: tuple[GuardState, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     regions: tuple[Region, ...] = ()
-    panes: tuple[Panes, ...] = ()
+    panes: tuple[Space, ...] = ()
     spans: tuple[Span, ...] = ()
     fallback: KernelPlan | None = None
     handover: tuple[tuple[int, int], ...] = ()
@@ -613,7 +650,22 @@ class KernelPlan:
     @property
     def is_stretched(self) -> bool:
         """Whether keys are computed in stretches of time, whose matrices are multiplied."""
-        return any(self.windows[panes.window] is None for panes in self.panes)
+        return any(self.windows[space.number] is None for space in self.panes)
+
+    @property
+    def numbering(self) -> Numbering:
+        """Numbers of the plan's spaces."""
+        return Numbering(len(self.windows), len(self.regions), len(self.spans))
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """All spaces, by their numbers."""
+        paned = {space.number: space for space in self.panes}
+        windows = (
+            paned.get(number, Space(number, 1 if window is None else 2 * window.live, (), (), Closing.WINDOW))
+            for number, window in enumerate(self.windows)
+        )
+        return (*windows, *(region.space for region in self.regions), *(span.space for span in self.spans))
 
 
 @dataclass(frozen=True, slots=True)

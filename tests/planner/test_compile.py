@@ -284,12 +284,13 @@ def is_whole(cell: Cell) -> bool:
 def check_regions(plan: KernelPlan) -> None:
     """Events add to what is not evaluated; forms are of counts wherever they are units; products fit their total."""
     for number, region in enumerate(plan.regions):
-        window = len(plan.windows) + number
-        for form, column in region.units:
+        window = region.space.number
+        assert window == len(plan.windows) + number
+        for form, column in region.space.units:
             assert plan.cells[form].window == window
             assert plan.cells[form].arithmetic is not Arithmetic.EXTREME
-            assert column < region.columns
-        for evaluation in region.evaluations:
+            assert column < region.space.lanes
+        for evaluation in region.space.forms:
             total = plan.cells[evaluation.cell]
             assert total.event == NO_EVENT
             assert evaluation.view is None or plan.cells[evaluation.view] == total
@@ -298,16 +299,16 @@ def check_regions(plan: KernelPlan) -> None:
                 coefficients = plan.cells[product.form]
                 factors = [coefficients] if product.base is None else [coefficients, plan.cells[product.base]]
                 assert coefficients.window == window
-                assert product.column < region.columns
+                assert product.column < region.space.lanes
                 assert all(base.window == total.window for base in factors[1:])
                 extremes = sum(factor.arithmetic is Arithmetic.EXTREME for factor in factors)
                 assert extremes == (total.arithmetic is Arithmetic.EXTREME)
-    evaluated = {cell for r in plan.regions for e in r.evaluations for cell in (e.cell, e.view)}
-    units = {form for region in plan.regions for form, _ in region.units}
-    units |= {cell for panes in (*plan.panes, *(span.panes for span in plan.spans)) for cell, _ in panes.units}
+    evaluated = {cell for r in plan.regions for e in r.space.forms for cell in (e.cell, e.view)}
+    units = {form for region in plan.regions for form, _ in region.space.units}
+    units |= {cell for space in (*plan.panes, *(span.space for span in plan.spans)) for cell, _ in space.units}
     gained = {gain.cell for span in plan.spans for gain in span.gains}
     assert all(c.event != NO_EVENT or n in evaluated | units | gained for n, c in enumerate(plan.cells))
-    kept = {evaluation.cell for region in plan.regions for evaluation in region.evaluations}
+    kept = {evaluation.cell for region in plan.regions for evaluation in region.space.forms}
     assert not kept & {source for cell in plan.cells for source in cell.sources}, "events read views"
 
 
@@ -315,14 +316,17 @@ def check_spans(plan: KernelPlan) -> None:
     """Spans are numbered on from regions; what they gain goes from cells of theirs into those of windows."""
     for number, span in enumerate(plan.spans):
         window = len(plan.windows) + len(plan.regions) + number
-        assert span.panes.window == window
+        assert span.space.number == window
+        for evaluation in span.space.forms:
+            added = [plan.cells[product.form].event != NO_EVENT for product in evaluation.products]
+            assert added == sorted(added, reverse=True), "products with what events add come first"
         for gain in span.gains:
             assert plan.cells[gain.cell].event == NO_EVENT
             assert plan.cells[gain.cell].window < len(plan.windows)
             for source in gain.sources:
                 assert plan.cells[source].window == window
                 assert plan.cells[source].arithmetic is plan.cells[gain.cell].arithmetic
-                assert source in {evaluation.cell for evaluation in span.panes.evaluations}
+                assert source in {evaluation.cell for evaluation in span.space.forms}
 
 
 def check_condition(plan: KernelPlan, condition: Condition) -> None:

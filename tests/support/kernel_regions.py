@@ -10,6 +10,7 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     Arithmetic,
     Bank,
     Cell,
+    Closing,
     Column,
     Encoding,
     Evaluation,
@@ -18,6 +19,7 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     Product,
     Region,
     Slot,
+    Space,
 )
 
 
@@ -61,7 +63,7 @@ class _Drawer:
         self._counts = counts
         self._families = families
         self._cells = list(plan.cells)
-        self._window = len(plan.windows) + len(plan.regions)
+        self._window = plan.numbering.of_regions.stop
         self._events = [NO_EVENT, *(random.randrange(min(4, len(plan.classes))) for _ in range(random.randint(1, 3)))]
         derived = range(1, len(self._events))
         kept = [state for state in derived if random.random() < 0.8]
@@ -100,7 +102,7 @@ class _Drawer:
             banks.append(Bank(window, tuple(Slot(len(fields) + n, (cell,)) for n, (_, cell) in enumerate(chosen))))
             fields += (component.field(plan.columns) for component, _ in chosen)
             evaluations += (evaluation for _, evaluation in found)
-        region = Region(self._constant + 1, tuple(units), tuple(evaluations))
+        region = Region(Space(self._window, self._constant + 1, tuple(units), tuple(evaluations), Closing.BASE))
         return replace(
             plan,
             cells=tuple(self._cells),

@@ -167,11 +167,11 @@ class _Twin:
     def __init__(self, plan: KernelPlan) -> None:
         self._plan = plan
         self._encodings = [self._encoding(number) for number in range(len(plan.cells))]
-        self._units = {unit for region in plan.regions for unit in region.units}
-        panes = [*plan.panes, *(span.panes for span in plan.spans)]
+        self._units = {unit for region in plan.regions for unit in region.space.units}
+        panes = [*plan.panes, *(span.space for span in plan.spans)]
         self._ones = {cell for one in panes for cell, row in one.units if row == 0}
-        self._in_regions = range(len(plan.windows), len(plan.windows) + len(plan.regions))
-        self._viewed = {e.view: e.cell for region in plan.regions for e in region.evaluations if e.view is not None}
+        self._in_regions = plan.numbering.of_regions
+        self._viewed = {e.view: e.cell for region in plan.regions for e in region.space.forms if e.view is not None}
 
     def window(self, window: int, rows: list[KernelRow]) -> _Window:
         """One window after ``rows``, which are all in it."""
@@ -203,7 +203,7 @@ class _Twin:
                     past.forms[position] = self._add(position[0], [kept, total])
             # Events of one time are not before each other: what has happened changes when all are done.
             for region in self._plan.regions:
-                mine = [e for e in region.evaluations if cells[e.cell].window == window]
+                mine = [e for e in region.space.forms if cells[e.cell].window == window]
                 fresh += ((e.cell, now_rows[0], self._evaluated(e, past)) for e in mine)
             past.forms.clear()
             if self._plan.is_cut:
@@ -220,7 +220,7 @@ class _Twin:
         for span in self._plan.spans:
             for time in {row.time for row in rows}:
                 inside = [row for row in rows if time - span.length < row.time <= time]
-                past = self.window(span.panes.window, inside)
+                past = self.window(span.space.number, inside)
                 for gain in span.gains:
                     parts = [total for cell in gain.sources for row, total in past.added[cell] if row.time == time]
                     found[time, gain.cell] = self._add(gain.sources[0], parts)
@@ -330,7 +330,7 @@ class _Twin:
     def _add_form(self, number: int, row: KernelRow, now: dict[tuple[int, int], Total]) -> None:
         """Note what one event adds to a form: at times before it was evaluated, so all are units."""
         cell = self._plan.cells[number]
-        for column in range(self._plan.regions[cell.window - len(self._plan.windows)].columns):
+        for column in range(self._plan.spaces[cell.window].lanes):
             parts: list[Total] = [1 for source in cell.sources if (source, column) in self._units]
             if cell.count is not None:
                 parts.append(self._contributed(cell, row, now[cell.count, column]))
@@ -383,7 +383,7 @@ class _Twin:
         """Whether the least or the greatest is wanted of a cell: one that its values come from knows."""
         todo, seen = [number], {number}
         made = {
-            position: e for region in self._plan.regions for e in region.evaluations for position in (e.cell, e.view)
+            position: e for region in self._plan.regions for e in region.space.forms for position in (e.cell, e.view)
         }
         while todo:
             position = todo.pop()

@@ -105,7 +105,7 @@ def test_one_can_take_over_from_the_other_within_a_key() -> None:
     assert plan.fallback is not None
     mine, others = zip(*plan.fallback.handover, strict=True)
     assert set(others) == set(range(len(plan.fallback.cells)))
-    views = {evaluation.view for region in plan.regions for evaluation in region.evaluations}
+    views = {evaluation.view for region in plan.regions for evaluation in region.space.forms}
     kept = {number for number, cell in enumerate(plan.cells) if cell.window < len(plan.windows)}
     assert set(mine) == kept - views
     _, guarded = pool([*POOL, "X NOT(Y) R (P T)+"])

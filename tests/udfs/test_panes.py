@@ -49,7 +49,7 @@ def stream(queries: tuple[Query, ...], times: list[int], random: Random) -> list
 def test_many_open_windows_without_guards_and_steps_are_computed_by_panes() -> None:
     wide, narrow = Window(360, 1), Window(360, 90)
     plan = compiled(query("A+ B", window=wide), query("A+ B", window=narrow), query("A+ B"), panes_from=6)
-    assert [plan.windows[panes.window] for panes in plan.panes] == [wide]
+    assert [plan.windows[space.number] for space in plan.panes] == [wide]
     assert compiled(query("A NOT C B", window=wide)).panes == ()
 
 
@@ -64,7 +64,7 @@ def test_branches_share_rows_of_the_matrix() -> None:
     """A constant, and one for each state on the longest way: C and D are never before the same event."""
     window = Window(360, 1)
     plan = compiled(query("A C B", window=window), query("A D B", window=window))
-    assert [panes.rows for panes in plan.panes] == [3]
+    assert [space.lanes for space in plan.panes] == [3]
 
 
 @pytest.mark.parametrize(

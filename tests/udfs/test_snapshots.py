@@ -222,9 +222,9 @@ def test_forms_are_made_once_for_all_queries() -> None:
         (region,) = plan.regions
         forms = [cell for cell in plan.cells if cell.window == len(plan.windows) and cell.event != NO_EVENT]
         added = [cell for cell in plan.cells if cell.event != NO_EVENT]
-        sizes[count] = (len(forms), len(region.units), region.columns, len(added) - len(forms))
-        assert len(region.evaluations) == 2 * count
-        assert sum(e.view is not None for e in region.evaluations) == count, "only T is read"
+        sizes[count] = (len(forms), len(region.space.units), region.space.lanes, len(added) - len(forms))
+        assert len(region.space.forms) == 2 * count
+        assert sum(e.view is not None for e in region.space.forms) == count, "only T is read"
     assert sizes[2] == (2, 3, 3, 4)
     assert sizes[50] == (2, 3, 3, 100)
 

@@ -77,7 +77,7 @@ def test_equal_spans_are_computed_together_wherever_they_are_reported() -> None:
     plan = compiled(*queries, query("A B+", span=8), query("A B+", window=hour))
     assert plan.windows == (None, hour)
     assert [span.length for span in plan.spans] == [7, 8]
-    added = [cell for cell in plan.cells if cell.window == plan.spans[0].panes.window and cell.event >= 0]
+    added = [cell for cell in plan.cells if cell.window == plan.spans[0].space.number and cell.event >= 0]
     assert len(added) == 3, "of A, B and C"
     assert plan.panes == ()
     assert plan.regions == ()

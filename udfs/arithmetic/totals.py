@@ -7,7 +7,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
 from sparkext.udfs.jit.compiled import as_index, inlined
 from sparkext.udfs.tables.columns import CURSOR_SCALED, CURSOR_WIDE
-from sparkext.udfs.tables.program import EXACT, EXTREME, NO_KEY, NUMBER
+from sparkext.udfs.tables.program import EXACT, NO_KEY, NUMBER
 
 NO_HIGH, NO_LOW = np.int64(NO_KEY[0]), np.int64(NO_KEY[1])
 NARROW = np.int64(1 << 52)
@@ -95,13 +95,6 @@ def add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_lo
         for at in range(as_index(begin), as_index(end)):
             if is_before(more_high[at + by], more_low[at + by], high[at], low[at]):
                 high[at], low[at] = more_high[at + by], more_low[at + by]
-
-
-@inlined
-def blank_lanes(kind, begin, end, high, low):
-    """Empty the lanes at ``begin``..``end``."""
-    for at in range(as_index(begin), as_index(end)):
-        high[at], low[at] = (NO_HIGH, NO_LOW) if kind == EXTREME else (np.int64(0), np.int64(0))
 
 
 @inlined

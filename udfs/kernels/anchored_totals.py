@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.udfs.arithmetic.numbers import add_scaled, is_before, scaled
-from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, TINY, add_from, blank_lanes, is_some
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, TINY, add_from, is_some
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.difference_parts import add_from_with_part, with_part
+from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.lookback import match
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
@@ -175,4 +176,4 @@ def settle_anchored(program, state, past):
             begin = values + anchor * width + anchored[col.ANCHORED_HELD]
             end = begin + past.windows[anchor]
             add_from(kind, begin, end, by, state.cursor, high, low, number, high, low, number)
-            blank_lanes(kind, begin + by, end + by, high, low)
+            clear(kind, begin + by, end + by, high, low)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.udfs.jit.compiled import inner
+from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.guard_buckets import holds
 from sparkext.udfs.tables import columns as col
 
@@ -78,9 +79,9 @@ def settle_cuts(program, state, guards, past):
 def _empty(program, state, guards, target, how):
     """Empty a cell, or those of its buckets that are marked; nothing reads the total of one that has such buckets."""
     row = program.cuts[target]
-    window, blank = row[col.TARGET_WINDOW], row[col.TARGET_BLANK]
+    window, kind, totals = row[col.TARGET_WINDOW], row[col.TARGET_KIND], state.totals
     begin, end = state.open[window, col.OPEN_LANE], state.open[window, col.OPEN_LANE_END]
-    _clear(program, state.totals, blank, row[col.TARGET_AT] + begin, row[col.TARGET_AT] + end)
+    clear(kind, row[col.TARGET_AT] + begin, row[col.TARGET_AT] + end, totals.high, totals.low)
     if how == _ALL:
         guards.cuts[target, col.IS_FILLED] = 0
     store = row[col.TARGET_STORE]
@@ -91,16 +92,8 @@ def _empty(program, state, guards, target, how):
     for bucket in range(guards.buckets[store]):
         if how == _ALL or guards.bucket_times[marks, bucket]:
             at = first + bucket * lanes
-            _clear(program, state.totals, blank, at + begin, at + end)
+            clear(kind, at + begin, at + end, totals.high, totals.low)
         guards.bucket_times[marks, bucket] = 0
-
-
-@inner
-def _clear(program, totals, blank, begin, end):
-    """Empty some lanes."""
-    for lane in range(begin, end):
-        totals.high[lane] = program.blanks[blank, col.BLANK_HIGH]
-        totals.low[lane] = program.blanks[blank, col.BLANK_LOW]
 
 
 @inner

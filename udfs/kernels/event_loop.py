@@ -16,25 +16,19 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
-from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled, is_before, scaled
 from sparkext.udfs.arithmetic.totals import (
-    HUGE,
-    MANY,
-    NARROW,
     NO_HIGH,
     NO_LOW,
-    TINY,
     add,
-    add_lanes,
-    is_some,
-    largest,
-    sum_up,
 )
-from sparkext.udfs.jit.compiled import as_index, inner
+from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.anchored_totals import add_per_anchor, settle_anchored
 from sparkext.udfs.kernels.burst_choice import choose, end_bursts, look_again
 from sparkext.udfs.kernels.cuts import mark_cuts, settle_cuts
 from sparkext.udfs.kernels.difference_parts import add_part
+from sparkext.udfs.kernels.event_values import add_up_counts, add_up_numbers, classes_of, take_least
+from sparkext.udfs.kernels.forms import clear
+from sparkext.udfs.kernels.gains import gain, settle_gains
 from sparkext.udfs.kernels.guard_buckets import (
     add_buckets,
     add_to_bucket,
@@ -47,14 +41,9 @@ from sparkext.udfs.kernels.lookback import forget_past, insert_into_trees, look_
 from sparkext.udfs.kernels.open_windows import close_all, enter, restrict
 from sparkext.udfs.kernels.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
 from sparkext.udfs.kernels.rows import rows_at_once
-from sparkext.udfs.kernels.span_lanes import gain, move_spans, need_room, settle_gains
+from sparkext.udfs.kernels.span_lanes import move_spans, need_room
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, NUMBER
-
-_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
-_BIT_INDEXES = np.array(
-    [p for _, p in sorted(((((1 << p) * 0x03F79D71B4CB0A89) % (1 << 64)) >> 58, p) for p in range(64))], np.int64
-)
 
 
 @inner
@@ -85,7 +74,7 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
     event_high, event_low, event_number = state.event.high, state.event.low, state.event.number
     later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
     opened, dirty, is_dirty, cursor = state.open, state.dirty, state.is_dirty, state.cursor
-    times, new_key, new_group, classes = batch.time, batch.new_key, batch.new_group, batch.classes
+    times, new_key, classes = batch.time, batch.new_key, batch.classes
     valid, numbers, key_high, key_low = batch.valid, batch.numbers, batch.key_high, batch.key_low
     rows = len(times)
     room = len(output.group) - rows_at_once(program.windows, program.bank_ends)
@@ -114,50 +103,10 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                 if need_room(spans):
                     return row
         time = times[row]
-        first = new_key[row] != 0
-        if first or time != cursor[col.CURSOR_TIME]:
-            waiting = cursor[col.CURSOR_DIRTY] != 0
-            if guards is not None:
-                waiting |= guards.pending[0] != 0
-            if past is not None:
-                waiting |= past.unseen[0] != 0
-            if regions is not None:
-                waiting |= regions.unsettled[0] != 0
-            if waiting:
-                _settle(program, state, guards, past, regions, spans)
-            if first or time >= cursor[col.CURSOR_TURN]:
-                if regions is not None:
-                    rebase_all(program, state, regions)
-                if first and cursor[col.CURSOR_KEY]:
-                    close_all(program, state, guards, panes, output, combine)
-                if first:
-                    cursor[col.CURSOR_WIDE] = cursor[col.CURSOR_SCALED] = 0
-                    if guards is not None:
-                        forget_guards(guards)
-                    if past is not None:
-                        forget_past(past)
-                if first and cursor[col.CURSOR_CHUNK]:
-                    restrict(program, state, batch.chunk[row])
-                cursor[col.CURSOR_GROUP] += np.int64(new_group[row])
-                enter(program, state, guards, panes, output, time, combine, first)
-                if regions is not None:
-                    forget_views(regions)
-                    end_bursts(regions)
-                cursor[col.CURSOR_KEY] = 1
-            if spans is not None:
-                if is_spanned:
-                    move_spans(program, state, spans, time, first)
-            cursor[col.CURSOR_TIME] = time
+        if new_key[row] != 0 or time != cursor[col.CURSOR_TIME]:
+            _move_on(program, state, guards, past, regions, spans, panes, output, batch, row, is_spanned, combine)
 
-        found = 0
-        for word in range(classes.shape[1]):
-            bits = classes[row, word]
-            while bits:
-                bit = np.uint64(bits & -bits) * _DE_BRUIJN >> np.uint64(58)
-                matched[found] = word * CLASSES_PER_WORD + _BIT_INDEXES[bit]
-                found += 1
-                bits &= bits - 1
-
+        found = classes_of(classes, row, matched)
         parts = found
         if regions is not None:
             if forms:
@@ -192,95 +141,15 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                 guarded_start = start and updates[u, col.UPDATE_START_LINK] >= 0
                 if guarded_start:
                     start = np.int64(0)
-                many = lane_end - lane_begin >= MANY
-                if kind == EXACT and not cursor[col.CURSOR_WIDE] and many:
-                    event_high[at + lane_begin : at + lane_end] = 0
-                    sum_up(event_low, low, sources, at, begin, end, lane_begin, lane_end, start)
-                    if counts:
-                        add_lanes(event_low, at, event_low, count, lane_begin, lane_end, 1)
-                    cursor[col.CURSOR_WIDE] |= largest(event_low, at, lane_begin, lane_end) >= NARROW
-                elif kind == EXACT and not cursor[col.CURSOR_WIDE]:
-                    most = np.int64(0)
-                    for lane in range(lane_begin, lane_end):
-                        sum_low = start
-                        for s in range(begin, end):
-                            sum_low += low[as_index(sources[s]) + lane]
-                        if counts:
-                            sum_low += event_low[count + lane]
-                        event_high[at + lane] = 0
-                        event_low[at + lane] = sum_low
-                        most = max(most, sum_low)
-                    cursor[col.CURSOR_WIDE] |= most >= NARROW
-                elif kind == EXACT:
-                    for lane in range(lane_begin, lane_end):
-                        sum_high, sum_low = np.int64(0), start
-                        for s in range(begin, end):
-                            there = as_index(sources[s]) + lane
-                            sum_high, sum_low = add_exact(sum_high, sum_low, high[there], low[there])
-                        if counts:
-                            there = count + lane
-                            sum_high, sum_low = add_exact(sum_high, sum_low, event_high[there], event_low[there])
-                        event_high[at + lane] = sum_high
-                        event_low[at + lane] = sum_low
+                if kind == EXACT:
+                    add_up_counts(state, sources, begin, end, at, lane_begin, lane_end, start, counts, count)
                 elif kind == NUMBER:
-                    start_number = np.float64(start)
-                    value, value_scale = 1.0, np.int64(0)
-                    if counts and updates[u, col.UPDATE_WEIGHTED]:
-                        value = numbers[column, row]
-                        cursor[col.CURSOR_SCALED] |= not (value == 0.0 or TINY <= abs(value) < HUGE)
-                    if not cursor[col.CURSOR_SCALED] and many:
-                        event_low[at + lane_begin : at + lane_end] = 0
-                        sum_up(event_number, number, sources, at, begin, end, lane_begin, lane_end, start_number)
-                        if counts:
-                            add_lanes(event_number, at, event_number, count, lane_begin, lane_end, value)
-                        cursor[col.CURSOR_SCALED] |= largest(event_number, at, lane_begin, lane_end) >= HUGE
-                    elif not cursor[col.CURSOR_SCALED]:
-                        most_number = 0.0
-                        for lane in range(lane_begin, lane_end):
-                            total = start_number
-                            for s in range(begin, end):
-                                total += number[as_index(sources[s]) + lane]
-                            if counts:
-                                total += value * event_number[count + lane]
-                            event_number[at + lane] = total
-                            event_low[at + lane] = 0
-                            most_number = max(most_number, abs(total))
-                        cursor[col.CURSOR_SCALED] |= most_number >= HUGE
-                    else:
-                        if counts and updates[u, col.UPDATE_WEIGHTED]:
-                            value, value_scale = scaled(value, np.int64(0))
-                        for lane in range(lane_begin, lane_end):
-                            total, scale = start_number, np.int64(0)
-                            for s in range(begin, end):
-                                there = as_index(sources[s]) + lane
-                                total, scale = add_scaled(total, scale, number[there], low[there])
-                            there = count + lane
-                            if counts and event_number[there] != 0.0:
-                                more, more_scale = scaled(value * event_number[there], value_scale + event_low[there])
-                                total, scale = add_scaled(total, scale, more, more_scale)
-                            event_number[at + lane] = total
-                            event_low[at + lane] = scale
+                    value = numbers[column, row] if counts and updates[u, col.UPDATE_WEIGHTED] else 1.0
+                    add_up_numbers(state, sources, begin, end, at, lane_begin, lane_end, start, counts, count, value)
                 else:
-                    for lane in range(lane_begin, lane_end):
-                        least_high, least_low = NO_HIGH, NO_LOW
-                        for s in range(begin, end):
-                            there = as_index(sources[s]) + lane
-                            if is_before(high[there], low[there], least_high, least_low):
-                                least_high, least_low = high[there], low[there]
-                        there = count + lane
-                        if (
-                            counts
-                            and is_before(key_high[column, row], key_low[column, row], least_high, least_low)
-                            and is_some(
-                                updates[u, col.UPDATE_COUNT_KIND],
-                                event_high[there],
-                                event_low[there],
-                                event_number[there],
-                            )
-                        ):
-                            least_high, least_low = key_high[column, row], key_low[column, row]
-                        event_high[at + lane] = least_high
-                        event_low[at + lane] = least_low
+                    own = (key_high[column, row], key_low[column, row]) if counts else (NO_HIGH, NO_LOW)
+                    count_kind = updates[u, col.UPDATE_COUNT_KIND]
+                    take_least(state, sources, begin, end, at, lane_begin, lane_end, counts, count, count_kind, own)
                 if guards is not None:
                     if forbids:
                         if guarded_start:
@@ -367,6 +236,44 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
     return row
 
 
+@inlined
+def _move_on(program, state, guards, past, regions, spans, panes, output, batch, row, is_spanned, combine):
+    """Let an event be later than those before it, or the first of another key."""
+    cursor, time, first = state.cursor, batch.time[row], batch.new_key[row] != 0
+    waiting = cursor[col.CURSOR_DIRTY] != 0
+    if guards is not None:
+        waiting |= guards.pending[0] != 0
+    if past is not None:
+        waiting |= past.unseen[0] != 0
+    if regions is not None:
+        waiting |= regions.unsettled[0] != 0
+    if waiting:
+        _settle(program, state, guards, past, regions, spans)
+    if first or time >= cursor[col.CURSOR_TURN]:
+        if regions is not None:
+            rebase_all(program, state, regions)
+        if first and cursor[col.CURSOR_KEY]:
+            close_all(program, state, guards, panes, output, combine)
+        if first:
+            cursor[col.CURSOR_WIDE] = cursor[col.CURSOR_SCALED] = 0
+            if guards is not None:
+                forget_guards(guards)
+            if past is not None:
+                forget_past(past)
+        if first and cursor[col.CURSOR_CHUNK]:
+            restrict(program, state, batch.chunk[row])
+        cursor[col.CURSOR_GROUP] += np.int64(batch.new_group[row])
+        enter(program, state, guards, panes, output, time, combine, first)
+        if regions is not None:
+            forget_views(regions)
+            end_bursts(regions)
+        cursor[col.CURSOR_KEY] = 1
+    if spans is not None:
+        if is_spanned:
+            move_spans(program, state, spans, time, first)
+    cursor[col.CURSOR_TIME] = time
+
+
 @inner
 def end_key(program, state, guards, past, regions, spans, panes, output, combine):
     """Write out and clear all windows of the key under way."""
@@ -386,7 +293,7 @@ def pause(program, state, guards, past, regions, spans):
 @inner
 def _settle(program, state, guards, past, regions, spans):
     """Move what is pending into the totals."""
-    updates, windows, blanks = program.updates, program.windows, program.blanks
+    updates = program.updates
     high, low, number = state.totals.high, state.totals.low, state.totals.number
     later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
     if guards is not None:
@@ -425,11 +332,5 @@ def _settle(program, state, guards, past, regions, spans):
                 add_to_bucket(program, state, guards, u, later_high, later_low, later_number)
             if updates[u, col.UPDATE_TARGET] >= 0:
                 guards.cuts[updates[u, col.UPDATE_TARGET], col.IS_FILLED] = 1
-        cell = (
-            windows[window, col.WINDOW_CELLS]
-            + (at - windows[window, col.WINDOW_AT]) // windows[window, col.WINDOW_LANES]
-        )
-        for there in range(begin, end):
-            later_high[there] = blanks[cell, col.BLANK_HIGH]
-            later_low[there] = blanks[cell, col.BLANK_LOW]
+        clear(updates[u, col.UPDATE_KIND], begin, end, later_high, later_low)
     state.cursor[col.CURSOR_DIRTY] = 0

@@ -13,6 +13,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled
 from sparkext.udfs.arithmetic.totals import add_from
 from sparkext.udfs.jit.compiled import inner
+from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, NEVER_YET, NUMBER
 
@@ -142,7 +143,6 @@ def _merge_buckets(program, state, guards, u):
         program.updates[u, col.UPDATE_STORE],
     )
     totals, lanes, first = state.totals, program.windows[window, col.WINDOW_LANES], program.stores[store, col.STORE_AT]
-    cell = program.windows[window, col.WINDOW_CELLS] + (first - program.windows[window, col.WINDOW_AT]) // lanes
     kept = 0
     for bucket in range(1, guards.buckets[store]):
         time = guards.bucket_times[store, bucket]
@@ -166,9 +166,7 @@ def _merge_buckets(program, state, guards, u):
             totals.low,
             totals.number,
         )
-        for at in range(begin + by, begin + by + lanes):
-            totals.high[at] = program.blanks[cell, col.BLANK_HIGH]
-            totals.low[at] = program.blanks[cell, col.BLANK_LOW]
+        clear(kind, begin + by, begin + by + lanes, totals.high, totals.low)
     guards.buckets[store] = kept + 1
     return kept + 1
 

@@ -7,12 +7,13 @@ range trees, or event by event.
 from __future__ import annotations
 
 from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled, is_before
-from sparkext.udfs.arithmetic.totals import HUGE, NARROW, add_from, add_one, blank_lanes, is_some
+from sparkext.udfs.arithmetic.totals import HUGE, NARROW, add_from, add_one, is_some
 from sparkext.udfs.comparisons.interval_trees import add_intervals, put_in_intervals
 from sparkext.udfs.comparisons.ranks import ASKED, ASKED_NODE, ASKED_OTHERS, ASKED_RANKS, LEAF, NODE, RANK, SIZE
 from sparkext.udfs.comparisons.scan import find_matches
 from sparkext.udfs.jit.compiled import inlined, inner
 from sparkext.udfs.kernels.cuts import mark_taken
+from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.guard_buckets import holds
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NEVER_YET, NUMBER
@@ -225,7 +226,7 @@ def record(program, state, past, matched, found, row, time):
             for c in range(cells):
                 u = program.history_cells[begin + c]
                 if u < 0:
-                    blank_lanes(-1 - u, at + c * lanes, at + c * lanes + windows, past.values.high, past.values.low)
+                    clear(-1 - u, at + c * lanes, at + c * lanes + windows, past.values.high, past.values.low)
                     continue
                 for lane in range(windows):
                     here, there = updates[u, col.UPDATE_AT] + opened[col.OPEN_LANE] + lane, at + c * lanes + lane

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
-from sparkext.planner.kernel_plan.kernel_plan import Arithmetic, Cell, KernelPlan, Link, Product
-from sparkext.planner.patterns.query import Window
+from sparkext.planner.kernel_plan.kernel_plan import Arithmetic, Cell, Closing, KernelPlan, Link
 from sparkext.udfs.comparisons.histories import NO_HISTORY, Histories, is_in_tree, tree_links
 from sparkext.udfs.state.parts import Update, number_of_parts
 from sparkext.udfs.state.parts import updates as ordered_updates
@@ -21,7 +20,7 @@ from sparkext.udfs.tables.program import NO_KEY, Ints, Program
 def assemble(plan: KernelPlan) -> Program:
     """Lay a kernel plan out in flat arrays."""
     stores = _stores(plan)
-    offsets, windows, blanks = _blocks(plan, stores)
+    offsets, windows, kinds = _blocks(plan, stores)
     links = _Links(plan, {store.cell: number for number, store in enumerate(stores)})
     cuts = _Cuts(plan, stores, offsets, links)
 
@@ -62,7 +61,7 @@ def assemble(plan: KernelPlan) -> Program:
     ends_of_classes = np.stack([np.array(ends, np.int64) for ends in (guard_ends, cut_ends, anchored_ends)], axis=1)
     return Program(
         windows=_table(windows, columns.WINDOW_COLUMNS),
-        blanks=_table(blanks, columns.BLANK_COLUMNS),
+        kinds=np.array(kinds, np.int64),
         updates=_table(updates, columns.UPDATE_COLUMNS),
         update_ends=update_ends.astype(np.int64),
         sources=np.array(sources, np.int64),
@@ -148,37 +147,30 @@ def _stores(plan: KernelPlan) -> list[_Store]:
     return stores
 
 
-def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list[list[int]], list[tuple[int, int]]]:
-    """Offsets of the lanes of cells and then of buckets, rows of ``Program.windows`` and ``Program.blanks``."""
+def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list[list[int]], list[int]]:
+    """Offsets of the lanes of cells and then of buckets, rows of ``Program.windows``, and ``Program.kinds``."""
     cells = [*plan.cells, *(plan.cells[store.cell] for store in stores for _ in range(store.buckets))]
     offsets = [0] * len(cells)
     windows: list[list[int]] = []
-    blanks: list[tuple[int, int]] = []
+    kinds: list[int] = []
     size = 0
-    rows = {panes.window: panes.rows for panes in plan.panes}
-    kept_for = [_lanes(window, rows.get(number, 0)) for number, window in enumerate(plan.windows)]
-    kept_for += ((0, 1, region.columns, 1) for region in plan.regions)
-    kept_for += ((span.length, 1, 2 * span.panes.rows, 1) for span in plan.spans)
-    for number, (within, slide, lanes, live) in enumerate(kept_for):
-        mine = [index for index, cell in enumerate(cells) if cell.window == number]
-        windows.append([within, slide, lanes, len(blanks), len(blanks) + len(mine), size, live])
+    times = [(0, 1, 1) if window is None else (window.within, window.slide, window.live) for window in plan.windows]
+    times += ((0, 1, 1) for _ in plan.regions)
+    times += ((span.length, 1, 1) for span in plan.spans)
+    for space, (within, slide, live) in zip(plan.spaces, times, strict=True):
+        lanes = 2 * space.lanes if space.closes_at in (Closing.PANE, Closing.TIME) else space.lanes
+        mine = [index for index, cell in enumerate(cells) if cell.window == space.number]
+        windows.append([within, slide, lanes, len(kinds), len(kinds) + len(mine), size, live])
         for index in mine:
             offsets[index] = size
             size += lanes
-            blanks.append(NO_KEY if cells[index].arithmetic is Arithmetic.EXTREME else (0, 0))
-    return offsets, windows, blanks
+            kinds.append(cells[index].arithmetic.value)
+    return offsets, windows, kinds
 
 
 def cell_offsets(plan: KernelPlan) -> list[int]:
     """Per cell, the offset of its lane 0."""
     return _blocks(plan, _stores(plan))[0]
-
-
-def _lanes(window: Window | None, rows: int) -> tuple[int, int, int, int]:
-    """The first columns of ``Program.windows``, and the last; with ``rows`` of pane matrices, if it has any."""
-    if window is None:
-        return 0, 1, 2 * rows if rows else 1, 1
-    return window.within, window.slide, 2 * rows if rows else 2 * window.live, window.live
 
 
 class _Links:
@@ -241,7 +233,6 @@ class _Cuts:
         self._cuts: list[tuple[int, int, int]] = []
         self._target_of: dict[int, int] = {}
         self._taken: dict[int, int] = {}
-        blanks = {offset: row for row, offset in enumerate(sorted(offsets))}
         store_of = {store.cell: number for number, store in enumerate(stores)}
         for number, cell in enumerate(plan.cells):
             if cell.cuts:
@@ -250,8 +241,8 @@ class _Cuts:
                     # No link reads a cell without buckets, so it is as well not cut in parts.
                     if not cut.condition.guards or number in store_of:
                         self._cuts.append((cut.event, len(self.targets), links.condition(cut.condition)))
-                at = offsets[number]
-                self.targets.append([cell.window, at, blanks[at], store_of.get(number, -1), -1, 0])
+                kind = cell.arithmetic.value
+                self.targets.append([cell.window, offsets[number], kind, store_of.get(number, -1), -1, 0])
         for history, taken, cuts in links.histories.leaving():
             if taken is not None:
                 self._taken[history] = len(self.targets)
@@ -311,14 +302,6 @@ def _anchored(plan: KernelPlan, links: _Links) -> tuple[list[list[int]], list[in
             ]
         )
     return rows, [sum(plan.cells[number].event < event for number in mine) for event in range(len(plan.classes) + 1)]
-
-
-def counted(plan: KernelPlan, product: Product) -> tuple[int, int]:
-    """Of a product with an extreme, the arithmetic of the factor that is a count, and whether that is the total."""
-    of_total = plan.cells[product.form].arithmetic is Arithmetic.EXTREME
-    count = product.base if of_total else product.form
-    kind = Arithmetic.EXACT if count is None else plan.cells[count].arithmetic
-    return kind.value, int(of_total)
 
 
 def _update(cells: Sequence[Cell], one: Update, offsets: list[int], begin: int, links: _Links) -> list[int]:

@@ -9,7 +9,9 @@ from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.field_indexes import field_indexes
 from sparkext.udfs.tables.program import (
     EXACT,
+    EXTREME,
     NEVER_YET,
+    NO_KEY,
     SCAN_CHUNK,
     Guards,
     Ints,
@@ -129,6 +131,6 @@ def _totals(program: Program) -> Totals:
         program.windows[:, col.WINDOW_LANES],
         program.windows[:, col.WINDOW_CELLS_END] - program.windows[:, col.WINDOW_CELLS],
     )
-    return totals_of(
-        np.repeat(program.blanks[:, col.BLANK_HIGH], lanes), np.repeat(program.blanks[:, col.BLANK_LOW], lanes)
-    )
+    is_extreme = np.repeat(program.kinds == EXTREME, lanes)
+    high, low = (np.where(is_extreme, word, 0).astype(np.int64) for word in NO_KEY)
+    return totals_of(high, low)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
-from sparkext.planner.kernel_plan.kernel_plan import Panes as PlannedPanes
-from sparkext.udfs.state.assemble import cell_offsets, counted
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Space
+from sparkext.udfs.state.assemble import cell_offsets
 from sparkext.udfs.state.fresh import totals_of
+from sparkext.udfs.state.products import product_row, product_table
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import Flags, Ints, Program, Totals
 
@@ -40,9 +40,8 @@ class Panes(NamedTuple):
             not in ``evaluations``. Shape (windows by panes, 13).
         evaluations: Arithmetic, offset of the cell's lane 0, begin and end in ``products``, row in which it is 1 in
             the unit matrix (-1: none). Ordered by window. Shape (evaluations, 5).
-        products: Evaluation of the coefficient, counted from the first of the window, its row, evaluation of the
-            total (-1: the constant 1), arithmetic of the factor that is a count, if the other is an extreme, and
-            whether that is the total. Shape (products, 5).
+        products: See `sparkext.udfs.state.products`. A total is an evaluation, counted from the first of the window,
+            and a place one in a matrix of all evaluations.
         units: Offset of a lane that is 1 when a pane begins, and its arithmetic. Shape (units, 2).
         slot_evaluations: Per item of ``Program.slot_sources``, its evaluation, counted likewise.
         memory: Totals of the front, then of matrices, cell by cell.
@@ -72,17 +71,17 @@ def new_panes(plan: KernelPlan, program: Program, stretches: int = 1) -> Panes:
         program: The same as arrays.
         stretches: Most stretches of a key of which the matrices are multiplied.
     """
-    rooms = [max(int(program.windows[panes.window, col.WINDOW_LIVE]), stretches) + 2 for panes in plan.panes]
+    rooms = [max(int(program.windows[space.number, col.WINDOW_LIVE]), stretches) + 2 for space in plan.panes]
     return panes_of(plan, program, plan.panes, rooms)
 
 
-def panes_of(plan: KernelPlan, program: Program, planned: Sequence[PlannedPanes], rooms: Sequence[int]) -> Panes:
+def panes_of(plan: KernelPlan, program: Program, spaces: Sequence[Space], rooms: Sequence[int]) -> Panes:
     """Panes before the first event, of some windows or spans.
 
     Args:
         plan: The plan.
         program: The same as arrays.
-        planned: Those of the plan.
+        spaces: Those of the plan.
         rooms: For each of them, room for how many panes there is.
     """
     offsets = cell_offsets(plan)
@@ -93,49 +92,52 @@ def panes_of(plan: KernelPlan, program: Program, planned: Sequence[PlannedPanes]
     units: list[list[int]] = []
     evaluation_of: dict[int, int] = {}
     memory = newest = touched = 0
-    for number, (panes, room) in enumerate(zip(planned, rooms, strict=True)):
-        of[panes.window] = number
-        row_of = dict(panes.units)
-        held = dict.fromkeys([*(e.cell for e in panes.evaluations), *(cell for cell, row in panes.units if row == 0)])
+    for number, (space, room) in enumerate(zip(spaces, rooms, strict=True)):
+        of[space.number] = number
+        row_of = dict(space.units)
+        held = dict.fromkeys([*(e.cell for e in space.forms), *(cell for cell, row in space.units if row == 0)])
         index_of = {offsets[cell]: n for n, cell in enumerate(held)}
         evaluation_of |= index_of
         first, first_unit = len(evaluations), len(units)
-        made = {e.cell: e.products for e in panes.evaluations}
+        made = {e.cell: e.products for e in space.forms}
         for cell in held:
             begin = len(products)
             for product in made.get(cell, ()):
                 base = -1 if product.base is None else index_of[offsets[product.base]]
-                products.append([index_of[offsets[product.form]], product.column, base, *counted(plan, product)])
+                place = index_of[offsets[product.form]] * space.lanes + product.column
+                products.append(product_row(plan, product, offsets, base, place))
             row = [plan.cells[cell].arithmetic.value, offsets[cell], begin, len(products), row_of.get(cell, -1)]
             evaluations.append(row)
-        for half in (0, panes.rows):
-            units += ([offsets[cell] + half + row, plan.cells[cell].arithmetic.value] for cell, row in panes.units)
+        for half in (0, space.lanes):
+            units += ([offsets[cell] + half + row, plan.cells[cell].arithmetic.value] for cell, row in space.units)
         size = len(held)
-        begin, end = program.bank_ends[panes.window : panes.window + 2] if panes.window < len(plan.windows) else (0, 0)
+        begin, end = (
+            program.bank_ends[space.number : space.number + 2] if space.number in plan.numbering.of_windows else (0, 0)
+        )
         slots = sum(
             int(program.banks[bank, col.BANK_SLOTS_END] - program.banks[bank, col.BANK_SLOTS])
             for bank in range(begin, end)
         )
-        sizes = (room * size, room * size * panes.rows, size * panes.rows, panes.rows + slots)
+        sizes = (room * size, room * size * space.lanes, size * space.lanes, space.lanes + slots)
         begins = np.cumsum([memory, *sizes])
         others = (
-            int(program.windows[panes.window, col.WINDOW_CELLS_END] - program.windows[panes.window, col.WINDOW_CELLS])
+            int(program.windows[space.number, col.WINDOW_CELLS_END] - program.windows[space.number, col.WINDOW_CELLS])
             > size
         )
         ends = (first, len(evaluations), first_unit, len(units))
-        windows.append([panes.rows, room, *ends, *begins[:4].tolist(), newest, touched, int(others)])
+        windows.append([space.lanes, room, *ends, *begins[:4].tolist(), newest, touched, int(others)])
         memory, newest, touched = int(begins[-1]), newest + 2 * room, touched + room * size
     return Panes(
         of=of,
         windows=np.array(windows, np.int64).reshape(-1, 13),
         evaluations=np.array(evaluations, np.int64).reshape(-1, 5),
-        products=np.array(products, np.int64).reshape(-1, 5),
+        products=product_table(products),
         units=np.array(units, np.int64).reshape(-1, 2),
         slot_evaluations=np.array([evaluation_of.get(int(source), -1) for source in program.slot_sources], np.int64),
         memory=totals_of(np.zeros(memory, np.int64), np.zeros(memory, np.int64)),
         newest=np.zeros(newest, np.int64),
         touched=np.zeros(touched, np.uint8),
-        now=np.zeros((len(planned), 3), np.int64),
+        now=np.zeros((len(spaces), 3), np.int64),
     )
 
 

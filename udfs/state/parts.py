@@ -60,11 +60,11 @@ def number_of_parts(plan: KernelPlan) -> int:
 
 def updates(plan: KernelPlan) -> list[Update]:
     """Of which ``Program.updates`` has a row, in their order."""
-    chosen = {(one.event, one.region): one for one in choices(plan)}
+    chosen = {(one.event, plan.regions[one.region].space.number): one for one in choices(plan)}
     found: list[Update] = []
     for number, cell in enumerate(plan.cells):
         if cell.event != NO_EVENT and cell.anchor is None:
-            choice = chosen.get((cell.event, cell.window - len(plan.windows)))
+            choice = chosen.get((cell.event, cell.window))
             found.append(Update(cell.event if choice is None else choice.shared, number, cell))
     for one in chosen.values():
         mine = plan.regions[one.region].alone

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence, Sized
+from collections.abc import Collection, Iterable, Sized
 from typing import NamedTuple
 
 import numpy as np
 
-from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, NO_EVENT, KernelPlan, Product, class_words
-from sparkext.udfs.state.assemble import cell_offsets, counted
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD, NO_EVENT, KernelPlan, class_words
+from sparkext.udfs.state.assemble import cell_offsets
 from sparkext.udfs.state.fresh import set_units
 from sparkext.udfs.state.parts import Choice, choices, number_of_parts, updates
+from sparkext.udfs.state.products import product_row, product_table
 from sparkext.udfs.tables.columns import ENDING, FEEDING
 from sparkext.udfs.tables.program import Flags, Ints, State
 
@@ -35,8 +36,7 @@ class Regions(NamedTuple):
             ``products``, region. Ordered by region. Shape (evaluations, 7).
         ends: Begin of each region in ``evaluations``, and the end. Shape (regions + 1,).
         all: The numbers of all evaluations.
-        products: Offset of the coefficient, offset of the base's cell (-1: the constant 1); for an extreme,
-            arithmetic of the factor that is a count, and whether that is the total. Shape (products, 4).
+        products: See `sparkext.udfs.state.products`. A total is the offset of a cell; there are no places.
         units: Offset of a coefficient that is 1 when its region has been rebased, and its arithmetic.
             Ordered by region. Shape (units, 2).
         unit_ends: Begin of each region in ``units``, and the end. Shape (regions + 1,).
@@ -83,7 +83,7 @@ class Regions(NamedTuple):
 def new_regions(plan: KernelPlan, state: State) -> Regions:
     """Regions before the first event; their units are set in ``state``."""
     offsets = cell_offsets(plan)
-    evaluations = [(number, e) for number, region in enumerate(plan.regions) for e in region.evaluations]
+    evaluations = [(number, e) for number, region in enumerate(plan.regions) for e in region.space.forms]
     view_of = {e.view: index for index, (_, e) in enumerate(evaluations) if e.view is not None}
     parts = range(number_of_parts(plan))
     moves: list[set[int]] = [set() for _ in parts]
@@ -98,11 +98,11 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
             other = number if product.base is None else evaluated_in.get(product.base, number)
             if other != number:
                 joined |= {(other, number), (number, other)}
-    of_regions = range(len(plan.windows), len(plan.windows) + len(plan.regions))
+    of_regions = plan.numbering.of_regions
     for part, _, cell in updates(plan):
         views[part] |= {view_of[source] for source in cell.sources if source in view_of}
         if cell.window in of_regions:
-            feeds[part].add(cell.window - len(plan.windows))
+            feeds[part].add(of_regions.index(cell.window))
     chosen = choices(plan)
     changed = [set(fed) for fed in feeds]
     for one in chosen:
@@ -124,11 +124,13 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
         cell = plan.cells[evaluation.cell]
         view = -1 if evaluation.view is None else offsets[evaluation.view]
         begin = len(products)
-        products += (_product(plan, product, offsets) for product in evaluation.products)
+        for product in evaluation.products:
+            base = -1 if product.base is None else offsets[product.base]
+            products.append(product_row(plan, product, offsets, base))
         where = [cell.arithmetic.value, cell.window, offsets[evaluation.cell], view]
         rows.append([*where, begin, len(products), number])
     units = [
-        [[offsets[cell] + column, plan.cells[cell].arithmetic.value] for cell, column in region.units]
+        [[offsets[cell] + column, plan.cells[cell].arithmetic.value] for cell, column in region.space.units]
         for region in plan.regions
     ]
     regions = Regions(
@@ -140,9 +142,9 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
         views=_flat(views),
         view_ends=_ends(views),
         evaluations=np.array(rows, np.int64).reshape(-1, 7),
-        ends=_ends([region.evaluations for region in plan.regions]),
+        ends=_ends([region.space.forms for region in plan.regions]),
         all=np.arange(len(evaluations)),
-        products=np.array(products, np.int64).reshape(-1, 4),
+        products=product_table(products),
         units=np.array([unit for some in units for unit in some], np.int64).reshape(-1, 2),
         unit_ends=_ends(units),
         choices=np.array([[*_choice(plan, one), one.event not in busy] for one in chosen], np.int64).reshape(-1, 5),
@@ -156,11 +158,6 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
     )
     set_units(state.totals, regions.units)
     return regions
-
-
-def _product(plan: KernelPlan, product: Product, offsets: Sequence[int]) -> list[int]:
-    base = -1 if product.base is None else offsets[product.base]
-    return [offsets[product.form] + product.column, base, *counted(plan, product)]
 
 
 def _choice(plan: KernelPlan, choice: Choice) -> list[int]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, KernelPlan, Span
-from sparkext.udfs.state.assemble import cell_offsets, counted
+from sparkext.udfs.state.assemble import cell_offsets
 from sparkext.udfs.state.pane_tables import Panes, panes_of
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import Flags, Ints, Program
@@ -25,11 +25,8 @@ class Spans(NamedTuple):
         table: Per span, its row in ``Program.windows`` and its length. Shape (spans, 2).
         of: Per row of ``Program.updates``, its row in ``gains`` (-1: no trend of a span ends there), and the
             evaluation of its cell (-1: it is of no span). Shape (updates, 2); see `OF_GAIN` and so on.
-        gains: Span, begin and end in ``products``, begin and end in ``targets``. Shape (gains, 5); see `GAIN_SPAN`
-            and so on.
-        products: Of which the gains are the sums: offset of the coefficient, evaluation of the total, counted from
-            the first of the span (-1: the constant 1), arithmetic of the factor that is a count, if the other is an
-            extreme, and whether that is the total. Shape (products, 4).
+        gains: Span, begin and end in the products of ``panes``, of which the gains are the sums, begin and end in
+            ``targets``. Shape (gains, 5); see `GAIN_SPAN` and so on.
         targets: What gains are added to: offset of a cell, and its window. Shape (targets, 2).
         changed: Per evaluation, whether events at the latest time have added to its cell.
     """
@@ -38,7 +35,6 @@ class Spans(NamedTuple):
     table: Ints
     of: Ints
     gains: Ints
-    products: Ints
     targets: Ints
     changed: Flags
 
@@ -50,7 +46,6 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
     row_of = {int(offset): row for row, offset in enumerate(program.updates[:, col.UPDATE_AT])}
     of = np.full((len(program.updates), 2), -1, np.int64)
     gains: list[list[int]] = []
-    products: list[list[int]] = []
     targets: list[list[int]] = []
     for number, span in enumerate(plan.spans):
         first, last = panes.windows[number, [col.PANES_CELLS, col.PANES_CELLS_END]].tolist()
@@ -64,30 +59,24 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
                 wanted.setdefault(source, []).append(gain.cell)
         for cell, ends in wanted.items():
             of[row_of[offsets[cell]], col.OF_GAIN] = len(gains)
-            mine = list(_products(plan, span, cell, offsets, index_of))
-            gains.append([number, len(products), len(products) + len(mine), len(targets), len(targets) + len(ends)])
-            products += mine
+            begin = int(panes.evaluations[first + index_of[offsets[cell]], col.PANED_PRODUCTS])
+            end = begin + _gaining(plan, span, cell)
+            gains.append([number, begin, end, len(targets), len(targets) + len(ends)])
             targets += ([offsets[end], plan.cells[end].window] for end in ends)
     return Spans(
         panes=panes,
-        table=np.array([[span.panes.window, span.length] for span in plan.spans], np.int64).reshape(-1, 2),
+        table=np.array([[span.space.number, span.length] for span in plan.spans], np.int64).reshape(-1, 2),
         of=of,
         gains=np.array(gains, np.int64).reshape(-1, 5),
-        products=np.array(products, np.int64).reshape(-1, 4),
         targets=np.array(targets, np.int64).reshape(-1, 2),
         changed=np.zeros(len(panes.evaluations), np.uint8),
     )
 
 
-def _products(
-    plan: KernelPlan, span: Span, cell: int, offsets: Sequence[int], index_of: dict[int, int]
-) -> Iterator[list[int]]:
-    """What an event's coefficients are multiplied with: what was there before the event is no part of its gain."""
-    (evaluation,) = (one for one in span.panes.evaluations if one.cell == cell)
-    for product in evaluation.products:
-        if plan.cells[product.form].event != NO_EVENT:
-            base = -1 if product.base is None else index_of[offsets[product.base]]
-            yield [offsets[product.form] + product.column, base, *counted(plan, product)]
+def _gaining(plan: KernelPlan, span: Span, cell: int) -> int:
+    """How many products of a cell are part of its gain: what was there before the event is not, and comes last."""
+    (evaluation,) = (one for one in span.space.forms if one.cell == cell)
+    return sum(plan.cells[product.form].event != NO_EVENT for product in evaluation.products)
 
 
 def is_full(spans: Spans) -> bool:
@@ -118,7 +107,7 @@ def with_room(spans: Spans, plan: KernelPlan, program: Program) -> Spans:
 
 
 def _panes(plan: KernelPlan, program: Program, rooms: Sequence[int]) -> Panes:
-    return panes_of(plan, program, [span.panes for span in plan.spans], rooms)
+    return panes_of(plan, program, [span.space for span in plan.spans], rooms)
 
 
 def _rooms(panes: Panes) -> tuple[list[int], list[bool]]:

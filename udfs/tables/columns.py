@@ -11,10 +11,6 @@ WINDOW_WITHIN, WINDOW_SLIDE, WINDOW_LANES, WINDOW_CELLS, WINDOW_CELLS_END, WINDO
 )
 """Of ``Program.windows``."""
 
-BLANK_COLUMNS = 2
-BLANK_HIGH, BLANK_LOW = range(BLANK_COLUMNS)
-"""Of ``Program.blanks``."""
-
 UPDATE_COLUMNS = 16
 (
     UPDATE_KIND,
@@ -78,7 +74,7 @@ SCAN_LINK, SCAN_HISTORY, SCAN_BEGIN, SCAN_END, SCAN_TERM, SCAN_TERM_END, SCAN_TA
 """Of ``Program.scans``."""
 
 TARGET_COLUMNS = 6
-TARGET_WINDOW, TARGET_AT, TARGET_BLANK, TARGET_STORE, TARGET_HISTORY, TARGET_TAKEN = range(TARGET_COLUMNS)
+TARGET_WINDOW, TARGET_AT, TARGET_KIND, TARGET_STORE, TARGET_HISTORY, TARGET_TAKEN = range(TARGET_COLUMNS)
 """Of the targets in ``Program.cuts``."""
 
 CUT_TARGET, CUT_LINK = range(2)
@@ -140,8 +136,9 @@ LEAVES, TREE_LEVELS, LAYOUT_AT = range(3)
 ) = range(7)
 """Of ``Regions.evaluations``."""
 
-PRODUCT_FORM, PRODUCT_BASE, PRODUCT_COUNT, PRODUCT_OF_TOTAL = range(4)
-"""Of ``Regions.products`` and ``Spans.products``."""
+PRODUCT_COLUMNS = 5
+PRODUCT_FORM, PRODUCT_BASE, PRODUCT_COUNT, PRODUCT_OF_TOTAL, PRODUCT_PLACE = range(PRODUCT_COLUMNS)
+"""Of ``Regions.products`` and ``Panes.products``; see `sparkext.udfs.state.products`."""
 
 CHOICE_REGION, CHOICE_SHARED, CHOICE_ALONE, CHOICE_LEAST, CHOICE_IS_ALL = range(5)
 """Of ``Regions.choices``."""
@@ -184,9 +181,6 @@ UNIT_AT, UNIT_KIND = range(2)
 
 PANED_KIND, PANED_AT, PANED_PRODUCTS, PANED_PRODUCTS_END, PANED_UNIT = range(5)
 """Of ``Panes.evaluations``."""
-
-FACTOR_CELL, FACTOR_ROW, FACTOR_TOTAL, FACTOR_COUNT, FACTOR_OF_TOTAL = range(5)
-"""Of ``Panes.products``."""
 
 FRONT_BEGIN, FRONT_END, PANES_SINCE = range(3)
 """Of ``Panes.now``."""

@@ -36,7 +36,7 @@ class Program(NamedTuple):
         windows: Per window: within (0: unbounded), slide, lanes of a cell, number of its first cell and
             of the cell after its last, offset of its first cell, most that are open at once. Then the same per
             region, of which the lanes are its columns, and per span. Shape (windows + regions + spans, 7).
-        blanks: Per cell, ordered by window, the two words of an empty total. Shape (cells, 2).
+        kinds: Per cell and bucket, ordered by window, its arithmetic. Shape (cells and buckets,).
         updates: One row per cell: arithmetic, window, offset, start, begin and end in ``sources``,
             offset and arithmetic of the count (-1: contributes nothing), column (-1: none), weighted,
             store (-1: none), class needed to start (-1: none), link with the condition to start
@@ -81,7 +81,7 @@ class Program(NamedTuple):
             instead, row of ``cuts`` if events leave the history that have matched (-1: they stay). Shape (scans, 7).
         code: Instructions; see `scan`. Shape (instructions, 7).
         cuts: First the targets, which are cells and histories that events leave: window, offset of the cell (-1: a
-            history), row of ``blanks``, store of the cell (-1: none), history (-1: a cell), whether only those events
+            history), arithmetic, store of the cell (-1: none), history (-1: a cell), whether only those events
             leave the history that a scan has found; see `TARGET_WINDOW` and so on. Then, ordered by class, what its
             events take earlier events out of: target, link with the condition for them to leave (-1: all leave);
             see `CUT_TARGET`. All in one table, since each array in a call takes time. Shape (targets + cuts, 6).
@@ -92,7 +92,7 @@ class Program(NamedTuple):
     """
 
     windows: Ints
-    blanks: Ints
+    kinds: Ints
     updates: Ints
     update_ends: Ints
     sources: Ints

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.udfs.completions.form import Form
 from sparkext.udfs.completions.machine import CompletionMachine
@@ -25,7 +27,7 @@ def every_variant(plan: KernelPlan) -> Iterator[Compilable]:
             compiled.
     """
     program = assemble(plan)
-    state, nothing = new_state(program), program.blanks[:0, :1].repeat(3, axis=1)
+    state, nothing = new_state(program), np.zeros((0, 3), np.int64)
     whole = Arguments(
         program=program,
         state=state,

@@ -72,7 +72,7 @@ class Machine:
         self._differences = None if lean else new_differences(plan)
         self._panes = new_panes(plan, self._program, stretches)
         if plan.is_stretched:
-            self._state.open[0, col.OPEN_LANE] = plan.panes[0].rows  # only the matrix of the stretch is asked for
+            self._state.open[0, col.OPEN_LANE] = plan.panes[0].lanes  # only the matrix of the stretch is asked for
         self._form = form or KernelForm()
         self._no_output, self._no_batch = new_output(plan, 1), no_batch(plan)
         self._variant = variant_of(self._arguments(self._no_output, self._no_batch))
