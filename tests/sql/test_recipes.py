@@ -25,6 +25,13 @@ BY_OTHER_MEANS = {
         UNION ALL SELECT v.country, 'Pay', count(DISTINCT v.user) FROM visits v JOIN visits c USING (user)
         JOIN visits p USING (user) WHERE v.page = 'View' AND c.page = 'Cart' AND p.page = 'Pay'
         AND c.ts > v.ts AND p.ts > c.ts AND p.ts < v.ts + 60 GROUP BY v.country""",
+    "An alert with its evidence, over a stream, without windows.": """
+        SELECT user, ended, took, '[{' || view || ', View}, {' || cart || ', Cart}, {' || pay || ', Pay}]' FROM (
+        SELECT user, p.ts AS ended, p.ts - v.ts AS took, v.id AS view, c.id AS cart, p.id AS pay,
+        row_number() OVER (PARTITION BY p.id ORDER BY v.ts DESC, c.ts DESC) AS place
+        FROM visits v JOIN visits c USING (user) JOIN visits p USING (user)
+        WHERE v.page = 'View' AND c.page = 'Cart' AND p.page = 'Pay' AND c.ts > v.ts AND p.ts > c.ts
+        AND p.ts - v.ts < 40) WHERE place = 1""",
     "How long does it take?": """
         SELECT count(*), quantile_cont(took, 0.5), quantile_cont(took, 0.9) FROM (
         SELECT min(p.ts - v.ts) AS took FROM visits v JOIN visits c USING (user) JOIN visits p USING (user)

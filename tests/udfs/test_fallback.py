@@ -14,6 +14,7 @@ from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.workers.counters import OF_PASS
 from sparkext.udfs.workers.fallback import FIRST, GAIN, PROBE, REST, Fallback
 from sparkext.udfs.workers.pool_run import PoolRun
+from sparkext.udfs.workers.variants import KernelForm
 from tests.support.kernel_harness import combined, cut, kernel_rows, query_results, sorted_rows, source_batch
 from tests.support.pools import query
 from tests.support.tiers import first
@@ -124,7 +125,7 @@ def test_machines_take_turns_within_one_key(seed: int) -> None:
     source, layout = source_batch(plan, rows), Layout(0, 1)
     found = []
     for fallback in (None, Hasty()):
-        run = PoolRun(plan, layout, fallback=fallback)
+        run = PoolRun(plan, layout, fallback=fallback, form=KernelForm(0))
         pieces = [source.slice(at, 30) for at in range(0, len(rows), 30)]
         found.append(combined(plan, layout, [row for batch in run.results(iter(pieces)) for row in batch.to_pylist()]))
         assert (0 < run.counters.by_fallback < len(rows)) is (fallback is not None)
