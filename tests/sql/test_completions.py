@@ -68,6 +68,21 @@ def test_aggregates_go_with_all_that_rows_go_with(spark: SparkSession) -> None:
         assert found == [("x", *row) for row in expected], (pattern, more)
 
 
+def test_a_count_that_is_too_large(spark: SparkSession) -> None:
+    """2^139 trends end in the last of 140 events, which is more than 38 digits; those of the first 127 can be counted."""
+    relation(spark, "e", "k, t, ty, v", [f"'x', {t}, 'A', 1D" for t in range(1, 141)])
+    measures = "LAST(t) AS t, COUNT(*) AS n, APPROX_COUNT(*) AS about, SUM(A.v) AS s"
+    for more in ("", "SPAN 1000", "WITHIN 1000 SLIDE 500"):
+        rows = spark.sql(trends("A+", measures, f"{more} {ROWS}")).where("t <= 127 OR n > 0")
+        with pytest.raises(PySparkException, match="TREND_COUNT_OVERFLOW"):
+            rows.collect()
+        with settings(spark, spark_sql_ansi_enabled="false"):
+            found = spark.sql(trends("A+", measures, f"{more} {ROWS}")).orderBy("t").collect()
+        assert {row.t: row.n for row in found} == {t: 2 ** (t - 1) if t <= 127 else None for t in range(1, 141)}
+        assert {row.about for row in found if row.t == 140} == {2.0**139}
+        assert {row.s for row in found if row.t == 3} == {8.0}  # 1 + 2 · 2 + 3
+
+
 def test_what_is_counted_once_of_one_completion(spark: SparkSession) -> None:
     """It is one completion, of one key unless a part of that is NULL."""
     rows = [f"{key}, 'y', {t}, {t}D, '{ty}'" for key in ("'x'", "NULL") for t, ty in ((1, "A"), (2, "B"))]
