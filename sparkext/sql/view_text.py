@@ -22,4 +22,4 @@ def stored(text: str) -> str:
 
 def as_written(text: str) -> str:
     """``text``, in which the user's own texts stand in place of what the catalog has of them."""
-    return _STORED.sub(lambda found: _TOLD_APART.sub(r"\1\2", found[1]), text)
+    return _STORED.sub(lambda match: _TOLD_APART.sub(r"\1\2", match[1]), text)
