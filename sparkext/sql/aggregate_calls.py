@@ -22,7 +22,7 @@ from sparkext.sql.event_expressions import (
 from sparkext.sql.tokens import Token, TokenKind, matching, split_at_commas
 
 SIDES = {side.value: side for side in Side}
-"""What is said of the ends of a trend, by name."""
+"""The two ends of a trend, by the function that names each."""
 
 
 @dataclass(frozen=True, slots=True)

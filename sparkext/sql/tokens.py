@@ -104,7 +104,7 @@ class _Tokenizer(Spark.Tokenizer):
 
 @lru_cache(maxsize=16)
 def _tokenizer(tags: frozenset[str]) -> type[Spark.Tokenizer]:
-    """One that knows the strings which begin and end with one of ``tags``: ``$$``, ``$tag$``."""
+    """A tokenizer that reads text between two equal ``tags``, such as ``$$`` or ``$tag$``, as a string."""
 
     class Tagged(_Tokenizer):
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = [
@@ -159,7 +159,7 @@ def _continues_point(sql: str, start: int, tokens: Sequence[Token]) -> bool:
 
 
 def _as_spark(sql: str, kind: TokenType, start: int, end: int) -> Iterator[Token]:
-    """The tokens of Spark's that one of sqlglot's is."""
+    """The tokens that Spark reads where sqlglot reads one, of ``kind``, at ``start``..``end``."""
     if kind is TokenType.OPERATOR:
         yield Token(TokenKind.SYMBOL, sql[start:end], start, end)
     elif kind in (TokenType.STRING, TokenType.RAW_STRING):

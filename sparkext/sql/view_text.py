@@ -11,7 +11,7 @@ _BEFORE = "SELECT * FROM `sparkext, which this view needs and this session has n
 _AFTER = " */"
 _STORED = re.compile(f"{re.escape(_BEFORE)}(.*?){re.escape(_AFTER)}", re.DOTALL)
 _MARK = re.compile(r"/~*(?=\*)|\*~*(?=/)")
-"""What begins or ends a comment, or is told from that by a tilde."""
+"""The first character of ``/*`` or ``*/``, with the tildes between the two, if any."""
 _TOLD_APART = re.compile(r"(/~*)~(?=\*)|(\*~*)~(?=/)")
 
 
