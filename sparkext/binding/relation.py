@@ -47,7 +47,7 @@ class KnownColumns:
         self._known: Recent[str, tuple[StructType, dict[str, Named]]] = Recent(_MOST_RELATIONS)
 
     def recall(self, text: str, source: DataFrame) -> None:
-        """Say of the columns of ``source``, read by ``text``, what Spark said of them before."""
+        """Use for the columns of ``source``, read by ``text``, the names and types that Spark gave before."""
         remembered = self._known.get(text)
         if remembered is not None and remembered[0] == source.schema:
             _checked[source] = dict(remembered[1])
