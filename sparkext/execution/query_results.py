@@ -87,7 +87,7 @@ def _with_completions_sql(
     ansi: bool,
     names: Sequence[str] | None,
 ) -> str:
-    """As `aggregates_sql`, of a query that asks for completions."""
+    """SQL as of `aggregates_sql`, for a query that asks for completions."""
     counts = [
         f"CAST({field_column(number, fields[number])} AS BIGINT) AS {counted_name(index)}"
         for index, number in enumerate(result.counted)
@@ -112,7 +112,7 @@ def _with_completions_sql(
 
 
 def _counts_of_one(query: BoundQuery) -> Iterator[str]:
-    """What is counted once where each completion is a row: itself, and its key if that has no NULL."""
+    """SQL of what a completion that is a row adds to each ``COUNT(DISTINCT …)``: 1, or 0 for a key with NULL."""
     assert query.query.completion is not None
     groups = query.sorted_groups
     keys = (group_column(index) for index, key in enumerate(groups) if key.canonical in query.partition_by)
@@ -132,7 +132,7 @@ def _aggregates_sql(
     more: Sequence[str] = (),
     which: str | None = None,
 ) -> str:
-    """As `aggregates_sql`, with more columns, and maybe another condition for the rows."""
+    """SQL as of `aggregates_sql`, with the columns ``more``, and with the condition ``which`` for the rows if given."""
     names = names or [aggregate_name(index) for index in range(len(query.query.aggregates))]
     is_present = f"NOT ({field_column(result.presence, fields[result.presence])} <=> 0)"
     groups = query.sorted_groups

@@ -144,7 +144,7 @@ def _is_compiled(kernel: str) -> bool:
 
 
 def _say(spark: SparkSession, text: str, on_console: bool) -> None:
-    """To the log, and where Spark shows the progress of its jobs."""
+    """Write ``text`` to the log, and to the console where Spark shows the progress of its jobs."""
     log.info(text)
     if on_console and shows_progress(spark.sparkContext):
         print(f"sparkext: {text}", file=sys.stderr, flush=True)
