@@ -40,7 +40,7 @@ class AnalysisContext:
 
 
 def analysis_context() -> AnalysisContext:
-    """That of this thread."""
+    """The context in which this thread analyses a plan now."""
     context = java_method("org.apache.spark.sql.catalyst.analysis.AnalysisContext", "get")()
     names = str(context.catalogAndNamespace().mkString("\0"))
     namespace = tuple(names.split("\0")) if names else ()

@@ -79,17 +79,17 @@ def _listings(frame: DataFrame) -> Iterator[Listing]:
 
 
 class _FileIndex:
-    """What knows the files of a relation, as Spark has made it.
+    """Spark's index of the files of a relation.
 
     Attributes:
-        index: That.
+        index: The object of the JVM.
         kind: Its class.
         roots: Directories and files that it is made of, a ``Seq`` of Scala's.
         paths: As text.
     """
 
     def __init__(self, index: Any) -> None:
-        """Of a relation of files."""
+        """The index of a relation of files, from the object of the JVM."""
         self.index = index
         self.kind = kind_of(self.index)
         self.roots = self.index.rootPaths()
@@ -111,7 +111,7 @@ def _of_index(spark: SparkSession, files: _FileIndex) -> Listing:
 
 
 def _of_hive(spark: SparkSession, table: Any) -> Listing:
-    """Of a table that Hive reads; its partitions may be anywhere."""
+    """The files of a table that Hive reads; its partitions may be anywhere."""
     partitions = ""
     if table.partitionColumnNames().nonEmpty():
         catalog = spark._jsparkSession.sessionState().catalog()

@@ -25,7 +25,7 @@ class StatementAnalyzer:
     """
 
     def __init__(self, session: Any) -> None:
-        """Of a session of the JVM."""
+        """An analyzer of the statements of ``session``, an object of the JVM."""
         self._session = session
         self._known: dict[str, bool] = {}
 
@@ -58,7 +58,7 @@ class StatementAnalyzer:
 
     @cached_property
     def _analyzer(self) -> Any:
-        """That of the session, which is one for all its life."""
+        """Spark's analyzer of the session, the same for the session's whole life."""
         return self._session.sessionState().analyzer()
 
 

@@ -11,7 +11,7 @@ BEGINNING = "${"
 """How a variable begins."""
 
 _VARIABLE = re.compile(r"\$\{(?:(?:\w+?):)?(?:\S+?)\}")
-"""As Spark's reader of confs finds them."""
+"""A variable, by the pattern that Spark's reader of confs has."""
 
 
 def with_values(sql: str) -> Edits:
