@@ -140,11 +140,11 @@ class _Binder:
         check_completions(clause, all_counted, at)
         if not clause.has_rows:
             check_span(clause, steps, not any(calls) and bool(all_counted))
-        further = [event_expression(self._sql, one, self._names) for one in clause.further_order]
+        further = [event_expression(self._sql, expression, self._names) for expression in clause.further_order]
         if clause.has_rows:
             check_groups(group_items, partition_items, self._names, positive_variables(clause.pattern))
             known_keys = {expression.canonical for _, expression in partition_items}
-            group_items = [*partition_items, *(one for one in group_items if one[1].canonical not in known_keys)]
+            group_items = [*partition_items, *(item for item in group_items if item[1].canonical not in known_keys)]
             partition_items = []
 
         of_witness = [call.attribute for row in shown for call in row if call.attribute is not None]
@@ -168,34 +168,36 @@ class _Binder:
         groups = _named(group_items or partition_items, checked)
         in_groups = {key.canonical for key in groups}
         partitions = tuple(key for key in _named(partition_items, checked) if key.canonical not in in_groups)
-        found = [[_aggregate(call, checked, order_by.canonical) for call in row] for row in calls]
-        aggregates = list(dict.fromkeys(aggregate for row in found for aggregate in row))
+        aggregate_rows = [[_aggregate(call, checked, order_by.canonical) for call in row] for row in calls]
+        aggregates = list(dict.fromkeys(aggregate for row in aggregate_rows for aggregate in row))
         measures = tuple(
             Measure(
                 _name(item),
                 self._measure(
                     item,
                     [
-                        (call.start, call.end, aggregate_name(aggregates.index(one)))
-                        for call, one in zip(row, made, strict=True)
+                        (call.start, call.end, aggregate_name(aggregates.index(aggregate)))
+                        for call, aggregate in zip(row, row_aggregates, strict=True)
                     ]
                     + self._completion_names(completion, shown[number], counted[number], checked),
                 ),
             )
-            for number, (item, row, made) in enumerate(zip(clause.measures, calls, found, strict=True))
+            for number, (item, row, row_aggregates) in enumerate(
+                zip(clause.measures, calls, aggregate_rows, strict=True)
+            )
         )
         self._check_names(group_items or partition_items, groups, window)
-        known = [
+        evaluated = [
             order_by,
             *further,
             *of_witness,
             *conditions.values(),
-            *(one for call in attributes for one in call.attributes()),
+            *(attribute for call in attributes for attribute in call.attributes()),
         ]
         by, type_texts = self._type(type_by)
         classes = self._classes(by, conditions, steps)
         expressions = self._with_part(
-            {e.canonical: e.text for e in known}
+            {e.canonical: e.text for e in evaluated}
             | type_texts
             | {text: text for step in steps.values() for text in _texts(step)},
             [*(condition.canonical for condition in conditions.values()), *_conditions(steps.values())],
@@ -214,7 +216,9 @@ class _Binder:
             completion,
         )
         written = (
-            (call, one) for row, made in zip(calls, found, strict=True) for call, one in zip(row, made, strict=True)
+            (call, aggregate)
+            for row, row_aggregates in zip(calls, aggregate_rows, strict=True)
+            for call, aggregate in zip(row, row_aggregates, strict=True)
         )
         check_ends(query, written, clause.pattern_at)
         for aggregate in aggregates:
@@ -242,7 +246,7 @@ class _Binder:
             meaning=meaning(self._source, texts),
             length_texts=length_texts,
             length_meaning=meaning(self._source, length_texts) if length_texts else None,
-            further_order=tuple((one.canonical, one.text) for one in further),
+            further_order=tuple((expression.canonical, expression.text) for expression in further),
             partition_by=tuple(
                 event_expression(self._sql, i.expression, self._names).canonical for i in clause.partition_by
             ),
@@ -354,16 +358,16 @@ class _Binder:
         further: Sequence[EventExpression],
         of_witness: Sequence[EventExpression],
     ) -> dict[EventExpression, tuple[str, DataType]]:
-        wanted: list[tuple[str, EventExpression]] = [("ORDER BY", one) for one in (order_by, *further)]
-        wanted += (("MEASURES", one) for one in of_witness)
+        wanted: list[tuple[str, EventExpression]] = [("ORDER BY", expression) for expression in (order_by, *further)]
+        wanted += (("MEASURES", expression) for expression in of_witness)
         if type_by is not None:
             wanted.append(("TYPE BY", type_by))
         wanted += (("GROUP BY", expression) for _, expression in groups)
         wanted += (("PARTITION BY", expression) for _, expression in partitions)
         wanted += (("DEFINE", condition) for condition in conditions.values())
         wanted += (("MEASURES", attribute) for call in attributes for attribute in call.attributes())
-        found = check_expressions(self._source, wanted)
-        checked = {expression: result for (_, expression), result in zip(wanted, found, strict=True)}
+        results = check_expressions(self._source, wanted)
+        checked = {expression: result for (_, expression), result in zip(wanted, results, strict=True)}
         for clause, items in (("GROUP BY", groups), ("PARTITION BY", partitions)):
             for _, expression in items:
                 kind = checked[expression][1]
@@ -434,8 +438,8 @@ class _Binder:
         """Places of a measure with the names of what is asked of completions there."""
         if completion is None:
             return []
-        found = [(c.start, c.end, shown_name(completion.shown.index(shown_of(c, checked)))) for c in shown]
-        return found + [(c.start, c.end, counted_name(completion.counted.index(c.kind))) for c in counted]
+        places = [(c.start, c.end, shown_name(completion.shown.index(shown_of(c, checked)))) for c in shown]
+        return places + [(c.start, c.end, counted_name(completion.counted.index(c.kind))) for c in counted]
 
     def _measure(self, item: Item, named: Sequence[tuple[int, int, str]]) -> EventExpression:
         """A measure with names in place of its calls.
@@ -478,7 +482,7 @@ def _expressions(clause: Clause) -> Iterator[tuple[str, Expression]]:
     yield from (("PARTITION BY", item.expression) for item in clause.partition_by)
     yield from (("DEFINE", definition.condition) for definition in clause.define)
     yield from (("MEASURES", item.expression) for item in clause.measures)
-    yield from (("ORDER BY", one) for one in clause.further_order)
+    yield from (("ORDER BY", expression) for expression in clause.further_order)
     lengths = (("WITHIN", clause.within), ("SLIDE", clause.slide), ("SPAN", clause.span), ("FOR", clause.wait))
     optional = (("TYPE BY", clause.type_by), *lengths)
     yield from ((where, expression) for where, expression in optional if expression is not None)

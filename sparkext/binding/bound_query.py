@@ -168,7 +168,7 @@ def _means_the_same_everywhere(text: str) -> bool:
     """Whether an expression reads no table, and calls functions of Spark's own alone, which need no schema."""
     if _READS.search(text):
         return False
-    calls = ((one[1], one[2]) for one in _CALL.finditer(text))
+    calls = ((call[1], call[2]) for call in _CALL.finditer(text))
     return all(not dot and (name.upper() in _OPERATORS or is_built_in(name.strip("`"))) for dot, name in calls)
 
 

@@ -99,11 +99,11 @@ def window(
     length = _length(spark, sql, "WITHIN", within, kind)
     if slide is None:
         return Window(length, length)
-    found = Window(length, _length(spark, sql, "SLIDE", slide, kind))
-    if found.live > MAX_LIVE:
-        problem = f"every event would be in {found.live:,} windows, of {MAX_LIVE:,} at most"
+    sliding = Window(length, _length(spark, sql, "SLIDE", slide, kind))
+    if sliding.live > MAX_LIVE:
+        problem = f"every event would be in {sliding.live:,} windows, of {MAX_LIVE:,} at most"
         raise _invalid("SLIDE", slide, problem, "Choose a longer SLIDE or a shorter WITHIN.")
-    return found
+    return sliding
 
 
 def span(
@@ -214,15 +214,15 @@ def _length(spark: SparkSession, sql: str, clause: str, expression: Expression, 
 def _meant(text: str, kind: TimeKind) -> str | None:
     """What a length was probably meant to be that is almost one; None if it may be one."""
     if kind is TimeKind.INTEGRAL:
-        if found := _QUOTED_NUMBER.fullmatch(text):
-            return f"{found[1]}, without quotes: the event time is a number"
-        if found := _WITHOUT_INTERVAL.fullmatch(text) or _WITHOUT_UNIT.fullmatch(text):
-            return f"{found[1]}, without a unit: the event time is a number"
+        if match := _QUOTED_NUMBER.fullmatch(text):
+            return f"{match[1]}, without quotes: the event time is a number"
+        if match := _WITHOUT_INTERVAL.fullmatch(text) or _WITHOUT_UNIT.fullmatch(text):
+            return f"{match[1]}, without a unit: the event time is a number"
         return None
-    if found := _WITHOUT_INTERVAL.fullmatch(text):
-        return f"INTERVAL {found[1]} {found[2]}"
-    if found := _WITHOUT_UNIT.fullmatch(text):
-        return f"INTERVAL {found[1]} MINUTES, or another unit"
+    if match := _WITHOUT_INTERVAL.fullmatch(text):
+        return f"INTERVAL {match[1]} {match[2]}"
+    if match := _WITHOUT_UNIT.fullmatch(text):
+        return f"INTERVAL {match[1]} MINUTES, or another unit"
     return None
 
 

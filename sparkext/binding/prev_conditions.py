@@ -117,9 +117,9 @@ def bind_step(source: DataFrame, variable: str, expression: AdjacentExpression) 
             an operator that relates the two events and is not known.
     """
     where = "PREV" if expression.earlier is None else "DEFINE"
-    found = check_expressions(source, [(where, before) for before in expression.before])
+    checked = check_expressions(source, [(where, before) for before in expression.before])
     plain = source.toDF(*source.columns)
-    named = zip(expression.names, expression.before, found, strict=True)
+    named = zip(expression.names, expression.before, checked, strict=True)
     nothing = {name: _nothing(before.text, kind) for name, before, (_, kind) in named}
     both = columns_of(plain, ["*", *(f"{null} AS {name}" for name, null in nothing.items())])
     try:
@@ -165,8 +165,8 @@ class _Translator:
     def split(self, tree: Tree) -> tuple[list[Tree], list[Tree]]:
         """The conditions that are joined with AND: those on the event alone, and those that name the one before."""
         if kind_of(tree) == "And":
-            (one, related), (other, more) = map(self.split, children_of(tree))
-            return one + other, related + more
+            (left_alone, left_related), (right_alone, right_related) = map(self.split, children_of(tree))
+            return left_alone + right_alone, left_related + right_related
         return ([], [tree]) if self._sides(tree) - {"here"} else ([tree], [])
 
     def conjunction(self, trees: Sequence[Tree]) -> Operand:
@@ -195,10 +195,10 @@ class _Translator:
             PlanningError: ``TREND_PREV_UNSUPPORTED`` when Spark's text for it does not mean the same.
         """
         written = self._written(tree)
-        found = readable_sql(self._frame, tree, None if written is None else self._whole.text[slice(*written)])
-        if found is None:
+        readable = readable_sql(self._frame, tree, None if written is None else self._whole.text[slice(*written)])
+        if readable is None:
             raise self._unsupported(tree)
-        text, variables = found
+        text, variables = readable
         self.attributes |= dict.fromkeys(f"system.session.{identifier(name)}" for name in variables)
         return _with_names(text, self._before if before is None else before)
 
@@ -245,10 +245,10 @@ class _Translator:
         """An operator whose operands concern both events."""
         if name in _COMPARISONS:
             operation, turned = _COMPARISONS[name]
-            one, other = map(self._operand, children_of(tree))
-            if ValueKind.IDENTITY in (one.kind, other.kind) and name not in ("EqualTo", "EqualNullSafe"):
+            left, right = map(self._operand, children_of(tree))
+            if ValueKind.IDENTITY in (left.kind, right.kind) and name not in ("EqualTo", "EqualNullSafe"):
                 raise self._unsupported(tree)
-            return _flag(operation, *((other, one) if turned else (one, other)))
+            return _flag(operation, *((right, left) if turned else (left, right)))
         if name in ("And", "Or"):
             return _flag(Operation[name.upper()], *map(self._operand, children_of(tree)))
         if name in _ARITHMETIC:
@@ -327,16 +327,16 @@ class _Translator:
     def _coalesce(self, tree: Tree) -> Operand:
         *first, result = [self._operand(child) for child in children_of(tree)]
         for operand in reversed(first):
-            known = _flag(Operation.NOT, _flag(Operation.IS_NULL, operand))
-            result = Apply(Operation.CHOOSE, (known, operand, result), self._kind(tree))
+            has_value = _flag(Operation.NOT, _flag(Operation.IS_NULL, operand))
+            result = Apply(Operation.CHOOSE, (has_value, operand, result), self._kind(tree))
         return result
 
     def _extreme(self, tree: Tree) -> Operand:
         result, *others = [self._operand(child) for child in children_of(tree)]
-        for other in others:
-            pair = (result, other) if kind_of(tree) == "Least" else (other, result)
-            better = _flag(Operation.OR, _flag(Operation.LESS, *pair), _flag(Operation.IS_NULL, other))
-            result = Apply(Operation.CHOOSE, (better, result, other), self._kind(tree))
+        for operand in others:
+            pair = (result, operand) if kind_of(tree) == "Least" else (operand, result)
+            better = _flag(Operation.OR, _flag(Operation.LESS, *pair), _flag(Operation.IS_NULL, operand))
+            result = Apply(Operation.CHOOSE, (better, result, operand), self._kind(tree))
         return result
 
     def _days_between(self, tree: Tree) -> Operand:

@@ -115,10 +115,12 @@ def check_functions(spark: SparkSession, text: str, offset: int) -> None:
     for at, token in enumerate(tokens):
         if not is_call(tokens, at) or not token.name or not spark.catalog.functionExists(token.name):
             continue
-        found = spark.catalog.getFunction(token.name)
-        if not found.isTemporary and found.namespace:
-            named = ".".join([*found.namespace, found.name])
-            problem = f"{found.name} is a function of the current schema, and sessions that read the view have others"
+        function = spark.catalog.getFunction(token.name)
+        if not function.isTemporary and function.namespace:
+            named = ".".join([*function.namespace, function.name])
+            problem = (
+                f"{function.name} is a function of the current schema, and sessions that read the view have others"
+            )
             at_call = token.start + offset, token.end + offset
             raise PlanningError("TREND_PERMANENT_VIEW", *at_call, problem=problem, hint=f"Write {named}.")
 

@@ -47,16 +47,16 @@ class KnownColumns:
         self._known: Recent[str, tuple[StructType, dict[str, Named]]] = Recent(_MOST_RELATIONS)
 
     def recall(self, text: str, source: DataFrame) -> None:
-        """Say of the columns of ``source``, read by ``text``, what Spark said of them before."""
-        known = self._known.get(text)
-        if known is not None and known[0] == source.schema:
-            _checked[source] = dict(known[1])
+        """Use for the columns of ``source``, read by ``text``, the names and types that Spark gave before."""
+        remembered = self._known.get(text)
+        if remembered is not None and remembered[0] == source.schema:
+            _checked[source] = dict(remembered[1])
 
     def learn(self, text: str, source: DataFrame) -> None:
         """Remember what Spark has said of columns of ``source``."""
         names = set(source.columns)
-        found = {said: named for said, named in _checked.get(source, {}).items() if said in names}
-        self._known[text] = source.schema, found
+        columns = {said: named for said, named in _checked.get(source, {}).items() if said in names}
+        self._known[text] = source.schema, columns
 
 
 def read_source(read: Callable[[], DataFrame], start: int, end: int) -> DataFrame:
@@ -77,19 +77,19 @@ def reads_view(source: DataFrame, name: str, is_global: bool) -> bool:
     return f"View ({shown},".lower() in plan_text(analysed_plan(source)).lower()
 
 
-def is_same(one: DataFrame, other: DataFrame) -> bool:
+def is_same(left: DataFrame, right: DataFrame) -> bool:
     """Whether two relations have the same rows and names, files apart that may have come and gone."""
-    return bool(one.sameSemantics(other)) and names_alike(one, other)
+    return bool(left.sameSemantics(right)) and names_alike(left, right)
 
 
-def names_alike(one: DataFrame, other: DataFrame) -> bool:
+def names_alike(left: DataFrame, right: DataFrame) -> bool:
     """Whether a name means the same column in both of two relations that Spark finds semantically equal.
 
     To Spark, ``SELECT a AS b, b AS a`` equals ``SELECT a, b``: it looks at rows and not at names.
     """
-    if one.columns != other.columns:
+    if left.columns != right.columns:
         return False
-    return len(set(one.columns)) == len(one.columns) or qualified_names(one) == qualified_names(other)
+    return len(set(left.columns)) == len(left.columns) or qualified_names(left) == qualified_names(right)
 
 
 def check_expressions(
@@ -106,14 +106,14 @@ def check_expressions(
         PlanningError: ``TREND_UNKNOWN_COLUMN``, ``TREND_INVALID_EXPRESSION``,
             ``TREND_UNSUPPORTED_EXPRESSION`` or ``TREND_NON_DETERMINISTIC`` for the first that is wrong.
     """
-    known = _checked.setdefault(source, {})
-    new = [(where, expression) for where, expression in wanted if expression.text.strip() not in known]
+    checked = _checked.setdefault(source, {})
+    new = [(where, expression) for where, expression in wanted if expression.text.strip() not in checked]
     try:
-        found = _check(source, new, columns_of) if new else []
+        results = _check(source, new, columns_of) if new else []
     except (PlanningError, CapturedException, JavaError):
-        found = [_check_one(source, where, expression, relation) for where, expression in new]
-    known.update(zip((expression.text.strip() for _, expression in new), found, strict=True))
-    return [known[expression.text.strip()] for _, expression in wanted]
+        results = [_check_one(source, where, expression, relation) for where, expression in new]
+    checked.update(zip((expression.text.strip() for _, expression in new), results, strict=True))
+    return [checked[expression.text.strip()] for _, expression in wanted]
 
 
 def check_boolean(variable: str, condition: EventExpression, kind: DataType) -> None:

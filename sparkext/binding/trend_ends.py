@@ -86,8 +86,8 @@ def check_difference(call: AggregateCall, checked: Checked) -> None:
             hint = "Differences are of numbers, dates or timestamps; a cast may help."
             raise wrong_type(call, end.attribute, checked, hint)
     if kinds[0] != kinds[1]:
-        other = type_text(kinds[0])
-        hint = f"{first.side.value}( ) is of type {other}: cast one of them, so that both are of one type."
+        first_type = type_text(kinds[0])
+        hint = f"{first.side.value}( ) is of type {first_type}: cast one of them, so that both are of one type."
         raise wrong_type(call, second.attribute, checked, hint)
 
 
@@ -119,15 +119,15 @@ def check_ends(query: Query, calls: Iterable[tuple[AggregateCall, Aggregate]], p
         raise PlanningError("TREND_PATTERN_TOO_LARGE", *pattern_at, limit=limit) from None
 
 
-def texts(aggregate: Aggregate, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def texts(aggregate: Aggregate, expressions: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Canonical text and SQL of what is evaluated for a difference beside its two ends."""
     if aggregate.is_difference and not aggregate.is_extreme_difference:
         later, earlier = (end.attribute for end in aggregate.ends)
-        parts = [as_double(alone(known[one.text]), one.type) for one in (later, earlier)]
+        parts = [as_double(alone(expressions[attribute.text]), attribute.type) for attribute in (later, earlier)]
         yield both(*aggregate.ends).text, " - ".join(parts)
 
 
-def classes_with_values(query: Query, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def classes_with_values(query: Query, expressions: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Canonical text and SQL of the conditions that neither end of a difference is NULL, for all classes of events."""
     classes = dict.fromkeys(event for _, event in query.classes)
     classes |= dict.fromkeys(step.start for _, step in query.steps if step.start is not None)
@@ -135,13 +135,13 @@ def classes_with_values(query: Query, known: Mapping[str, str]) -> Iterator[tupl
         asked = sorted({end.attribute.text for end in ends if end.may_be_null})
         for event in classes:
             for some in ([text] for text in asked):
-                yield _with_values(event, some, known)
-            yield _with_values(event, asked, known)
+                yield _with_values(event, some, expressions)
+            yield _with_values(event, asked, expressions)
 
 
-def _with_values(event: EventClass, attributes: list[str], known: Mapping[str, str]) -> tuple[str, str]:
-    has_values = " AND ".join(f"({alone(known[text])}) IS NOT NULL" for text in attributes) or "true"
-    found = event.with_values(attributes).condition or "true"
+def _with_values(event: EventClass, attributes: list[str], expressions: Mapping[str, str]) -> tuple[str, str]:
+    has_values = " AND ".join(f"({alone(expressions[text])}) IS NOT NULL" for text in attributes) or "true"
+    canonical = event.with_values(attributes).condition or "true"
     # Not AND, which Spark may evaluate from either side: an attribute may fail on events of other classes.
-    condition = None if event.condition is None else known[event.condition]
-    return found, has_values if condition is None else f"CASE WHEN {alone(condition)} THEN {has_values} END"
+    condition = None if event.condition is None else expressions[event.condition]
+    return canonical, has_values if condition is None else f"CASE WHEN {alone(condition)} THEN {has_values} END"

@@ -28,5 +28,5 @@ def null_sql(kind: str) -> str:
 
     SQL has no name for decimals of negative scale, only constants of such a type.
     """
-    found = _NEGATIVE_SCALE.fullmatch(kind)
-    return f"CAST(NULL AS {kind})" if found is None else f"CASE WHEN FALSE THEN {'9' * int(found[1])}E{found[2]}BD END"
+    match = _NEGATIVE_SCALE.fullmatch(kind)
+    return f"CAST(NULL AS {kind})" if match is None else f"CASE WHEN FALSE THEN {'9' * int(match[1])}E{match[2]}BD END"

@@ -236,7 +236,7 @@ def _compared(comparison: Comparison) -> set[int]:
         if term.order is not None:
             columns |= {term.order.here, term.order.prev}
         programs += [term.asks, term.stands, *(interval.program for interval in term.intervals)]
-    return columns | {one.column for program in programs for one in program if one.column >= 0}
+    return columns | {instruction.column for program in programs for instruction in program if instruction.column >= 0}
 
 
 def _is_of_some(classes: set[int], words: Sequence[str]) -> str:

@@ -38,9 +38,9 @@ def spread(spark: SparkSession, number: str, partitions: int) -> str:
     leads_to: dict[int, int] = {}
     drawn = _DRAWS * partitions
     while len(leads_to) < partitions:
-        found = spark.sql(f"SELECT transform(sequence(1, {drawn}), x -> pmod(hash(x), {partitions})) AS found").head()
-        assert found is not None
-        for value, partition in enumerate(found[0], 1):
+        row = spark.sql(f"SELECT transform(sequence(1, {drawn}), x -> pmod(hash(x), {partitions})) AS found").head()
+        assert row is not None
+        for value, partition in enumerate(row[0], 1):
             leads_to.setdefault(partition, value)
         drawn *= 2
     values = ", ".join(str(leads_to[partition]) for partition in range(partitions))

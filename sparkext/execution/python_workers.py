@@ -39,9 +39,9 @@ def _use_this_python(context: SparkContext) -> None:
         context.pythonExec = sys.executable
     if os.path.abspath(shutil.which(context.pythonExec) or context.pythonExec) != os.path.abspath(sys.executable):
         return
-    known = context.environment.get("PYTHONPATH", "").split(os.pathsep)
+    paths = context.environment.get("PYTHONPATH", "").split(os.pathsep)
     ours = str(Path(__file__).parents[2])
-    context.environment["PYTHONPATH"] = os.pathsep.join([*filter(None, known), *([] if ours in known else [ours])])
+    context.environment["PYTHONPATH"] = os.pathsep.join([*filter(None, paths), *([] if ours in paths else [ours])])
 
 
 def _start_quickly(spark: SparkSession) -> None:

@@ -87,7 +87,7 @@ def _with_completions_sql(
     ansi: bool,
     names: Sequence[str] | None,
 ) -> str:
-    """As `aggregates_sql`, of a query that asks for completions."""
+    """SQL as of `aggregates_sql`, for a query that asks for completions."""
     counts = [
         f"CAST({field_column(number, fields[number])} AS BIGINT) AS {counted_name(index)}"
         for index, number in enumerate(result.counted)
@@ -112,14 +112,14 @@ def _with_completions_sql(
 
 
 def _counts_of_one(query: BoundQuery) -> Iterator[str]:
-    """What is counted once where each completion is a row: itself, and its key if that has no NULL."""
+    """SQL of what a completion that is a row adds to each ``COUNT(DISTINCT …)``: 1, or 0 for a key with NULL."""
     assert query.query.completion is not None
     groups = query.sorted_groups
     keys = (group_column(index) for index, key in enumerate(groups) if key.canonical in query.partition_by)
     has_null = " OR ".join(f"{key} IS NULL" for key in keys)
-    one = {Distinct.COMPLETIONS: "1L", Distinct.KEYS: f"CASE WHEN {has_null} THEN 0L ELSE 1L END"}
+    count_sql = {Distinct.COMPLETIONS: "1L", Distinct.KEYS: f"CASE WHEN {has_null} THEN 0L ELSE 1L END"}
     for index, kind in enumerate(query.query.completion.counted):
-        yield f"{one[kind]} AS {counted_name(index)}"
+        yield f"{count_sql[kind]} AS {counted_name(index)}"
 
 
 def _aggregates_sql(
@@ -132,9 +132,9 @@ def _aggregates_sql(
     more: Sequence[str] = (),
     which: str | None = None,
 ) -> str:
-    """As `aggregates_sql`, with more columns, and maybe another condition for the rows."""
+    """SQL as of `aggregates_sql`, with the columns ``more``, and with the condition ``which`` for the rows if given."""
     names = names or [aggregate_name(index) for index in range(len(query.query.aggregates))]
-    found = f"NOT ({field_column(result.presence, fields[result.presence])} <=> 0)"
+    is_present = f"NOT ({field_column(result.presence, fields[result.presence])} <=> 0)"
     groups = query.sorted_groups
     columns = [f"{group_column(groups.index(key))} AS {identifier(key.name)}" for key in query.groups]
     bounds = window_bounds(query, "`window`", ansi)
@@ -148,11 +148,11 @@ def _aggregates_sql(
             text = _value(aggregate, held, overflow)
         columns.append(f"{text} AS {names[index]}")
     columns += more
-    mine = which or f"bank = {result.bank} AND {found}"
+    condition = which or f"bank = {result.bank} AND {is_present}"
     fails = _too_much(query, result)
     if fails is not None:
-        mine = f"CASE WHEN bank = {too_many(result.bank)} THEN {fails} ELSE {mine} END"
-    return f"SELECT {', '.join(columns) or 'bank'} FROM {pool} WHERE {mine}"
+        condition = f"CASE WHEN bank = {too_many(result.bank)} THEN {fails} ELSE {condition} END"
+    return f"SELECT {', '.join(columns) or 'bank'} FROM {pool} WHERE {condition}"
 
 
 def unplanned_sql(query: BoundQuery) -> str:
@@ -164,7 +164,9 @@ def unplanned_sql(query: BoundQuery) -> str:
     completion = query.query.completion
     if completion is not None:
         columns += [f"CAST(NULL AS BIGINT) AS {counted_name(index)}" for index in range(len(completion.counted))]
-        columns += [f"CAST(NULL AS {_shown_type(one)}) AS {shown_name(n)}" for n, one in enumerate(completion.shown)]
+        columns += [
+            f"CAST(NULL AS {_shown_type(shown)}) AS {shown_name(n)}" for n, shown in enumerate(completion.shown)
+        ]
     nothing = f"id AS {aggregate_name(0)}"
     return (
         f"SELECT {', '.join(columns) or nothing} FROM range(1) WHERE CAST(raise_error({string(_UNPLANNED)}) AS BOOLEAN)"
@@ -294,7 +296,7 @@ def _value(aggregate: Aggregate, held: list[_Held], overflow: str | None) -> str
             either = first.column
             if len(held) > 1:
                 function = "least" if aggregate.function is Function.MIN else "greatest"
-                either = f"{function}({', '.join(one.column for one in held)})"
+                either = f"{function}({', '.join(value.column for value in held)})"
             return f"CAST({either} AS {difference_type(aggregate)})"
         case Function.MIN | Function.MAX:
             return first.column

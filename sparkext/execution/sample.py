@@ -187,8 +187,8 @@ def time_cuts(source: DataFrame, queries: Sequence[BoundQuery], parts: int) -> t
     some = _parts(source, queries).sample(min(1.0, _CUT_BY_BYTES / max(1, size_in_bytes(source))), 0)
     ranks = f"percentile_approx({time}, array({shares}), {_RANKS_PER_PART * parts}) AS cuts"
     cuts = selected(some, lambda rows: f"SELECT {ranks} FROM {rows}")
-    found = next((row.cuts for row in _taken(cuts.collect)), None)
-    return None if found is None else tuple(sorted(cut for cut in set(found) if cut > _FIRST_TIME))
+    times = next((row.cuts for row in _taken(cuts.collect)), None)
+    return None if times is None else tuple(sorted(cut for cut in set(times) if cut > _FIRST_TIME))
 
 
 def _parts(source: DataFrame, queries: Sequence[BoundQuery]) -> DataFrame:

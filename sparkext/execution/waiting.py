@@ -78,7 +78,7 @@ def say_missing(name: str, events: Iterable[EventClass]) -> None:
         events: Classes without a condition.
     """
     types = [str(event) for event in events if f"no {event}" not in _told]
-    _told.update(f"no {one}" for one in types)
+    _told.update(f"no {kind}" for kind in types)
     if types:
         log.warning(
             "%s: no event of the source has the type %s, so a query that needs one has no trends; is it misspelt?",
@@ -87,28 +87,28 @@ def say_missing(name: str, events: Iterable[EventClass]) -> None:
         )
 
 
-def say_no_types(name: str, types: Iterable[str], known: Sequence[str]) -> None:
+def say_no_types(name: str, types: Iterable[str], source_types: Sequence[str]) -> None:
     """Say, once for each type, that a query has found no event at all, and which types the source has.
 
     Args:
         name: Of the pass.
         types: Of the query's variables.
-        known: Some that the source has; none if that is not known.
+        source_types: Some that the source has; none if that is not known.
     """
-    types = [one for one in types if f"no {one}" not in _told]
-    _told.update(f"no {one}" for one in types)
+    types = [kind for kind in types if f"no {kind}" not in _told]
+    _told.update(f"no {kind}" for kind in types)
     if not types:
         return
-    by_case = {one.upper(): one for one in known}
-    meant = dict.fromkeys(by_case[found] for one in types if (found := closest(one, tuple(by_case))) is not None)
-    shown = ", ".join(map(repr, known[:MOST_SHOWN])) + (", …" if len(known) > MOST_SHOWN else "")
+    by_case = {kind.upper(): kind for kind in source_types}
+    meant = dict.fromkeys(by_case[near] for kind in types if (near := closest(kind, tuple(by_case))) is not None)
+    shown = ", ".join(map(repr, source_types[:MOST_SHOWN])) + (", …" if len(source_types) > MOST_SHOWN else "")
     log.warning(
         "%s: no event of the source has the type %s, so that a query finds no events at all; %s",
         name,
         one_line(" or ".join(types)),
         f"did you mean {' and '.join(map(repr, meant))}? Types and variables are compared as they are spelt"
         if meant
-        else (f"the source has {shown}" if known else "are they misspelt?"),
+        else (f"the source has {shown}" if source_types else "are they misspelt?"),
     )
 
 
@@ -144,7 +144,7 @@ def _is_compiled(kernel: str) -> bool:
 
 
 def _say(spark: SparkSession, text: str, on_console: bool) -> None:
-    """To the log, and where Spark shows the progress of its jobs."""
+    """Write ``text`` to the log, and to the console where Spark shows the progress of its jobs."""
     log.info(text)
     if on_console and shows_progress(spark.sparkContext):
         print(f"sparkext: {text}", file=sys.stderr, flush=True)

@@ -40,7 +40,7 @@ class AnalysisContext:
 
 
 def analysis_context() -> AnalysisContext:
-    """That of this thread."""
+    """The context in which this thread analyses a plan now."""
     context = java_method("org.apache.spark.sql.catalyst.analysis.AnalysisContext", "get")()
     names = str(context.catalogAndNamespace().mkString("\0"))
     namespace = tuple(names.split("\0")) if names else ()
@@ -102,8 +102,8 @@ def default_of(name: str) -> str | None:
 @lru_cache(maxsize=1024)
 def is_built_in(name: str) -> bool:
     """Whether a name is that of a function of Spark's own, which it is in every schema."""
-    known = java_class("org.apache.spark.sql.catalyst.analysis.FunctionRegistry").expressions()
-    return bool(known.contains(name.lower()))
+    functions = java_class("org.apache.spark.sql.catalyst.analysis.FunctionRegistry").expressions()
+    return bool(functions.contains(name.lower()))
 
 
 def session_confs(spark: SparkSession) -> dict[str, str]:
@@ -135,10 +135,10 @@ _sessions: WeakKeyDictionary[SparkSession, _Session] = WeakKeyDictionary()
 
 
 def _session(spark: SparkSession) -> _Session:
-    known = _sessions.get(spark)
-    if known is None:
-        known = _sessions[spark] = _Session(spark)
-    return known
+    session = _sessions.get(spark)
+    if session is None:
+        session = _sessions[spark] = _Session(spark)
+    return session
 
 
 def current_namespace(spark: SparkSession) -> tuple[str, ...]:
@@ -157,9 +157,9 @@ def functions_hash(spark: SparkSession) -> int:
 
 def is_aggregate(name: str) -> bool:
     """Whether a name is that of an aggregate function of Spark's own."""
-    known = java_class("org.apache.spark.sql.catalyst.analysis.FunctionRegistry").expressions()
-    found = known.get(name.lower())
-    return bool(found.isDefined() and found.get()._1().getGroup() == "agg_funcs")
+    functions = java_class("org.apache.spark.sql.catalyst.analysis.FunctionRegistry").expressions()
+    function = functions.get(name.lower())
+    return bool(function.isDefined() and function.get()._1().getGroup() == "agg_funcs")
 
 
 def has_temporary_functions(spark: SparkSession) -> bool:

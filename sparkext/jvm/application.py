@@ -42,7 +42,7 @@ def failures(context: SparkContext, description: str, since: float) -> list[str]
     java = java_gateway()
     no_doubles = java.new_array(java.jvm.double, 0)
     stages = context._jsc.sc().statusStore().stageList(failed, False, False, no_doubles, None)  # the last one first
-    found: list[str] = []
+    reasons: list[str] = []
     for index in range(min(stages.size(), _MOST_STAGES)):
         stage = stages.apply(index)
         begun, said, reason = stage.submissionTime(), stage.description(), stage.failureReason()
@@ -50,8 +50,8 @@ def failures(context: SparkContext, description: str, since: float) -> list[str]
             continue
         text = str(reason.get())
         if begun.get().getTime() >= 1000 * since and description in said.get() and "cancelled" not in text:
-            found.append(text)
-    return found
+            reasons.append(text)
+    return reasons
 
 
 class JavaThread:

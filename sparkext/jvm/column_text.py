@@ -47,8 +47,8 @@ def column_text(column: Column) -> str:
 
 
 def _java(column: Column) -> Any:
-    made: Any = column  # of pyspark.sql.classic
-    return made._jc
+    classic: Any = column  # of pyspark.sql.classic
+    return classic._jc
 
 
 def _text(node: Any) -> str:
@@ -93,5 +93,5 @@ def _case(node: Any) -> str:
 def _literal(node: Any) -> str:
     literal = scala_object("org.apache.spark.sql.catalyst.expressions.Literal")
     kind = node.dataType()
-    made = literal.apply(node.value()) if kind.isEmpty() else literal.create(node.value(), kind.get())
-    return str(made.sql())
+    constant = literal.apply(node.value()) if kind.isEmpty() else literal.create(node.value(), kind.get())
+    return str(constant.sql())

@@ -47,8 +47,8 @@ def _run() -> None:
 
 def _close_ended() -> None:
     with _changing:
-        known = list(_open.items())
-    ended = [connection for connection, thread in known if not _is_alive(thread)]
+        opened = list(_open.items())
+    ended = [connection for connection, thread in opened if not _is_alive(thread)]
     with _changing:
         for connection in ended:
             del _open[connection]

@@ -111,9 +111,9 @@ def spark_error(error: PlanningError, sql: str) -> JavaError:
     position: list[Any] = [*_line_and_column(before), start, max(start, end - 1), sql]
     if error.view is not None:
         position += ["VIEW", error.view]
-    found = origin(*map(option, position))
-    contexts = java_array(_QUERY_CONTEXT, [found.context()])
-    return _thrown(parse_exception(sql, found, error.condition, parameters, contexts))
+    place = origin(*map(option, position))
+    contexts = java_array(_QUERY_CONTEXT, [place.context()])
+    return _thrown(parse_exception(sql, place, error.condition, parameters, contexts))
 
 
 def own_error(error: CapturedException | JavaError, sql: str) -> CapturedException | JavaError:
@@ -166,7 +166,7 @@ def statement_error(error: CapturedException, filled: Edits, text: str) -> Captu
         placed.parameters = values
         return spark_error(placed, sql)
     if line.isDefined() and column.isDefined() and not len(contexts):
-        start = sum(len(one) + 1 for one in text.split("\n")[: line.get() - 1]) + column.get()
+        start = sum(len(text_line) + 1 for text_line in text.split("\n")[: line.get() - 1]) + column.get()
         line, column = map(option, _line_and_column(sql[: filled.origin(start, start)[0]]))
     return _thrown(parse_exception(sql, origin(line, column), condition, scala_map(values), contexts))
 

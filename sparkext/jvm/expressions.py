@@ -76,7 +76,7 @@ def _analysed(frame: DataFrame, text: str) -> Tree | None:
 def _variables(tree: Tree) -> dict[str, tuple[str | None, str]]:
     """Names, if they are of the session, and values of variables, by Spark's text for them, which it cannot read."""
     if kind_of(tree) != "VariableReference":
-        return {text: found for child in children_of(tree) for text, found in _variables(child).items()}
+        return {text: variable for child in children_of(tree) for text, variable in _variables(child).items()}
     literal = java_class("org.apache.spark.sql.catalyst.expressions.Literal")
     identifier, value = tree.identifier(), literal(tree.eval(None), tree.dataType())
     name = str(identifier.name()) if identifier.namespace()[0] == "session" else None
@@ -138,7 +138,7 @@ def common_reference(tree: Tree) -> str:
 
 def common_expressions(definitions: list[Tree]) -> dict[str, Tree]:
     """The common expressions of a ``With``, by what refers to them."""
-    return {str(one.id()): one.child() for one in definitions}
+    return {str(definition.id()): definition.child() for definition in definitions}
 
 
 def replacement(tree: Tree) -> Tree | None:

@@ -158,7 +158,7 @@ def local_rows_like(frame: DataFrame, rows: Iterable[Sequence[Any]]) -> Plan:
 
 def _local_rows(spark: SparkSession, schema: Any, rows: Iterable[Sequence[Any]]) -> Plan:
     create = java_class("org.apache.spark.sql.RowFactory").create
-    made = java_class("java.util.ArrayList")()
+    java_rows = java_class("java.util.ArrayList")()
     for row in rows:
-        made.add(create(java_array("java.lang.Object", row)))
-    return spark._jsparkSession.createDataFrame(made, schema).queryExecution().analyzed()
+        java_rows.add(create(java_array("java.lang.Object", row)))
+    return spark._jsparkSession.createDataFrame(java_rows, schema).queryExecution().analyzed()

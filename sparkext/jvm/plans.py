@@ -23,10 +23,10 @@ _analysed: WeakKeyDictionary[DataFrame, Plan] = WeakKeyDictionary()
 
 def analysed_plan(frame: DataFrame) -> Plan:
     """What a frame is, as Spark's analyzer has made it."""
-    known = _analysed.get(frame)
-    if known is None:
-        known = _analysed[frame] = frame._jdf.logicalPlan()
-    return known
+    plan = _analysed.get(frame)
+    if plan is None:
+        plan = _analysed[frame] = frame._jdf.logicalPlan()
+    return plan
 
 
 def optimized_plan(frame: DataFrame) -> Plan:
@@ -45,10 +45,10 @@ _texts: WeakKeyDictionary[DataFrame, str] = WeakKeyDictionary()
 
 def column_texts(frame: DataFrame) -> str:
     """How Spark shows what the columns of a frame are computed by."""
-    known = _texts.get(frame)
-    if known is None:
-        known = _texts[frame] = str(analysed_plan(frame).expressions().mkString())
-    return known
+    texts = _texts.get(frame)
+    if texts is None:
+        texts = _texts[frame] = str(analysed_plan(frame).expressions().mkString())
+    return texts
 
 
 def kind_of(node: Any) -> str:
@@ -85,10 +85,10 @@ _sizes: WeakKeyDictionary[DataFrame, int] = WeakKeyDictionary()
 
 def size_in_bytes(frame: DataFrame) -> int:
     """Size of the rows of a frame as Spark knows it; 2^62 and more when it does not."""
-    known = _sizes.get(frame)
-    if known is None:
-        known = _sizes[frame] = int(str(optimized_plan(frame).stats().sizeInBytes()))
-    return known
+    size = _sizes.get(frame)
+    if size is None:
+        size = _sizes[frame] = int(str(optimized_plan(frame).stats().sizeInBytes()))
+    return size
 
 
 _streams: WeakKeyDictionary[DataFrame, bool] = WeakKeyDictionary()
@@ -97,10 +97,10 @@ _streams: WeakKeyDictionary[DataFrame, bool] = WeakKeyDictionary()
 
 def is_stream(frame: DataFrame) -> bool:
     """Whether a frame reads a stream."""
-    known = _streams.get(frame)
-    if known is None:
-        known = _streams[frame] = frame.isStreaming
-    return known
+    streams = _streams.get(frame)
+    if streams is None:
+        streams = _streams[frame] = frame.isStreaming
+    return streams
 
 
 _multiply: WeakKeyDictionary[DataFrame, bool] = WeakKeyDictionary()
@@ -109,10 +109,10 @@ _multiply: WeakKeyDictionary[DataFrame, bool] = WeakKeyDictionary()
 
 def multiplies(frame: DataFrame) -> bool:
     """Whether some operator of a frame makes any number of rows of one, as ``explode`` does."""
-    known = _multiply.get(frame)
-    if known is None:
-        known = _multiply[frame] = _contains(optimized_plan(frame), "GENERATE")
-    return known
+    makes_rows = _multiply.get(frame)
+    if makes_rows is None:
+        makes_rows = _multiply[frame] = _contains(optimized_plan(frame), "GENERATE")
+    return makes_rows
 
 
 _columns: WeakKeyDictionary[DataFrame, str] = WeakKeyDictionary()
@@ -121,18 +121,18 @@ _columns: WeakKeyDictionary[DataFrame, str] = WeakKeyDictionary()
 
 def _numbered_columns(frame: DataFrame) -> str:
     """The columns of a frame, each with the number that Spark has given it, and gives no other."""
-    known = _columns.get(frame)
-    if known is None:
-        known = _columns[frame] = str(analysed_plan(frame).output().mkString(","))
-    return known
+    columns = _columns.get(frame)
+    if columns is None:
+        columns = _columns[frame] = str(analysed_plan(frame).output().mkString(","))
+    return columns
 
 
-def is_that_again(frame: DataFrame, known: DataFrame) -> bool:
+def is_that_again(frame: DataFrame, earlier: DataFrame) -> bool:
     """Whether a frame is one that has been analysed before, of the very relation: Spark has numbered it but once.
 
     A relation that Spark has looked up anew, after its table or its files have changed, has other numbers.
     """
-    return _numbered_columns(frame) == _numbered_columns(known) and bool(frame.sameSemantics(known))
+    return _numbered_columns(frame) == _numbered_columns(earlier) and bool(frame.sameSemantics(earlier))
 
 
 def qualified_names(frame: DataFrame) -> list[str]:

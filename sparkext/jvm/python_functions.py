@@ -50,8 +50,8 @@ def _python_function(context: SparkContext, function: ArrowFunction, schema: Dat
         return _wrap_function(context, function, schema)
     of_workers = tuple(sorted(context.environment.items())), tuple(context._python_includes or ())
     environment, includes, broadcasts = _surroundings(java_gateway().jvm, *of_workers)
-    made = bytearray(command), environment, includes, context.pythonExec, context.pythonVer, broadcasts
-    return java_class("org.apache.spark.api.python.SimplePythonFunction")(*made, context._javaAccumulator)
+    arguments = bytearray(command), environment, includes, context.pythonExec, context.pythonVer, broadcasts
+    return java_class("org.apache.spark.api.python.SimplePythonFunction")(*arguments, context._javaAccumulator)
 
 
 @lru_cache(maxsize=16)

@@ -79,39 +79,39 @@ def _listings(frame: DataFrame) -> Iterator[Listing]:
 
 
 class _FileIndex:
-    """What knows the files of a relation, as Spark has made it.
+    """Spark's index of the files of a relation.
 
     Attributes:
-        index: That.
+        index: The object of the JVM.
         kind: Its class.
         roots: Directories and files that it is made of, a ``Seq`` of Scala's.
         paths: As text.
     """
 
     def __init__(self, index: Any) -> None:
-        """Of a relation of files."""
+        """The index of a relation of files, from the object of the JVM."""
         self.index = index
         self.kind = kind_of(self.index)
         self.roots = self.index.rootPaths()
         self.paths = tuple(str(self.roots.mkString(_BETWEEN)).split(_BETWEEN))
 
 
-def _of_index(spark: SparkSession, found: _FileIndex) -> Listing:
-    match found.kind:
+def _of_index(spark: SparkSession, files: _FileIndex) -> Listing:
+    match files.kind:
         case "InMemoryFileIndex":
-            return Listing(found.paths, _present(spark, found.roots), _statuses(found.index.allFiles()))
+            return Listing(files.paths, _present(spark, files.roots), _statuses(files.index.allFiles()))
         case "CatalogFileIndex":
             # Of a partitioned table, whose partitions may be anywhere. Spark keeps what it has seen of them until
             # something in this application changes the table, so this costs it no listing.
-            seen = found.index.filterPartitions(scala_seq([]))
+            seen = files.index.filterPartitions(scala_seq([]))
             partitions = _digest(str(seen.partitionSpec().toString()))
-            return Listing(found.paths, _statuses(seen.allFiles()) + partitions, None)
+            return Listing(files.paths, _statuses(seen.allFiles()) + partitions, None)
         case _:
-            return Listing(found.paths, _present(spark, found.roots), None)
+            return Listing(files.paths, _present(spark, files.roots), None)
 
 
 def _of_hive(spark: SparkSession, table: Any) -> Listing:
-    """Of a table that Hive reads; its partitions may be anywhere."""
+    """The files of a table that Hive reads; its partitions may be anywhere."""
     partitions = ""
     if table.partitionColumnNames().nonEmpty():
         catalog = spark._jsparkSession.sessionState().catalog()
@@ -156,10 +156,10 @@ def _leaves(frame: DataFrame) -> list[tuple[str, Any]]:
 
     Of a relation of files it is the `_FileIndex`.
     """
-    known = _known.get(frame)
-    if known is None:
-        known = _known[frame] = [_leaf(plan) for plan in items(analysed_plan(frame).collectLeaves())]
-    return known
+    leaves = _known.get(frame)
+    if leaves is None:
+        leaves = _known[frame] = [_leaf(plan) for plan in items(analysed_plan(frame).collectLeaves())]
+    return leaves
 
 
 def _leaf(plan: Plan) -> tuple[str, Any]:
@@ -177,10 +177,10 @@ def _present(spark: SparkSession, paths: Any) -> str:
     """The files below ``paths``, a ``Seq`` of them, as they are now: Spark lists them, past all that it has kept."""
     options, nothing, nowhere = _always(java_class(_FILE_INDEX))
     try:
-        found = java_class(_FILE_INDEX)(spark._jsparkSession, paths, options, nothing, nowhere, nothing, nothing)
+        index = java_class(_FILE_INDEX)(spark._jsparkSession, paths, options, nothing, nowhere, nothing, nothing)
     except PySparkException:
         return ""  # some cannot be looked at; Spark says so when it is to read them
-    return _statuses(found.allFiles())
+    return _statuses(index.allFiles())
 
 
 @lru_cache(maxsize=4)

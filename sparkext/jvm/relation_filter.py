@@ -90,18 +90,18 @@ def _below(plan: Plan) -> Plan:
 def _is_all(project: Plan) -> bool:
     """Whether all columns are selected as they are; those of views are cast to the types that they have."""
     below = project.children().head().output()
-    known = str(below.mkString("\n")).split("\n")
+    columns = str(below.mkString("\n")).split("\n")
     taken = str(project.projectList().mkString("\n")).split("\n")
-    if taken == known:
+    if taken == columns:
         return True
-    if len(taken) != len(known) or not all(map(_CAST.fullmatch, taken)):
+    if len(taken) != len(columns) or not all(map(_CAST.fullmatch, taken)):
         return False
     kinds = [str(column.dataType().catalogString()) for column in items(below)]
     return all(
         re.fullmatch(
             rf"cast\({re.escape(column)} as {re.escape(kind)}\) AS {re.escape(column.rpartition('#')[0])}#\d+L?", shown
         )
-        for column, kind, shown in zip(known, kinds, taken, strict=True)
+        for column, kind, shown in zip(columns, kinds, taken, strict=True)
     )
 
 

@@ -67,10 +67,10 @@ _ids: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
 
 def session_id(spark: SparkSession) -> str:
     """UUID of a session."""
-    known = _ids.get(spark)
-    if known is None:
-        known = _ids[spark] = str(spark._jsparkSession.sessionUUID())
-    return known
+    uuid = _ids.get(spark)
+    if uuid is None:
+        uuid = _ids[spark] = str(spark._jsparkSession.sessionUUID())
+    return uuid
 
 
 def make_current(session: SparkSession) -> None:

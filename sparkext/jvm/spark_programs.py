@@ -148,8 +148,8 @@ def check_server_options(options: Sequence[str]) -> None:
 
 def hive_setting(name: str) -> str | None:
     """A setting of Hive's: of ``hive-site.xml`` and ``--hiveconf``."""
-    found: str | None = java_class("org.apache.hadoop.hive.conf.HiveConf")().get(name)
-    return found
+    value: str | None = java_class("org.apache.hadoop.hive.conf.HiveConf")().get(name)
+    return value
 
 
 class ThriftServer:
@@ -167,8 +167,8 @@ class ThriftServer:
         """
         server = java_class("org.apache.spark.sql.hive.thriftserver.HiveThriftServer2")
         started = server.startWithContext(session._jsparkSession.sqlContext())
-        services = {one.getName(): one for one in started.getServices()}
-        listening = next(one for name, one in services.items() if name.startswith("Thrift"))
+        services = {service.getName(): service for service in started.getServices()}
+        listening = next(service for name, service in services.items() if name.startswith("Thrift"))
         self.address = f"{listening.getServerIPAddress().getHostAddress()}:{listening.getPortNumber()}"
         manager = services["CLIService"].getSessionManager()
         operations = manager.getClass().getDeclaredMethod("sparkSqlOperationManager", None)

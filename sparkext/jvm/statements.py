@@ -25,7 +25,7 @@ class StatementAnalyzer:
     """
 
     def __init__(self, session: Any) -> None:
-        """Of a session of the JVM."""
+        """An analyzer of the statements of ``session``, an object of the JVM."""
         self._session = session
         self._known: dict[str, bool] = {}
 
@@ -42,23 +42,23 @@ class StatementAnalyzer:
         is_command = self._is_command(kind, plan)
         try:
             # Analysis leaves marks in a plan. Spark is to do with a command what it always does.
-            found = analyzer.execute(plan.clone() if is_command else plan)
-            analyzer.checkAnalysis(found)
+            analysed = analyzer.execute(plan.clone() if is_command else plan)
+            analyzer.checkAnalysis(analysed)
         except CapturedException as error:
             if is_without_values(error):
                 return plan
             raise
-        return plan if is_command else found
+        return plan if is_command else analysed
 
     def _is_command(self, kind: str, plan: Plan) -> bool:
         """Whether a plan, of the class ``kind``, is of a statement that does something beside returning rows."""
         if kind not in self._known:
-            self._known[kind] = any(class_object(one).isInstance(plan) for one in _COMMANDS)
+            self._known[kind] = any(class_object(name).isInstance(plan) for name in _COMMANDS)
         return self._known[kind]
 
     @cached_property
     def _analyzer(self) -> Any:
-        """That of the session, which is one for all its life."""
+        """Spark's analyzer of the session, the same for the session's whole life."""
         return self._session.sessionState().analyzer()
 
 

@@ -64,8 +64,8 @@ def is_kept(rows: DataFrame) -> bool:
 
 def is_computed(rows: DataFrame) -> bool:
     """Whether Spark keeps ``rows`` and has computed them."""
-    known = _builders.get(rows)
-    if known is not None and known.isCachedColumnBuffersLoaded():
+    builder = _builders.get(rows)
+    if builder is not None and builder.isCachedColumnBuffersLoaded():
         return True
     kept = _kept(rows)
     if not kept.isDefined():
@@ -94,7 +94,7 @@ _managers: WeakKeyDictionary[SparkSession, Any] = WeakKeyDictionary()
 
 def _manager(rows: DataFrame) -> Any:
     spark = rows.sparkSession
-    known = _managers.get(spark)
-    if known is None:
-        known = _managers[spark] = spark._jsparkSession.sharedState().cacheManager()
-    return known
+    manager = _managers.get(spark)
+    if manager is None:
+        manager = _managers[spark] = spark._jsparkSession.sharedState().cacheManager()
+    return manager

@@ -51,8 +51,8 @@ def calls_in(text: str) -> set[int]:
 
 def find_typed(text: str) -> tuple[int, int] | None:
     """Where a statement of the user's calls the function, which only sparkext does; None if it does not."""
-    found = _TYPED.search(text) if FUNCTION in text.lower() else None
-    return None if found is None else found.span()
+    match = _TYPED.search(text) if FUNCTION in text.lower() else None
+    return None if match is None else match.span()
 
 
 def has_only_a_call(text: str) -> bool:

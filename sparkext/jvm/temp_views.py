@@ -54,18 +54,18 @@ def trend_views(spark: SparkSession) -> dict[int, tuple[str, bool]]:
     if not called:
         return {}
     names = [_unquoted(name) for name in str(catalog.listTables(everywhere, _ANY).mkString(between)).split(between)]
-    found: dict[int, tuple[str, bool]] = {}
+    views: dict[int, tuple[str, bool]] = {}
     for view, numbers in called.items():
         named = _NAME.match(view)
         if named is not None and (named["name"], named["database"] is not None) in names:
-            found |= dict.fromkeys(numbers, (named["name"], named["database"] is not None))
-    if not _may_be_renamed and all(numbers <= found.keys() for numbers in called.values()):
-        return found
+            views |= dict.fromkeys(numbers, (named["name"], named["database"] is not None))
+    if not _may_be_renamed and all(numbers <= views.keys() for numbers in called.values()):
+        return views
     for name, is_global in names:
         raw = catalog.getRawGlobalTempView(name) if is_global else catalog.getRawTempView(name)
         text = "" if raw.isEmpty() else str(raw.get().tableMeta().viewText().toString())
-        found |= dict.fromkeys(calls_in(text), (name, is_global))
-    return found
+        views |= dict.fromkeys(calls_in(text), (name, is_global))
+    return views
 
 
 def _unquoted(identifier: str) -> tuple[str, bool]:

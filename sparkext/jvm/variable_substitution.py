@@ -11,16 +11,16 @@ BEGINNING = "${"
 """How a variable begins."""
 
 _VARIABLE = re.compile(r"\$\{(?:(?:\w+?):)?(?:\S+?)\}")
-"""As Spark's reader of confs finds them."""
+"""A variable, by the pattern that Spark's reader of confs has."""
 
 
 def with_values(sql: str) -> Edits:
     """The replacement of the variables of a statement by their values; Spark is asked for each of them."""
     edits = Edits(sql)
-    found = list(_VARIABLE.finditer(sql)) if BEGINNING in sql else []
-    if found:
+    variables = list(_VARIABLE.finditer(sql)) if BEGINNING in sql else []
+    if variables:
         substitution = java_class("org.apache.spark.sql.internal.VariableSubstitution")()
-        for variable in found:
+        for variable in variables:
             value = str(substitution.substitute(variable[0]))
             if value != variable[0]:
                 edits.replace(*variable.span(), value)

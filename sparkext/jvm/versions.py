@@ -32,8 +32,11 @@ def builtin_function(spark: SparkSession, name: str) -> Any:
 
 def parse_exception(sql: str | None, position: Any, condition: str, parameters: Any, contexts: Any) -> Any:
     """A ParseException about ``sql``: of a start and a stop in 4.0, of one position from 4.1 on."""
-    made = class_object(PARSE_EXCEPTION).getConstructors()
-    wanted = max([kind.getSimpleName() for kind in one.getParameterTypes()].count("Origin") for one in made)
+    constructors = class_object(PARSE_EXCEPTION).getConstructors()
+    wanted = max(
+        [kind.getSimpleName() for kind in constructor.getParameterTypes()].count("Origin")
+        for constructor in constructors
+    )
     return java_class(PARSE_EXCEPTION)(option(sql), *[position] * wanted, condition, parameters, contexts)
 
 

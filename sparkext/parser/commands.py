@@ -77,14 +77,14 @@ def command(tokens: Sequence[Token]) -> ParsedCommand | None:
         PlanningError: ``TREND_COMMAND_SYNTAX`` for a command with something after it that it does not take.
     """
     tokens = [token for token in tokens if not token.is_symbol(";")]
-    for known in Command:
-        words = known.value.split()
+    for candidate in Command:
+        words = candidate.value.split()
         if [token.word for token in tokens[: len(words)]] != words:
             continue
         rest: Sequence[Token] = tokens[len(words) :]
-        before = known.value
-        asked = ParsedCommand(known)
-        if known is Command.EXPLAIN_SHARING:
+        before = candidate.value
+        asked = ParsedCommand(candidate)
+        if candidate is Command.EXPLAIN_SHARING:
             if rest and rest[0].word == COMPARE:
                 asked, rest, before = replace(asked, compares=True), rest[1:], f"{before} {COMPARE}"
             if rest and rest[0].word in ((ReportForm.JSON.name,) if asked.compares else FORMS):
@@ -95,14 +95,14 @@ def command(tokens: Sequence[Token]) -> ParsedCommand | None:
                 asked, before = replace(asked, only=name[0], only_at=name[1]), f"{before} FOR {name[0]}"
             elif rest and (rest[0].word in _BEGIN_STATEMENT or rest[0].is_symbol("(")):
                 return replace(asked, explained_at=(rest[0].start, rest[-1].end))
-        if known is Command.SHOW_TREND_QUERIES and rest and rest[0].word == "LIKE":
+        if candidate is Command.SHOW_TREND_QUERIES and rest and rest[0].word == "LIKE":
             if len(rest) == 2 and rest[1].kind is TokenKind.STRING:
                 return replace(asked, like=rest[1].text[1:-1])
             problem = "after LIKE stands a string, as in LIKE 'daily*'"
             raise PlanningError("TREND_COMMAND_SYNTAX", rest[0].start, rest[-1].end, problem=problem)
         if not rest:
             return asked
-        problem = f"'{rest[0].text}' follows {before}; {_FOLLOWED_BY[known]}"
+        problem = f"'{rest[0].text}' follows {before}; {_FOLLOWED_BY[candidate]}"
         raise PlanningError("TREND_COMMAND_SYNTAX", rest[0].start, rest[-1].end, problem=problem)
     return None
 
@@ -150,20 +150,20 @@ def created_view(tokens: Sequence[Token], offset: int, is_temporary: Callable[[S
     start = _statement_start(tokens, offset)
     tokens = tokens[start:]
     words = " ".join(token.word or token.text for token in tokens[:9]) + " "
-    if found := _CACHED.match(words):
-        return _view(_name(tokens[found[0].count(" ") :]), read_at_once=True)
-    if found := _FUNCTION.match(words):
+    if match := _CACHED.match(words):
+        return _view(_name(tokens[match[0].count(" ") :]), read_at_once=True)
+    if match := _FUNCTION.match(words):
         feature = "MATCH_TREND in the body of a function"
         raise PlanningError(
-            "TREND_NOT_SUPPORTED_YET", tokens[0].start, tokens[found[0].count(" ") - 1].end, feature=feature
+            "TREND_NOT_SUPPORTED_YET", tokens[0].start, tokens[match[0].count(" ") - 1].end, feature=feature
         )
-    found = _VIEW.match(words)
-    if found is None:
+    match = _VIEW.match(words)
+    if match is None:
         return None
-    end = found[0].count(" ")
+    end = match[0].count(" ")
     name = _name(tokens[end:])
-    if found["temporary"] or (found["altered"] and is_temporary(name)):
-        return _view(name, is_global=bool(found["global"]))
+    if match["temporary"] or (match["altered"] and is_temporary(name)):
+        return _view(name, is_global=bool(match["global"]))
     if start > 0:
         at = tokens[0].start, tokens[end - 1].end
         hint = "Do so by a statement of its own, or use CREATE TEMP VIEW."

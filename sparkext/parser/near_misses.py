@@ -70,16 +70,16 @@ def _holds_sections(tokens: Sequence[Token]) -> bool:
 
 
 def _command(tokens: Sequence[Token]) -> PlanningError | None:
-    for known in Command:
-        words = known.value.split()
+    for candidate in Command:
+        words = candidate.value.split()
         given = [token.word for token in tokens[: len(words)]]
         if given == words or len(given) < len(words) or given[0] != words[0]:
             continue
         pairs = list(zip(given[1:], words[1:], strict=True))
         rest = tokens[len(words) :]
         ends_there = not rest or rest[0].is_symbol(";") or rest[0].word in FORMS or rest[0].word == "FOR"
-        if ends_there and all(one == other or is_like(one, (other,)) for one, other in pairs):
+        if ends_there and all(written == meant or is_like(written, (meant,)) for written, meant in pairs):
             wrong = next(token for token, word in zip(tokens, words, strict=False) if token.word != word)
-            problem = f"found '{wrong.text}'; did you mean {known.value}?"
+            problem = f"found '{wrong.text}'; did you mean {candidate.value}?"
             return PlanningError("TREND_COMMAND_SYNTAX", wrong.start, wrong.end, problem=problem)
     return None

@@ -125,7 +125,9 @@ def rewrite_statement(workload: Workload, given: Edits, context: Any = None) -> 
             return RewrittenStatement(filled, text, rest)
         original = filled.result()
         texts = [original[span.start : span.end] for span in spans]
-        stand_ins = [in_place_of(one, clause.number) for one, clause in zip(texts, written, strict=True)]
+        stand_ins = [
+            in_place_of(clause_text, clause.number) for clause_text, clause in zip(texts, written, strict=True)
+        ]
         return RewrittenStatement(filled, text, rest, tuple(zip(stand_ins, texts, strict=True)))
     except PlanningError as error:
         if error.text is None:
@@ -159,10 +161,10 @@ def rewrite_view(workload: Workload, view: str, text: str) -> str:
 
     def rewritten() -> tuple[str, tuple[ParsedClause, ...]]:
         tokens = _tokens(workload, text)
-        made = View(view.rsplit(".", 1)[-1], is_global=False, read_at_once=False, is_permanent=True)
+        created = View(view.rsplit(".", 1)[-1], is_global=False, read_at_once=False, is_permanent=True)
         try:
             spans = find_clauses(tokens)
-            return _written(workload, Edits(text), tokens, spans, [made] * len(spans), view)
+            return _written(workload, Edits(text), tokens, spans, [created] * len(spans), view)
         except PlanningError as error:
             error.text, error.view = text, view
             raise
@@ -193,18 +195,18 @@ def _written(
     clauses = [parse_clause(tokens[span.body : span.body_end], tokens[span.body - 2]) for span in spans]
     numbers = workload.take_numbers(len(spans))
     edits = Edits(sql)
-    found: list[ParsedClause] = []
-    for at, (span, clause, number, made) in enumerate(zip(spans, clauses, numbers, views, strict=True)):
+    parsed: list[ParsedClause] = []
+    for at, (span, clause, number, created) in enumerate(zip(spans, clauses, numbers, views, strict=True)):
         before = [token for token in tokens if span.start <= token.start < span.keyword]
         source_at = (span.start, before[-1].end)
         text = sql[span.keyword : span.end]
         use = ClauseUse(filled, clause, text, _source_query(edits, span, source_at), source_at, before[-1].name, view)
-        is_one_of_many = made is not None and views.count(made) > 1
-        found.append(ParsedClause(number, use, made, views[: at + 1].count(made) if is_one_of_many else None))
+        is_one_of_many = created is not None and views.count(created) > 1
+        parsed.append(ParsedClause(number, use, created, views[: at + 1].count(created) if is_one_of_many else None))
         edits.replace(span.start, span.end, in_place_of(sql[span.start : span.end], number))
-    if any(made is not None for made in views) and any(span.ctes for span in spans) and workload.inlines_ctes():
+    if any(created is not None for created in views) and any(span.ctes for span in spans) and workload.inlines_ctes():
         _leave_out_ctes(edits, tokens, spans)
-    return edits.result(), tuple(found)
+    return edits.result(), tuple(parsed)
 
 
 def _leave_out_ctes(edits: Edits, tokens: Sequence[Token], spans: Sequence[ClauseSpan]) -> None:
@@ -243,13 +245,13 @@ def _answer(workload: Workload, asked: ParsedCommand, written: Sequence[ParsedCl
     match asked.command:
         case Command.EXPLAIN_SHARING:
             try:
-                found = report(_explained(workload, asked, written), asked.only, asked.compares)
+                sharing = report(_explained(workload, asked, written), asked.only, asked.compares)
             except PlanningError as error:
                 if error.condition == "TREND_UNKNOWN_QUERY":
                     error.start, error.end = asked.only_at
                 raise
             write = (_COMPARE if asked.compares else _EXPLAIN)[asked.form]
-            return Answer(("plan",), ((write(found),),))
+            return Answer(("plan",), ((write(sharing),),))
         case Command.SHOW_TREND_QUERIES:
             rows = [query_row(pool, query) for pool, query in registered(workload.queries())]
             return Answer(_SHOWN, tuple(row for row in rows if asked.like is None or _is_like(row[0], asked.like)))
@@ -267,7 +269,7 @@ def _explained(workload: Workload, asked: ParsedCommand, written: Sequence[Parse
         raise PlanningError("TREND_COMMAND_SYNTAX", *asked.explained_at, problem=problem)
     workload.remember(written, is_script=False)
     queries = workload.explained(written, samples=asked.compares)
-    numbers = {one.number for one in written}
+    numbers = {clause.number for clause in written}
     pools = {query.pool for query in queries if query.written.number in numbers}
     return [query for query in queries if query.pool in pools]
 

@@ -22,7 +22,7 @@ from sparkext.sql.event_expressions import (
 from sparkext.sql.tokens import Token, TokenKind, matching, split_at_commas
 
 SIDES = {side.value: side for side in Side}
-"""What is said of the ends of a trend, by name."""
+"""The two ends of a trend, by the function that names each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class AggregateCall:
 
     def variables(self) -> Iterator[str]:
         """All variables that it names."""
-        yield from (one for one in (self.variable, *(end.variable for end in self.ends)) if one is not None)
+        yield from (name for name in (self.variable, *(end.variable for end in self.ends)) if name is not None)
 
 
 def aggregate_calls(sql: str, expression: Expression, names: Names) -> list[AggregateCall]:
@@ -227,8 +227,8 @@ def one_end(sql: str, function: Token, inner: Sequence[Token], end: int, names: 
         for at, token in enumerate(inner):
             name = token.name if is_prefix(inner, at) else None
             if name is not None and not names.is_relation(name) and not names.has_column(name):
-                known = ", ".join(names.variables)
-                raise PlanningError("TREND_UNKNOWN_VARIABLE", token.start, token.end, name=name, known=known)
+                variables = ", ".join(names.variables)
+                raise PlanningError("TREND_UNKNOWN_VARIABLE", token.start, token.end, name=name, known=variables)
     return EndCall(side, own, event_expression(sql, Expression(tuple(inner)), names, own), function.start, end)
 
 
@@ -236,8 +236,10 @@ def _without_variable(kind: Function, inner: Sequence[Token], names: Names) -> P
     """The argument of an aggregate is an expression that names no variable."""
     unknown = next((t for at, t in enumerate(inner) if is_prefix(inner, at)), None)
     if unknown is not None:
-        known = ", ".join(names.variables)
-        return PlanningError("TREND_UNKNOWN_VARIABLE", unknown.start, unknown.end, name=unknown.name or "", known=known)
+        variables = ", ".join(names.variables)
+        return PlanningError(
+            "TREND_UNKNOWN_VARIABLE", unknown.start, unknown.end, name=unknown.name or "", known=variables
+        )
     column = next((t.name for t in inner if t.name is not None and names.has_column(t.name)), None)
     example = f"as in {kind.value}({names.variables[0]}.{column or 'column'})"
     if kind.counts and all(token.kind in (TokenKind.NUMBER, TokenKind.STRING) for token in inner):

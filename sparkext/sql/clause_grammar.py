@@ -120,12 +120,12 @@ def _sections(tokens: Sequence[Token]) -> dict[str, _Section]:
             until = at + len(words)
     if tokens and (not starts or starts[0][0] != 0):
         first = tokens[0]
-        known = ", ".join(" ".join(words) for words in (*_SECTIONS, *SELECTIONS))
+        beginnings = ", ".join(" ".join(words) for words in (*_SECTIONS, *SELECTIONS))
         raise PlanningError(
             "TREND_CLAUSE_SYNTAX",
             first.start,
             first.end,
-            problem=f"found '{first.text}' where one of {known} was expected{_proposed(tokens, 0)}",
+            problem=f"found '{first.text}' where one of {beginnings} was expected{_proposed(tokens, 0)}",
         )
     sections: dict[str, _Section] = {}
     ends = [*(at for at, _ in starts[1:]), len(tokens)]

@@ -137,10 +137,10 @@ def _distinct(sql: str, tokens: Sequence[Token], at: int, names: Names, partitio
     if not partition_by:
         raise wrong(f"here is no PARTITION BY, and {_ROWS}")
     pieces = split_at_commas(inner)
-    known = [_spellings(sql, item, names) for item in partition_by]
-    named = {number for piece in pieces for number, those in enumerate(known) if _text(piece) in those}
-    is_known = all(any(_text(piece) in those for those in known) for piece in pieces)
-    if not inner or not is_known or len(named) != len(known):
+    spellings = [_spellings(sql, item, names) for item in partition_by]
+    named = {number for piece in pieces for number, spelled in enumerate(spellings) if _text(piece) in spelled}
+    is_known = all(any(_text(piece) in spelled for spelled in spellings) for piece in pieces)
+    if not inner or not is_known or len(named) != len(spellings):
         keys = ", ".join(sql[item.expression.start : item.expression.end] for item in partition_by)
         raise wrong(f"those are {keys}, and {_ROWS}")
     return DistinctCall(Distinct.KEYS, start, end)

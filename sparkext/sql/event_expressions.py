@@ -141,15 +141,15 @@ def event_expression(sql: str, expression: Expression, names: Names, own: str | 
     return EventExpression("".join(text), expression.start, " ".join(kept))
 
 
-def _other_variable(token: Token, end: int, other: str, own: str | None, names: Names) -> PlanningError:
+def _other_variable(token: Token, end: int, variable: str, own: str | None, names: Names) -> PlanningError:
     hint = (
         "The latest event of another variable can be named in DEFINE, outside of PREV; "
         "PREV(column) is the event just before."
     )
-    if names.has_column(other):
+    if names.has_column(variable):
         relation = names.relation or "an alias of the relation"
-        hint = f"The relation has a column {other}, too; for that write {relation}.{other}. {hint}"
-    return PlanningError("TREND_OTHER_VARIABLE", token.start, end, other=other, own=own or "all events", hint=hint)
+        hint = f"The relation has a column {variable}, too; for that write {relation}.{variable}. {hint}"
+    return PlanningError("TREND_OTHER_VARIABLE", token.start, end, other=variable, own=own or "all events", hint=hint)
 
 
 def adjacent_expression(
@@ -266,8 +266,8 @@ def earlier_expression(
 
 
 def _free_names(name_of: Callable[[int], str], taken: Sequence[str]) -> Iterator[str]:
-    known = {name.lower() for name in taken}
-    return (name for number in count() if (name := name_of(number)) not in known)
+    lowered = {name.lower() for name in taken}
+    return (name for number in count() if (name := name_of(number)) not in lowered)
 
 
 def _with_names(sql: str, expression: Expression, named: Sequence[tuple[int, int, str]]) -> tuple[str, Expression]:

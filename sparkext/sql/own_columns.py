@@ -15,17 +15,17 @@ _OWN = re.compile(rf"\b(({_AGGREGATE}|{_BEFORE}|{_SHOWN}|{_COUNTED})\d+|{_EARLIE
 
 
 def aggregate_name(index: int) -> str:
-    """Name that the value of an aggregate has while measures are evaluated; no longer than its call."""
+    """Column name of an aggregate while measures are evaluated; no longer than its call."""
     return f"{_AGGREGATE}{index}"
 
 
 def shown_name(index: int) -> str:
-    """Name that what a completion shows has while measures are evaluated; no longer than its call."""
+    """Column name of a value that a completion shows while measures are evaluated; no longer than its call."""
     return f"{_SHOWN}{index}"
 
 
 def counted_name(index: int) -> str:
-    """Name that what is counted once has while measures are evaluated; no longer than its call."""
+    """Column name of a ``COUNT(DISTINCT …)`` while measures are evaluated; no longer than its call."""
     return f"{_COUNTED}{index}"
 
 

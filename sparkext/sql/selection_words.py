@@ -45,12 +45,12 @@ def selection_at(tokens: Sequence[Token], at: int) -> Words:
         return (_CONTIGUOUS,)
     if word != _SKIP:
         raise _almost(tokens[at : at + 1], Selection.CONTIGUOUS.value)
-    found = next((words for words in SELECTIONS if _are(tokens[at : at + len(words)], words)), None)
-    if found is not None:
-        return found
-    spelled = [one for one in tokens[at : at + 4] if one.word]
-    known = [selection.value for selection in (Selection.NEXT, Selection.ANY)]
-    meant = get_close_matches(" ".join(one.word for one in spelled), known, n=1, cutoff=0.0)
+    chosen = next((words for words in SELECTIONS if _are(tokens[at : at + len(words)], words)), None)
+    if chosen is not None:
+        return chosen
+    spelled = [token for token in tokens[at : at + 4] if token.word]
+    selections = [selection.value for selection in (Selection.NEXT, Selection.ANY)]
+    meant = get_close_matches(" ".join(token.word for token in spelled), selections, n=1, cutoff=0.0)
     raise _almost(spelled[:2], meant[0])
 
 

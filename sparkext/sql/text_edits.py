@@ -22,7 +22,7 @@ class Edits:
         return not self._spans
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
-        """Where in ``text`` that stands which is at ``start``..``end`` of the whole result."""
+        """Offsets in ``text`` of what stands at ``start``..``end`` of the whole result."""
         return self._origin(start, False), self._origin(end, True)
 
     def _origin(self, offset: int, is_end: bool) -> int:
@@ -53,7 +53,7 @@ class Edits:
 
     @staticmethod
     def _exact(start: int, end: int, applied: list[tuple[int, int, int, int]]) -> tuple[int, int]:
-        """Where in the text that is which stands at ``start``..``end`` of the result, between replacements."""
+        """Offsets in the text of what stands at ``start``..``end`` of the result, outside of replacements."""
         before = [edit for edit in applied if edit[1] <= start]
         first = start if not before else start - before[-1][1] + before[-1][3]
         until = [edit for edit in applied if edit[1] <= end]

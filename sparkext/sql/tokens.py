@@ -9,7 +9,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import ClassVar
 
-from sqlglot import Token as Found
+from sqlglot import Token as SqlglotToken
 from sqlglot import TokenError as TokenError
 from sqlglot import TokenType
 from sqlglot.dialects.spark import Spark
@@ -104,7 +104,7 @@ class _Tokenizer(Spark.Tokenizer):
 
 @lru_cache(maxsize=16)
 def _tokenizer(tags: frozenset[str]) -> type[Spark.Tokenizer]:
-    """One that knows the strings which begin and end with one of ``tags``: ``$$``, ``$tag$``."""
+    """A tokenizer that reads text between two equal ``tags``, such as ``$$`` or ``$tag$``, as a string."""
 
     class Tagged(_Tokenizer):
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = [
@@ -123,7 +123,7 @@ def tokenize(sql: str) -> list[Token]:
     """
     tokens: list[Token] = []
     in_hint = False
-    for read in _found(sql):
+    for read in _sqlglot_tokens(sql):
         if read.token_type is TokenType.HINT:
             in_hint = True
         elif read.token_type is TokenType.BLOCK_END:
@@ -140,8 +140,8 @@ def tokenize(sql: str) -> list[Token]:
     return tokens
 
 
-def _found(sql: str) -> list[Found]:
-    """What sqlglot finds.
+def _sqlglot_tokens(sql: str) -> list[SqlglotToken]:
+    """The tokens that sqlglot reads in ``sql``.
 
     It takes a comment that is never closed for one that is; then it does not find a semicolon after the text.
     """
@@ -158,13 +158,13 @@ def _continues_point(sql: str, start: int, tokens: Sequence[Token]) -> bool:
     return sql[start] in _DIGITS and bool(tokens) and tokens[-1].is_symbol(".") and tokens[-1].end == start
 
 
-def _as_spark(sql: str, found: TokenType, start: int, end: int) -> Iterator[Token]:
-    """The tokens of Spark's that one of sqlglot's is."""
-    if found is TokenType.OPERATOR:
+def _as_spark(sql: str, kind: TokenType, start: int, end: int) -> Iterator[Token]:
+    """The tokens that Spark reads where sqlglot reads one, of ``kind``, at ``start``..``end``."""
+    if kind is TokenType.OPERATOR:
         yield Token(TokenKind.SYMBOL, sql[start:end], start, end)
-    elif found in (TokenType.STRING, TokenType.RAW_STRING):
+    elif kind in (TokenType.STRING, TokenType.RAW_STRING):
         yield Token(TokenKind.STRING, sql[start:end], start, end)
-    elif found is TokenType.NATIONAL_STRING:  # N'a'
+    elif kind is TokenType.NATIONAL_STRING:  # N'a'
         yield Token(TokenKind.WORD, sql[start], start, start + 1)
         yield Token(TokenKind.STRING, sql[start + 1 : end], start + 1, end)
     elif sql[start] == "`":
@@ -176,7 +176,7 @@ def _as_spark(sql: str, found: TokenType, start: int, end: int) -> Iterator[Toke
 
 def with_double_quoted_names(tokens: Sequence[Token]) -> list[Token]:
     """The tokens as Spark reads them where double quotes are around names, and not around strings."""
-    return [replace(one, kind=TokenKind.QUOTED) if one.text.startswith('"') else one for one in tokens]
+    return [replace(token, kind=TokenKind.QUOTED) if token.text.startswith('"') else token for token in tokens]
 
 
 OPENING = {"(": ")", "[": "]", "{": "}"}

@@ -11,7 +11,7 @@ _BEFORE = "SELECT * FROM `sparkext, which this view needs and this session has n
 _AFTER = " */"
 _STORED = re.compile(f"{re.escape(_BEFORE)}(.*?){re.escape(_AFTER)}", re.DOTALL)
 _MARK = re.compile(r"/~*(?=\*)|\*~*(?=/)")
-"""What begins or ends a comment, or is told from that by a tilde."""
+"""The first character of ``/*`` or ``*/``, with the tildes between the two, if any."""
 _TOLD_APART = re.compile(r"(/~*)~(?=\*)|(\*~*)~(?=/)")
 
 
@@ -22,4 +22,4 @@ def stored(text: str) -> str:
 
 def as_written(text: str) -> str:
     """``text``, in which the user's own texts stand in place of what the catalog has of them."""
-    return _STORED.sub(lambda found: _TOLD_APART.sub(r"\1\2", found[1]), text)
+    return _STORED.sub(lambda match: _TOLD_APART.sub(r"\1\2", match[1]), text)
