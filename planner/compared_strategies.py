@@ -34,7 +34,7 @@ def compared(planned: OptimizerResult, budget: Callable[[], Budget]) -> Iterator
     """All optimizers, in their order, on the workload of a plan that there is.
 
     Args:
-        known: The plan, which stands for its optimizer.
+        planned: The plan, which stands for its optimizer.
         budget: Gives each of the others a budget of its own.
     """
     for optimizer in OPTIMIZERS:
