@@ -31,7 +31,7 @@ class StrategyResult:
 
 
 def compared(planned: OptimizerResult, budget: Callable[[], Budget]) -> Iterator[StrategyResult]:
-    """All optimizers, in their order, on the workload of a plan that there is.
+    """The result of each optimizer, in order, on the workload of a given plan.
 
     Args:
         planned: The plan, which stands for its optimizer.

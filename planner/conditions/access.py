@@ -96,7 +96,7 @@ class _Parts:
 
 
 def _terms(condition: Operand) -> list[_Parts] | None:
-    """The conjunctions of a condition; None when some structure would be none that there is."""
+    """The conjunctions of a condition; None when no structure answers one of them."""
     conjunctions = disjoint(condition)
     if conjunctions is None:
         return None

@@ -1,4 +1,4 @@
-"""Every plan there is: the truth for small workloads, and out of the question for others.
+"""Finds the cheapest of all valid plans: the truth for small workloads, and out of the question for others.
 
 Transition by transition, every partition of its queries into Q-sets and every state whose snapshots a
 Q-set might have. Nothing is assumed about what a good plan looks like. Of parts of plans that look the
