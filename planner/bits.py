@@ -7,17 +7,17 @@ from collections.abc import Iterable
 
 def bits(numbers: Iterable[int]) -> int:
     """Numbers as the bits of one."""
-    found = 0
+    mask = 0
     for number in numbers:
-        found |= 1 << number
-    return found
+        mask |= 1 << number
+    return mask
 
 
-def members(found: int) -> tuple[int, ...]:
+def members(mask: int) -> tuple[int, ...]:
     """The numbers that are the bits of one, ascending."""
-    return tuple([number for number, bit in enumerate(f"{found:b}"[::-1]) if bit == "1"])
+    return tuple([number for number, bit in enumerate(f"{mask:b}"[::-1]) if bit == "1"])
 
 
-def lowest(found: int) -> int:
+def lowest(mask: int) -> int:
     """The least of the numbers that are the bits of one, which is not zero."""
-    return (found & -found).bit_length() - 1
+    return (mask & -mask).bit_length() - 1

@@ -30,20 +30,22 @@ class StrategyResult:
     is_cut_short: bool = False
 
 
-def compared(known: OptimizerResult, budget: Callable[[], Budget]) -> Iterator[StrategyResult]:
-    """All optimizers, in their order, on the workload of a plan that there is.
+def compared(planned: OptimizerResult, budget: Callable[[], Budget]) -> Iterator[StrategyResult]:
+    """The result of each optimizer, in order, on the workload of a given plan.
 
     Args:
-        known: The plan, which stands for its optimizer.
+        planned: The plan, which stands for its optimizer.
         budget: Gives each of the others a budget of its own.
     """
     for optimizer in OPTIMIZERS:
-        if optimizer == known.optimizer:
-            one = known
+        if optimizer == planned.optimizer:
+            result = planned
         else:
             try:
-                one = optimize(replace(known.problem, budget=budget()), known.model, optimizer)
+                result = optimize(replace(planned.problem, budget=budget()), planned.model, optimizer)
             except WorkloadTooLargeError:
                 yield StrategyResult(optimizer, None, None)
                 continue
-        yield StrategyResult(optimizer, one.found.cost, one.seconds, one.found.not_planned or (), one.is_cut_short)
+        yield StrategyResult(
+            optimizer, result.found.cost, result.seconds, result.found.not_planned or (), result.is_cut_short
+        )

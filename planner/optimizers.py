@@ -116,9 +116,9 @@ def optimize(problem: Problem, model: CostModel, optimizer: str) -> OptimizerRes
     """
     begin = time.perf_counter()
     with _no_collection():
-        found = OPTIMIZERS[optimizer].plan(problem, model)
+        result = OPTIMIZERS[optimizer].plan(problem, model)
     seconds = time.perf_counter() - begin
-    return OptimizerResult(problem, model, optimizer, found, seconds, problem.budget.is_used_up)
+    return OptimizerResult(problem, model, optimizer, result, seconds, problem.budget.is_used_up)
 
 
 def share_what_is_equal(problem: Problem, model: CostModel, optimizer: str) -> OptimizerResult:
@@ -131,9 +131,9 @@ def share_what_is_equal(problem: Problem, model: CostModel, optimizer: str) -> O
     """
     begin = time.perf_counter()
     plan = share_equal_prefixes(problem.template)
-    found = PlanResult(plan, plan_cost(problem, model, plan))
+    result = PlanResult(plan, plan_cost(problem, model, plan))
     seconds = time.perf_counter() - begin
-    return OptimizerResult(problem, model, optimizer, found, seconds, problem.budget.is_used_up)
+    return OptimizerResult(problem, model, optimizer, result, seconds, problem.budget.is_used_up)
 
 
 @contextmanager

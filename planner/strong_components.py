@@ -14,7 +14,7 @@ def strong_components(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) ->
     low: dict[int, int] = {}
     stack: list[int] = []
     waiting: set[int] = set()
-    found: list[tuple[int, ...]] = []
+    components: list[tuple[int, ...]] = []
     for root in after:
         path = [(root, iter(after[root]))] if root not in index else []
         while path:
@@ -23,12 +23,12 @@ def strong_components(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) ->
                 index[node] = low[node] = len(index)
                 stack.append(node)
                 waiting.add(node)
-            for other in rest:
-                if other not in index:
-                    path.append((other, iter(after[other])))
+            for neighbour in rest:
+                if neighbour not in index:
+                    path.append((neighbour, iter(after[neighbour])))
                     break
-                if other in waiting:
-                    low[node] = min(low[node], index[other])
+                if neighbour in waiting:
+                    low[node] = min(low[node], index[neighbour])
             else:
                 path.pop()
                 if path:
@@ -38,5 +38,5 @@ def strong_components(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) ->
                     while not component or component[-1] != node:
                         component.append(stack.pop())
                     waiting.difference_update(component)
-                    found.append(tuple(sorted(component)))
-    return found[::-1]
+                    components.append(tuple(sorted(component)))
+    return components[::-1]

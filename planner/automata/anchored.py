@@ -100,8 +100,8 @@ def take_apart(automaton: Automaton, anchors: Mapping[str, str], starting: Set[s
         if state in automaton.ends
     }
     # Measures may be of variables that no trend has an event of; each has a state by itself.
-    found = {automaton.labels[state] for state, _, _ in order}
-    never = {label: state for state, label in enumerate(automaton.labels) if label not in found}
+    occurring = {automaton.labels[state] for state, _, _ in order}
+    never = {label: state for state, label in enumerate(automaton.labels) if label not in occurring}
     order += ((state, True, frozenset()) for state in never.values())
     return AnchoredAutomaton(
         automaton=Automaton(
@@ -110,7 +110,7 @@ def take_apart(automaton: Automaton, anchors: Mapping[str, str], starting: Set[s
             ends=ends,
             follows=(*follows, *({} for _ in never)),
         ),
-        opens=tuple(next(iter(found), None) for _, _, found in order),
+        opens=tuple(next(iter(open_anchors), None) for _, _, open_anchors in order),
         missing=frozenset(entry_number for entry_number, (_, missing, _) in enumerate(order) if missing),
     )
 

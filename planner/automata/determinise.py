@@ -34,7 +34,7 @@ def determinise(source: Automaton) -> Automaton:
 
     steps = _Steps(source)
     starts = {number(subset): condition for subset, condition in steps.subsets([_Step(source.starts)])}
-    known: dict[int, dict[int, Condition]] = {}
+    steps_of: dict[int, dict[int, Condition]] = {}
     follows: list[dict[int, Condition]] = []
     while len(follows) < len(order):
         after = [steps.after[state] for state in members(order[len(follows)])]
@@ -42,9 +42,9 @@ def determinise(source: Automaton) -> Automaton:
             follows.append({number(subset): condition for subset, condition in steps.subsets(after)})
             continue
         free = reduce(int.__or__, (step.free for step in after))
-        if free not in known:
-            known[free] = {number(subset): condition for subset, condition in steps.subsets(after)}
-        follows.append(known[free])
+        if free not in steps_of:
+            steps_of[free] = {number(subset): condition for subset, condition in steps.subsets(after)}
+        follows.append(steps_of[free])
     ends = [
         reduce(either, (source.ends[state] for state in members(subset) if state in source.ends), NEVER)
         for subset in order

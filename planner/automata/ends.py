@@ -90,8 +90,8 @@ class _Parts:
             if not future and state in automaton.ends
         }
         # Measures may be of variables that no trend has an event of; each has a state by itself.
-        found = {automaton.labels[state] for state, _, _, _ in self._order}
-        never = {label: state for state, label in enumerate(automaton.labels) if label not in found}
+        labels = {automaton.labels[state] for state, _, _, _ in self._order}
+        never = {label: state for state, label in enumerate(automaton.labels) if label not in labels}
         for label, state in never.items():
             marks = frozenset(mark for mark in self._marks if mark.variable in (None, label))
             self._order.append((state, frozenset(), frozenset(), marks))
@@ -121,8 +121,8 @@ class _Parts:
         """The part of a state that is come to after ``past``."""
         here = self._here(state)
         marks = {Mark(Side.FIRST, name) for name in here - past} | {Mark(Side.LAST, name) for name in here - future}
-        known = (past | here & self._forward) & (self._seen | self._later[state])
-        return state, known, future, frozenset(marks & self._marks)
+        occurred = (past | here & self._forward) & (self._seen | self._later[state])
+        return state, occurred, future, frozenset(marks & self._marks)
 
     def _passed(self, part: _Part) -> frozenset[Mark]:
         """Which ends are events before."""
@@ -161,15 +161,17 @@ class _Parts:
 
     def _reached(self, near: Sequence[Iterable[int]], back: Sequence[Iterable[int]]) -> list[Occurring]:
         """Per state, what occurs at the states that ``near`` leads to, at once or later; ``back`` is the other way."""
-        found: list[Occurring] = [frozenset()] * len(self._automaton.labels)
-        todo = set(range(len(found)))
+        occurring: list[Occurring] = [frozenset()] * len(self._automaton.labels)
+        todo = set(range(len(occurring)))
         while todo:
             state = todo.pop()
-            more = frozenset[str | None]().union(*(found[other] | self._here(other) for other in near[state]))
-            if more != found[state]:
-                found[state] = more
+            more = frozenset[str | None]().union(
+                *(occurring[neighbour] | self._here(neighbour) for neighbour in near[state])
+            )
+            if more != occurring[state]:
+                occurring[state] = more
                 todo.update(back[state])
-        return found
+        return occurring
 
     def _all_futures(self) -> list[set[Occurring]]:
         """Per state, all that may occur after it in a trend, of what may have occurred before and is asked for.

@@ -58,28 +58,28 @@ def guard(number: int) -> Condition:
     return Condition((number,), frozenset((frozenset((number,)),)))
 
 
-def both(one: Condition, other: Condition) -> Condition:
+def both(left: Condition, right: Condition) -> Condition:
     """The condition that both hold."""
-    if one is other:
-        return one
-    if one == ALWAYS or other == NEVER:
-        return other
-    if other == ALWAYS or one == NEVER:
-        return one
-    return of({*one.guards, *other.guards}, lambda intact: one.holds(intact) and other.holds(intact))
+    if left is right:
+        return left
+    if left == ALWAYS or right == NEVER:
+        return right
+    if right == ALWAYS or left == NEVER:
+        return left
+    return of({*left.guards, *right.guards}, lambda intact: left.holds(intact) and right.holds(intact))
 
 
-def either(one: Condition, other: Condition) -> Condition:
+def either(left: Condition, right: Condition) -> Condition:
     """The condition that at least one holds."""
-    if one is other or other is NEVER:
-        return one
-    if one is NEVER:
-        return other
-    if one == ALWAYS or other == NEVER:
-        return one
-    if other == ALWAYS or one == NEVER:
-        return other
-    return of({*one.guards, *other.guards}, lambda intact: one.holds(intact) or other.holds(intact))
+    if left is right or right is NEVER:
+        return left
+    if left is NEVER:
+        return right
+    if left == ALWAYS or right == NEVER:
+        return left
+    if right == ALWAYS or left == NEVER:
+        return right
+    return of({*left.guards, *right.guards}, lambda intact: left.holds(intact) or right.holds(intact))
 
 
 def of(guards: Iterable[int], holds: Callable[[frozenset[int]], bool]) -> Condition:
@@ -88,24 +88,26 @@ def of(guards: Iterable[int], holds: Callable[[frozenset[int]], bool]) -> Condit
     Raises:
         TooManyGuardsError: There are more than `MAX_GUARDS`.
     """
-    known = tuple(sorted(guards))
-    if len(known) > MAX_GUARDS:
+    ascending = tuple(sorted(guards))
+    if len(ascending) > MAX_GUARDS:
         raise TooManyGuardsError
-    return _canonical(known, frozenset(intact for intact in assignments(known) if holds(intact)))
+    return _canonical(ascending, frozenset(intact for intact in assignments(ascending) if holds(intact)))
 
 
 def assignments(guards: Iterable[int]) -> Iterator[frozenset[int]]:
     """All subsets of ``guards``: what may be intact."""
-    known = sorted(guards)
-    for size in range(len(known) + 1):
-        yield from map(frozenset, combinations(known, size))
+    ascending = sorted(guards)
+    for size in range(len(ascending) + 1):
+        yield from map(frozenset, combinations(ascending, size))
 
 
 @lru_cache(maxsize=4096)
 def _canonical(guards: tuple[int, ...], intact: frozenset[frozenset[int]]) -> Condition:
     """Without the guards that make no difference."""
-    for one in guards:
-        if {term - {one} for term in intact if one in term} == {term for term in intact if one not in term}:
-            rest = tuple(guard for guard in guards if guard != one)
-            return _canonical(rest, frozenset(term - {one} for term in intact))
+    for candidate in guards:
+        if {term - {candidate} for term in intact if candidate in term} == {
+            term for term in intact if candidate not in term
+        }:
+            rest = tuple(guard for guard in guards if guard != candidate)
+            return _canonical(rest, frozenset(term - {candidate} for term in intact))
     return Condition(guards, intact)

@@ -75,13 +75,13 @@ class _Builder:
             case Sequence(parts):
                 return reduce(self._then, map(self.build, parts))
 
-    def _then(self, one: _Part, other: _Part) -> _Part:
+    def _then(self, left: _Part, right: _Part) -> _Part:
         """One part after the other."""
-        self._link(one.last, other.first)
+        self._link(left.last, right.first)
         return _Part(
-            _any((one.first, _all(one.empty, other.first))),
-            _any((other.last, _all(other.empty, one.last))),
-            both(one.empty, other.empty),
+            _any((left.first, _all(left.empty, right.first))),
+            _any((right.last, _all(right.empty, left.last))),
+            both(left.empty, right.empty),
         )
 
     def _repeat(self, node: Repeat) -> _Part:

@@ -29,23 +29,23 @@ def refine(keys: Iterable[object], neighbours: Sequence[tuple[tuple[object, int]
     # Per node the links that lead to it: where from, and of which kind.
     coming: list[list[tuple[int, int]]] = [[] for _ in block]
     for node, near in enumerate(neighbours):
-        for link, other in near:
-            coming[other].append((node, kinds.setdefault(link, len(kinds))))
+        for link, neighbour in near:
+            coming[neighbour].append((node, kinds.setdefault(link, len(kinds))))
     waiting = set(range(len(members)))
     while waiting:
         splitter = waiting.pop()
         leading: dict[int, list[int]] = {}
-        for other in members[splitter]:
-            for node, kind in coming[other]:
+        for neighbour in members[splitter]:
+            for node, kind in coming[neighbour]:
                 if node in leading:
                     leading[node].append(kind)
                 else:
                     leading[node] = [kind]
         touched: dict[int, dict[tuple[int, ...], list[int]]] = {}
-        for node, found in leading.items():
+        for node, link_kinds in leading.items():
             if len(members[block[node]]) > 1:
-                found.sort()
-                touched.setdefault(block[node], {}).setdefault(tuple(found), []).append(node)
+                link_kinds.sort()
+                touched.setdefault(block[node], {}).setdefault(tuple(link_kinds), []).append(node)
         for number, parts in touched.items():
             _split(number, list(parts.values()), block, members, waiting)
     numbers = {}

@@ -11,19 +11,19 @@ from sparkext.planner.automata.guards import ALWAYS
 class _Pair(NamedTuple):
     """Where both automata are, None before the first event of one, and which of them moved last."""
 
-    one: int | None
-    other: int | None
-    one_moved: bool
+    left: int | None
+    right: int | None
+    left_moved: bool
 
 
-def shuffle(one: Automaton, other: Automaton, one_empty: bool, other_empty: bool) -> Automaton:
+def shuffle(left: Automaton, right: Automaton, left_empty: bool, right_empty: bool) -> Automaton:
     """The shuffle of two automata without guards.
 
     Args:
-        one: An automaton.
-        other: Another.
-        one_empty: Whether the empty word is one of the words of ``one``.
-        other_empty: Likewise for ``other``.
+        left: An automaton.
+        right: Another.
+        left_empty: Whether the empty word is one of the words of ``left``.
+        right_empty: Likewise for ``right``.
 
     Raises:
         AutomatonTooLargeError: There are more than `MAX_STATES` states.
@@ -36,10 +36,10 @@ def shuffle(one: Automaton, other: Automaton, one_empty: bool, other_empty: bool
         return index.setdefault(pair, len(index))
 
     def after(pair: _Pair) -> dict[int, object]:
-        by_one = one.starts if pair.one is None else one.follows[pair.one]
-        by_other = other.starts if pair.other is None else other.follows[pair.other]
-        pairs = [_Pair(state, pair.other, True) for state in by_one]
-        pairs += [_Pair(pair.one, state, False) for state in by_other]
+        by_left = left.starts if pair.left is None else left.follows[pair.left]
+        by_right = right.starts if pair.right is None else right.follows[pair.right]
+        pairs = [_Pair(state, pair.right, True) for state in by_left]
+        pairs += [_Pair(pair.left, state, False) for state in by_right]
         return dict.fromkeys(map(number, pairs))
 
     starts = after(_Pair(None, None, True))
@@ -48,19 +48,19 @@ def shuffle(one: Automaton, other: Automaton, one_empty: bool, other_empty: bool
         follows.append(after(list(index)[len(follows)]))
     pairs = list(index)
     return Automaton(
-        labels=tuple(_label(one, other, pair) for pair in pairs),
+        labels=tuple(_label(left, right, pair) for pair in pairs),
         starts=dict.fromkeys(starts, ALWAYS),
         ends={
             number: ALWAYS
             for number, pair in enumerate(pairs)
-            if _ends(one, pair.one, one_empty) and _ends(other, pair.other, other_empty)
+            if _ends(left, pair.left, left_empty) and _ends(right, pair.right, right_empty)
         },
         follows=tuple(dict.fromkeys(row, ALWAYS) for row in follows),
     )
 
 
-def _label(one: Automaton, other: Automaton, pair: _Pair) -> str:
-    automaton, state = (one, pair.one) if pair.one_moved else (other, pair.other)
+def _label(left: Automaton, right: Automaton, pair: _Pair) -> str:
+    automaton, state = (left, pair.left) if pair.left_moved else (right, pair.right)
     assert state is not None
     return automaton.labels[state]
 

@@ -14,18 +14,18 @@ def anchor_classes(template: Template, query: int, component: Component) -> tupl
     A variable has one class, and another where its condition names a variable of which there has been no event.
     """
     automaton = template.automata[query]
-    found: list[dict[EventClass, None]] = [{} for _ in automaton.labels]
+    classes_at: list[dict[EventClass, None]] = [{} for _ in automaton.labels]
     if not template.is_anchored(query):
-        return tuple(map(tuple, found))
-    todo = list(range(len(found)))
+        return tuple(map(tuple, classes_at))
+    todo = list(range(len(classes_at)))
     while todo:
         state = todo.pop()
         if template.opens[query][state] is None:
             continue
         here = {event_at(template, query, state, component): None}
-        coming = found[state] if template.is_open(query, state) else here
+        coming = classes_at[state] if template.is_open(query, state) else here
         for target in automaton.follows[state]:
-            if template.is_open(query, target) and coming.keys() - found[target].keys():
-                found[target] |= coming
+            if template.is_open(query, target) and coming.keys() - classes_at[target].keys():
+                classes_at[target] |= coming
                 todo.append(target)
-    return tuple(map(tuple, found))
+    return tuple(map(tuple, classes_at))

@@ -43,14 +43,14 @@ class Banks:
             window_of: Per query its window in the other plan.
             ends: Cells of the other plan.
         """
-        made: list[Bank] = []
+        banks: list[Bank] = []
         for number, (bank, meant) in enumerate(zip(self.banks, self.meant, strict=True)):
-            mine = {window_of[query] for query, result in enumerate(self.results) if result.bank == number}
-            if len(mine) > 1:
+            windows = {window_of[query] for query, result in enumerate(self.results) if result.bank == number}
+            if len(windows) > 1:
                 return None
             slots = zip(bank.slots, meant, strict=True)
-            made.append(Bank(mine.pop(), tuple(_slot(slot.field, ends(*what)) for slot, what in slots)))
-        return tuple(made)
+            banks.append(Bank(windows.pop(), tuple(_slot(slot.field, ends(*what)) for slot, what in slots)))
+        return tuple(banks)
 
 
 def lay_out(

@@ -33,14 +33,14 @@ def with_choices(plan: KernelPlan, constants: Constants, mean: float) -> KernelP
         constants: What the parts of the work take.
         mean: Number of events of a burst, on average.
     """
-    made = []
+    regions = []
     for number, region in enumerate(plan.regions):
         evaluated, saved = _per_burst(plan, number, constants) if region.alone else (0.0, 1.0)
         least = evaluated / saved if saved > 0 else inf
         if least < mean and saved * least**2 / 2 < mean**2 * constants.choose:
             least = 0.0
-        made.append(replace(region, shares_from=None if least == inf else ceil(least - 1e-9)))
-    return replace(plan, regions=tuple(made))
+        regions.append(replace(region, shares_from=None if least == inf else ceil(least - 1e-9)))
+    return replace(plan, regions=tuple(regions))
 
 
 def break_even(plan: KernelPlan, number: int, constants: Constants) -> float:
@@ -76,7 +76,8 @@ def _per_burst(plan: KernelPlan, number: int, constants: Constants) -> tuple[flo
     alone = sum(c.update + 2 * lanes[cell.window] * c.wide for _, cell in region.alone) / classes
     updated = (c.update + 2 * region.space.lanes * c.lane for _ in range(_forms(plan, region)))
     evaluated = sum(
-        c.evaluate + lanes[plan.cells[one.cell].window] * region.space.lanes * c.multiply for one in region.space.forms
+        c.evaluate + lanes[plan.cells[form.cell].window] * region.space.lanes * c.multiply
+        for form in region.space.forms
     )
     return evaluated, alone - c.form - sum(updated) / classes
 

@@ -73,17 +73,23 @@ def compile_plan(
         most_matches: Most partial matches of a step in a key and window.
     """
     if matches is not None and matches.roots:
-        made, _, _ = _compiled(template, plan, panes_from, False, built=matches.queries)
-        return with_matches(made, template.queries, matches, most_matches)
-    made, banks, cells = _compiled(template, plan, panes_from, stretched)
-    if not fallback or not made.regions or stretched:
-        return made
-    lanes, _, own = _compiled(template, share_equal_prefixes(template), panes_from, stretched, made, banks)
+        compiled, _, _ = _compiled(template, plan, panes_from, False, built=matches.queries)
+        return with_matches(compiled, template.queries, matches, most_matches)
+    compiled, banks, cells = _compiled(template, plan, panes_from, stretched)
+    if not fallback or not compiled.regions or stretched:
+        return compiled
+    lanes, _, own = _compiled(template, share_equal_prefixes(template), panes_from, stretched, compiled, banks)
     if not lanes.banks:
-        return made
-    if not lanes.guard_states and not lanes.comparisons and not lanes.panes and not made.panes and not made.spans:
+        return compiled
+    if (
+        not lanes.guard_states
+        and not lanes.comparisons
+        and not lanes.panes
+        and not compiled.panes
+        and not compiled.spans
+    ):
         lanes = replace(lanes, handover=_handover(cells, own))
-    return replace(made, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
+    return replace(compiled, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
 
 
 def compile_completions(
@@ -106,10 +112,10 @@ def compile_completions(
         template,
         queries=tuple(replace(q, span=None) if number in built else q for number, q in enumerate(template.queries)),
     )
-    made, _, _ = _compiled(plain, share_equal_prefixes(plain), PANES_FROM, False, built=built)
-    made = with_completions(made, template.queries, orders, keys, most_nodes)
-    assert made.completions is not None
-    return replace(made, completions=replace(made.completions, windows=windows))
+    compiled, _, _ = _compiled(plain, share_equal_prefixes(plain), PANES_FROM, False, built=built)
+    compiled = with_completions(compiled, template.queries, orders, keys, most_nodes)
+    assert compiled.completions is not None
+    return replace(compiled, completions=replace(compiled.completions, windows=windows))
 
 
 def _handover(cells: dict[Node, int], own: dict[Node, int]) -> tuple[tuple[int, int], ...]:
@@ -151,7 +157,9 @@ def _compiled(
         if number not in built
         for component in needed(query)
     ]
-    anchors = {(number, one.between): anchor_classes(template, number, one.counter) for number, one in kept}
+    anchors = {
+        (number, component.between): anchor_classes(template, number, component.counter) for number, component in kept
+    }
     nodes = [
         node
         for number, component in kept
@@ -163,7 +171,7 @@ def _compiled(
         sources_of(template, predecessors[n.query][n.state], shared, n, anchors[n.query, n.component.between], index)
         for n in nodes
     ]
-    held = tuple(one if rows is None else other for one, other, rows in zip(merged, apart, panes, strict=True))
+    held = tuple(shared if rows is None else alone for shared, alone, rows in zip(merged, apart, panes, strict=True))
     keys = ((key_of(template, held, shared, node), panes[node.query] is not None) for node in nodes)
     blocks = refine(keys, before)
     cell_of = dict(zip(nodes, blocks, strict=True))
@@ -240,7 +248,7 @@ class _Compiler:
         steps = (tuple((nodes[s], step) for step, s in before[index]) for index in representatives.values())
         before_each = list(zip(chosen, steps, strict=True))
         cells = [self._cell(node, of, cell_of, more) for node, of in before_each]
-        found = self._forms.regions(before_each, cell_of, more, self._alone)
+        regions = self._forms.regions(before_each, cell_of, more, self._alone)
         panes = self._forms.panes(chosen, cell_of, more)
         guard_states = self._guard_states()
         ends = partial(self._end_cells, cell_of, more)
@@ -249,7 +257,7 @@ class _Compiler:
             rows: tuple[Bank, ...] | None = banks.banks
         else:
             rows = banks.of_cells(self._reported_in, ends)
-        made = KernelPlan(
+        kernel_plan = KernelPlan(
             classes=tuple(self._classes),
             columns=tuple(self._columns),
             windows=tuple(window for window, _ in self._windows),
@@ -260,11 +268,11 @@ class _Compiler:
             guards=len(self._template.guards),
             guard_states=guard_states,
             comparisons=tuple(self._comparisons),
-            regions=found,
-            panes=tuple(one for one in panes if one.number in self._numbering.of_windows),
+            regions=regions,
+            panes=tuple(pane for pane in panes if pane.number in self._numbering.of_windows),
             spans=tuple(self._forms.spans(panes, self._gains, cells)),
         )
-        return made, banks
+        return kernel_plan, banks
 
     def _guard_states(self) -> tuple[GuardState, ...]:
         states: list[GuardState] = []

@@ -149,8 +149,8 @@ class Forms:
                 units[self._numbering.of_regions.index(key[0])].append((number, key[1]))
         each = zip(self._numbering.of_regions, self._shared.bases, units, evaluations, alone, strict=True)
         return tuple(
-            Region(Space(number, base.columns, tuple(known), tuple(found), Closing.BASE), tuple(added))
-            for number, base, known, found, added in each
+            Region(Space(number, base.columns, tuple(columns), tuple(forms), Closing.BASE), tuple(added))
+            for number, base, columns, forms, added in each
         )
 
     def _products(self, node: Node, cell_of: dict[Node, int], more: MoreCells) -> Iterator[Product]:
@@ -171,9 +171,9 @@ class Forms:
         ]
         totals += ((column, state, TotalKind.TOTAL) for column, to in inflows.items() for state in to.inflow)
         for column, state, held in totals:
-            for factor, other in pairs:
+            for factor, following in pairs:
                 coefficient = cell_of.get(replace(factor, held=TotalKind.FORM))
-                total = cell_of.get(Node(node.query, state, other.component, held))
+                total = cell_of.get(Node(node.query, state, following.component, held))
                 if coefficient is not None and total is not None:
                     yield Product(coefficient, column, total)
         base = self._shared.bases[self._shared.region_of[forms[node.state].block]]
@@ -202,14 +202,14 @@ class Forms:
         units: dict[int, list[tuple[int, int]]] = {}
         evaluations: dict[int, list[tuple[bool, Evaluation]]] = {}
         for number, node in enumerate(nodes):
-            mine, window, counts = self._panes[node.query], self._window_of[node.query], node.component.is_count
-            if mine is None or node.held is TotalKind.FORM:
+            pane_rows, window, counts = self._panes[node.query], self._window_of[node.query], node.component.is_count
+            if pane_rows is None or node.held is TotalKind.FORM:
                 continue
-            rows[window] = mine.rows
-            if counts and node.state in mine.of:
-                units.setdefault(window, []).append((number, mine.of[node.state]))
+            rows[window] = pane_rows.rows
+            if counts and node.state in pane_rows.of:
+                units.setdefault(window, []).append((number, pane_rows.of[node.state]))
             if node.held is TotalKind.TOTAL:
-                products = tuple(dict.fromkeys(self._pane_products(node, mine, cell_of, more)))
+                products = tuple(dict.fromkeys(self._pane_products(node, pane_rows, cell_of, more)))
                 evaluations.setdefault(window, []).append((counts, Evaluation(number, None, products)))
         for key, number in more.numbers.items():
             if isinstance(key, tuple) and key[0] in rows:
@@ -231,8 +231,8 @@ class Forms:
         """What a node's total is after a pane."""
         trends = counts(node)
         for state in rows.before[node.state]:
-            for factor, other in dict.fromkeys(((trends, node), (node, trends))):
-                total = cell_of.get(Node(node.query, state, other.component))
+            for factor, following in dict.fromkeys(((trends, node), (node, trends))):
+                total = cell_of.get(Node(node.query, state, following.component))
                 if total is not None:
                     yield Product(cell_of[factor], rows.of[state], total)
         yield Product(cell_of[node], 0, None)
@@ -241,7 +241,7 @@ class Forms:
 
     def spans(self, panes: Iterable[Space], gains: Gains, cells: Sequence[Cell]) -> Iterator[Span]:
         """The spans, whose ``panes`` are among those of windows."""
-        by_window = {one.number: one for one in panes}
+        by_window = {pane.number: pane for pane in panes}
         for length, window in self._spans.items():
-            mine = (Gain(cell, of) for (_, of), cell in gains.items() if cells[of[0]].window == window)
-            yield Span(length, by_window[window], tuple(mine))
+            own_gains = (Gain(cell, of) for (_, of), cell in gains.items() if cells[of[0]].window == window)
+            yield Span(length, by_window[window], tuple(own_gains))

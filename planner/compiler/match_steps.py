@@ -28,8 +28,8 @@ def with_matches(plan: KernelPlan, queries: Sequence[Query], matches: MatchPlan,
         matches: How matches are built.
         most: Most partial matches of a step in a key and window.
     """
-    classes: dict[EventClass, int] = {known: number for number, known in enumerate(plan.classes)}
-    columns: dict[Column, int] = {known: number for number, known in enumerate(plan.columns)}
+    classes: dict[EventClass, int] = {event: number for number, event in enumerate(plan.classes)}
+    columns: dict[Column, int] = {column: number for number, column in enumerate(plan.columns)}
     steps = tuple(
         MatchStep(tuple(classes.setdefault(event, len(classes)) for event in node.classes), node.children, node.indexes)
         for node in matches.nodes
@@ -60,8 +60,8 @@ def _added(query: Query, result: QueryResult, root: Root, columns: dict[Column, 
     """What a match adds to the fields of a query."""
     presence, values = components(query)
     of_fields: list[tuple[int, Component]] = [(result.presence, presence)]
-    for fields, mine in zip(result.values, values, strict=True):
-        of_fields += zip(fields, mine, strict=True)
+    for fields, own_values in zip(result.values, values, strict=True):
+        of_fields += zip(fields, own_values, strict=True)
     for field, component in of_fields:
         positions = tuple(position for position, label in enumerate(root.labels) if label == component.variable)
         column = None if component.column is None else columns.setdefault(component.column, len(columns))

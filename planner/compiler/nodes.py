@@ -105,7 +105,9 @@ def sources_of(
     if node.held is TotalKind.FORM:
         states, held = shared.forms[node.query][node.state].sources, TotalKind.FORM
     if node.held is TotalKind.ANCHORED or _step(template, node.query, node.state) is not None:
-        before = [(state, index.get(one)) for state in states for one in _apart(template, node, state, held, anchors)]
+        before = [
+            (state, index.get(earlier)) for state in states for earlier in _apart(template, node, state, held, anchors)
+        ]
     else:
         before = [(state, index.get(Node(node.query, state, node.component, held))) for state in states]
     return tuple((automaton.follows[state][node.state], source) for state, source in before if source is not None)

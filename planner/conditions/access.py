@@ -96,11 +96,11 @@ class _Parts:
 
 
 def _terms(condition: Operand) -> list[_Parts] | None:
-    """The conjunctions of a condition; None when some structure would be none that there is."""
-    found = disjoint(condition)
-    if found is None:
+    """The conjunctions of a condition; None when no structure answers one of them."""
+    conjunctions = disjoint(condition)
+    if conjunctions is None:
         return None
-    terms = [_parts(conjunction) for conjunction in found if not any(map(_is_never, conjunction))]
+    terms = [_parts(conjunction) for conjunction in conjunctions if not any(map(_is_never, conjunction))]
     orders = [condition for term in terms for conditions in term.orders.values() for condition in conditions]
     most = max((len(term.orders) for term in terms), default=0)
     # Where nothing is ever true, a scan of nothing is as good as anything.
@@ -112,24 +112,24 @@ def _is_never(condition: Operand) -> bool:
 
 
 def _parts(conjunction: Conjunction) -> _Parts:
-    found = _Parts()
+    parts = _Parts()
     for part in (small for condition in conjunction for small in conjuncts(condition)):
         match part:
             case Apply(
                 Operation.EQUAL,
                 (OwnAttribute() as here, PrevAttribute() as prev) | (PrevAttribute() as prev, OwnAttribute() as here),
             ):
-                found.equal.append((here, prev))
+                parts.equal.append((here, prev))
                 continue
         named, names_here = axes(part), _names_here(part)
         if not named:
-            found.asks.append(part)
+            parts.asks.append(part)
         elif not names_here:
-            found.stands.append(part)
+            parts.stands.append(part)
         else:
             (prev,) = named
-            found.orders.setdefault(prev, []).append(part)
-    return found
+            parts.orders.setdefault(prev, []).append(part)
+    return parts
 
 
 def _names_here(node: Operand) -> bool:
@@ -159,7 +159,7 @@ def _compiled(parts: _Parts, number: ColumnNumber) -> Term:
 
 
 def _all(conditions: list[Operand]) -> Operand:
-    return reduce(lambda one, other: Apply(Operation.AND, (one, other), ValueKind.FLAG), conditions)
+    return reduce(lambda left, right: Apply(Operation.AND, (left, right), ValueKind.FLAG), conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +191,11 @@ def _ordered(part: Operand) -> _Ordered | None:
     return None
 
 
-def _or_null(prev: PrevAttribute, other: Operand) -> _Ordered | None:
-    found = _ordered(other)
-    if found is None or axes(found.prev) != axes(prev):
+def _or_null(prev: PrevAttribute, comparison: Operand) -> _Ordered | None:
+    ordered = _ordered(comparison)
+    if ordered is None or axes(ordered.prev) != axes(prev):
         return None
-    return _Ordered(found.here, found.prev, found.before_is_less, found.or_equal, True)
+    return _Ordered(ordered.here, ordered.prev, ordered.before_is_less, ordered.or_equal, True)
 
 
 def _key_column(side: OwnAttribute | PrevAttribute) -> Column:

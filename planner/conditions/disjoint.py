@@ -81,38 +81,38 @@ def _split(node: Operand, wanted: WantedTruth) -> list[Conjunction]:
     if len(axes(node)) <= 1:
         return [(_as_condition(node, wanted),)]
     if isinstance(node, Apply) and node.operation is Operation.CHOOSE:
-        condition, one, other = node.operands
-        chosen = _joined(_split(condition, WantedTruth.TRUE), _split(one, wanted))
-        return _limited(chosen + _joined(_split(condition, WantedTruth.NOT_TRUE), _split(other, wanted)))
+        condition, then, otherwise = node.operands
+        chosen = _joined(_split(condition, WantedTruth.TRUE), _split(then, wanted))
+        return _limited(chosen + _joined(_split(condition, WantedTruth.NOT_TRUE), _split(otherwise, wanted)))
     raise _TooManyError
 
 
 def _all_of(parts: Iterable[Operand], wanted: WantedTruth) -> list[Conjunction]:
-    found: list[Conjunction] = [()]
+    conjunctions: list[Conjunction] = [()]
     for part in parts:
-        found = _joined(found, _split(part, wanted))
-    return found
+        conjunctions = _joined(conjunctions, _split(part, wanted))
+    return conjunctions
 
 
 def _some_of(parts: list[Operand], wanted: WantedTruth) -> list[Conjunction]:
     """The first part, or the second and not the first, and so on."""
-    found: list[Conjunction] = []
+    conjunctions: list[Conjunction] = []
     before: list[Conjunction] = [()]
     for index, part in enumerate(parts):
-        found = _limited(found + _joined(before, _split(part, wanted)))
+        conjunctions = _limited(conjunctions + _joined(before, _split(part, wanted)))
         if index < len(parts) - 1:
             before = _joined(before, _split(part, _OPPOSITE[wanted]))
-    return found
+    return conjunctions
 
 
 def _joined(some: list[Conjunction], others: list[Conjunction]) -> list[Conjunction]:
-    return _limited([one + other for one, other in product(some, others)])
+    return _limited([left + right for left, right in product(some, others)])
 
 
-def _limited(found: list[Conjunction]) -> list[Conjunction]:
-    if len(found) > MOST_TERMS:
+def _limited(conjunctions: list[Conjunction]) -> list[Conjunction]:
+    if len(conjunctions) > MOST_TERMS:
         raise _TooManyError
-    return found
+    return conjunctions
 
 
 def _by_axis(node: Apply) -> list[Operand]:

@@ -190,11 +190,11 @@ class MeasuredCosts:
         return saved > events * c.form
 
     def _kernel(self, problem: Problem) -> _Kernel:
-        known = problem.notes.get(_Kernel)
-        if known is None:
-            known = problem.notes[_Kernel] = _Kernel(problem)
-        assert isinstance(known, _Kernel)
-        return known
+        kernel = problem.notes.get(_Kernel)
+        if kernel is None:
+            kernel = problem.notes[_Kernel] = _Kernel(problem)
+        assert isinstance(kernel, _Kernel)
+        return kernel
 
 
 class _Kernel:
@@ -262,9 +262,9 @@ class _Kernel:
         condition = automaton.follows[self._at[query][link.source]][self._at[query][link.target]]
         before = problem.events[link.source]
         is_open = problem.template.is_open(query, self._at[query][link.source])
-        found = accesses(step.condition, is_open or condition != ALWAYS)
-        if Access.SCAN in found:
+        structures = accesses(step.condition, is_open or condition != ALWAYS)
+        if Access.SCAN in structures:
             return before * c.scan
         # In a range tree, blocks are found in one order, and in each of them a node is looked for in the other.
         steps = log2(before + 2)
-        return sum(steps ** (2 if one is Access.RANGE else 1) for one in found) * self.lanes[query] * c.tree
+        return sum(steps ** (2 if access is Access.RANGE else 1) for access in structures) * self.lanes[query] * c.tree

@@ -87,27 +87,28 @@ def expectations(
         given: Events by the text of a class, or by its type alone.
         seen: Most trusted first.
     """
-    found: dict[EventClass, ExpectedEvents] = {}
+    expected_of: dict[EventClass, ExpectedEvents] = {}
     for event in classes:
         for name in (str(event), event.type):
-            if event not in found and name is not None and name in given:
-                found[event] = ExpectedEvents(given[name], "given")
+            if event not in expected_of and name is not None and name in given:
+                expected_of[event] = ExpectedEvents(given[name], "given")
         for source in seen:
-            if event not in found and (expected := source.expected(event, within)) is not None:
-                found[event] = expected
-        found.setdefault(event, ExpectedEvents(ASSUMED, "assumed"))
-    return found
+            if event not in expected_of and (expected := source.expected(event, within)) is not None:
+                expected_of[event] = expected
+        expected_of.setdefault(event, ExpectedEvents(ASSUMED, "assumed"))
+    return expected_of
 
 
 def are_near(some: Mapping[EventClass, ExpectedEvents], others: Mapping[EventClass, ExpectedEvents]) -> bool:
     """Whether as many events and runs are expected of all classes of ``others``, but for a factor of two."""
-    total, other_total = (sum(one.events for one in every.values()) for every in (some, others))
+    total, other_total = (sum(expectation.events for expectation in every.values()) for every in (some, others))
     return all(
-        _near(some[event].events, other.events) and _near(some[event].runs_among(total), other.runs_among(other_total))
-        for event, other in others.items()
+        _near(some[event].events, other_expectation.events)
+        and _near(some[event].runs_among(total), other_expectation.runs_among(other_total))
+        for event, other_expectation in others.items()
     )
 
 
-def _near(one: float, other: float) -> bool:
-    low, high = sorted((one, other))
+def _near(left: float, right: float) -> bool:
+    low, high = sorted((left, right))
     return high <= 2 * low + 1

@@ -1,4 +1,4 @@
-"""Every plan there is: the truth for small workloads, and out of the question for others.
+"""Finds the cheapest of all valid plans: the truth for small workloads, and out of the question for others.
 
 Transition by transition, every partition of its queries into Q-sets and every state whose snapshots a
 Q-set might have. Nothing is assumed about what a good plan looks like. Of parts of plans that look the
@@ -55,18 +55,18 @@ class Exhaustive:
         Raises:
             WorkloadTooLargeError: There are too many of them, or too many for the budget.
         """
-        known = self.known.plan(problem, model)
+        completed = self.known.plan(problem, model)
         try:
-            best = exhaustive(problem, model, self.most, known.cost)
+            best = exhaustive(problem, model, self.most, completed.cost)
         except BudgetSpentError:
             raise WorkloadTooLargeError from None
-        plan = SharingPlan(self.name, known.plan.transitions) if best is None else best
+        plan = SharingPlan(self.name, completed.plan.transitions) if best is None else best
         cost = plan_cost(problem, model, plan)
         return PlanResult(plan, cost, bound=cost)
 
 
 def exhaustive(
-    problem: Problem, model: CostModel, most: int = MAX_PARTS, known: float = float("inf")
+    problem: Problem, model: CostModel, most: int = MAX_PARTS, known_cost: float = float("inf")
 ) -> SharingPlan | None:
     """The cheapest of all valid plans.
 
@@ -74,7 +74,7 @@ def exhaustive(
         problem: The problem.
         model: Its costs.
         most: Most parts of plans to go on with.
-        known: Cost of a plan that is known, so that parts that cost more need not be gone on with.
+        known_cost: Cost of a plan that is known, so that parts that cost more need not be gone on with.
 
     Returns:
         The plan; None when all cost more than ``known``.
@@ -86,7 +86,7 @@ def exhaustive(
     if any(len(transition.queries) > MAX_QUERIES for transition in problem.transitions):
         raise WorkloadTooLargeError
     looks = 0
-    too_much = known * (1 + 1e-9)
+    too_much = known_cost * (1 + 1e-9)
     over: dict[tuple[int, _QSets], float] = {}
     evaluated: dict[object, float] = {}
     pricer = Pricer(problem, model)
@@ -118,7 +118,7 @@ def exhaustive(
                     if seen not in evaluated:
                         evaluated[seen] = _at(pricer, state, choice)
                     total += evaluated[seen]
-                if total > too_much or not all(_is_valid(problem, other, choice) for other in around):
+                if total > too_much or not all(_is_valid(problem, judged, choice) for judged in around):
                     continue
                 key = tuple(item for item in choice.items() if item[0] in matter)
                 if key not in longer or total < longer[key][0]:
@@ -128,10 +128,10 @@ def exhaustive(
         parts = longer
     if not parts:
         return None
-    _, path = min(parts.values(), key=lambda found: found[0])
+    _, path = min(parts.values(), key=lambda part: part[0])
     by_number = dict(zip(order, path, strict=True))
-    found = tuple(TransitionPlan(t.source, t.target, by_number[n]) for n, t in enumerate(problem.transitions))
-    return plan_of(problem, "exhaustive", labels_of(problem, SharingPlan("exhaustive", found)))
+    transitions = tuple(TransitionPlan(t.source, t.target, by_number[n]) for n, t in enumerate(problem.transitions))
+    return plan_of(problem, "exhaustive", labels_of(problem, SharingPlan("exhaustive", transitions)))
 
 
 def _still_matter(problem: Problem, chosen: Sequence[int]) -> Iterator[int]:
@@ -163,35 +163,35 @@ def _has_all(problem: Problem, state: int, chosen: Sequence[int]) -> bool:
 
 def _finished(problem: Problem, number: int, chosen: Sequence[int]) -> list[int]:
     """Transitions whose Q-sets can be judged now that ``number`` has been chosen."""
-    sources = {other: problem.transitions[other].source for other in chosen}
+    sources = {earlier: problem.transitions[earlier].source for earlier in chosen}
     return [
-        other
-        for other, source in sources.items()
-        if _has_all(problem, source, chosen) and (other == number or not _has_all(problem, source, chosen[:-1]))
+        earlier
+        for earlier, source in sources.items()
+        if _has_all(problem, source, chosen) and (earlier == number or not _has_all(problem, source, chosen[:-1]))
     ]
 
 
-def _divisions(problem: Problem, fewest: int, number: int, known: Mapping[int, _QSets]) -> Iterator[_QSets]:
+def _divisions(problem: Problem, fewest: int, number: int, qsets_of: Mapping[int, _QSets]) -> Iterator[_QSets]:
     """All ways to divide the queries of a transition, as far as what is known allows them."""
     transition = problem.transitions[number]
     snapshots: set[int] = {transition.source}
-    for other, link in enumerate(problem.transitions):
+    for neighbour, link in enumerate(problem.transitions):
         if link.target == transition.source:
             snapshots |= (
-                {qset.snapshot for qset in known[other] if qset.snapshot not in (None, BURST)}
-                if other in known
+                {qset.snapshot for qset in qsets_of[neighbour] if qset.snapshot not in (None, BURST)}
+                if neighbour in qsets_of
                 else set(range(len(problem.template.states)))
             )
     for blocks in _partitions(transition.queries):
         choices: list[list[int | None]] = []
         for block in blocks:
-            mine: list[int | None] = [None] if len(block) == 1 else []
+            snapshots_of: list[int | None] = [None] if len(block) == 1 else []
             if len(block) >= fewest and problem.plain[number] >= set(block):
-                mine += sorted(snapshots)
+                snapshots_of += sorted(snapshots)
                 loops = {loop.inside for query in block if (loop := problem.loop_of[query].get(number)) is not None}
                 if len(loops) == 1 and all(number in problem.loop_of[query] for query in block):
-                    mine.append(BURST)
-            choices.append(mine)
+                    snapshots_of.append(BURST)
+            choices.append(snapshots_of)
         for combination in product(*choices):
             yield tuple(QSet(block, snapshot) for block, snapshot in zip(blocks, combination, strict=True))
 
@@ -207,22 +207,22 @@ def _partitions(items: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]:
             yield (*blocks[:index], (first, *block), *blocks[index + 1 :])
 
 
-def _is_valid(problem: Problem, number: int, known: Mapping[int, _QSets]) -> bool:
+def _is_valid(problem: Problem, number: int, qsets_of: Mapping[int, _QSets]) -> bool:
     """Whether the Q-sets of a transition are valid, as `sparkext.planner.sharing.invalid.invalid` says."""
     source = problem.transitions[number].source
-    for qset in known[number]:
+    for qset in qsets_of[number]:
         if qset.snapshot is None or qset.snapshot == source:
             continue
         members = set(qset.queries)
         if qset.snapshot == BURST:
             loops = [problem.loop_of[query][number] for query in qset.queries]
-            if any(qset not in known[other] for other in loops[0].inside):
+            if any(qset not in qsets_of[neighbour] for neighbour in loops[0].inside):
                 return False
             if any(
                 query in q.queries and q.snapshot is not None
                 for query, loop in zip(qset.queries, loops, strict=True)
-                for other in loop.entering
-                for q in known[other]
+                for neighbour in loop.entering
+                for q in qsets_of[neighbour]
             ):
                 return False
             continue
@@ -230,24 +230,24 @@ def _is_valid(problem: Problem, number: int, known: Mapping[int, _QSets]) -> boo
             return False
         if not all(source in problem.passing[query] for query in members):
             return False
-        if not _begins(problem, source, qset, known):
+        if not _begins(problem, source, qset, qsets_of):
             return False
-        for other, link in enumerate(problem.transitions):
+        for neighbour, link in enumerate(problem.transitions):
             if link.target != source or not members & set(link.queries):
                 continue
-            if not any(q.snapshot == qset.snapshot and members <= set(q.queries) for q in known[other]):
+            if not any(q.snapshot == qset.snapshot and members <= set(q.queries) for q in qsets_of[neighbour]):
                 return False
     return True
 
 
-def _begins(problem: Problem, state: int, qset: QSet, known: Mapping[int, _QSets]) -> bool:
+def _begins(problem: Problem, state: int, qset: QSet, qsets_of: Mapping[int, _QSets]) -> bool:
     seen, todo = {state}, [state]
     while todo:
         here = todo.pop()
         for number, link in enumerate(problem.transitions):
-            if link.target != here or number not in known:
+            if link.target != here or number not in qsets_of:
                 continue
-            if not any(q.snapshot == qset.snapshot and set(q.queries) & set(qset.queries) for q in known[number]):
+            if not any(q.snapshot == qset.snapshot and set(q.queries) & set(qset.queries) for q in qsets_of[number]):
                 continue
             # What comes from another component has been found to begin there before.
             if link.source == qset.snapshot or problem.rank[link.source] < problem.rank[here]:
@@ -289,7 +289,7 @@ def _depends(problem: Problem, number: int) -> bool:
     )
 
 
-def _at(pricer: Pricer, state: int, known: Mapping[int, _QSets]) -> float:
+def _at(pricer: Pricer, state: int, qsets_of: Mapping[int, _QSets]) -> float:
     """Cost of the evaluations at a state, and of values over transitions to it of which `_depends` is true."""
     problem = pricer.problem
 
@@ -298,7 +298,7 @@ def _at(pricer: Pricer, state: int, known: Mapping[int, _QSets]) -> float:
             if state not in arrivals:
                 continue
             labels = {
-                number: _label(problem, number, next(qset for qset in known[number] if query in qset.queries))
+                number: _label(problem, number, next(qset for qset in qsets_of[number] if query in qset.queries))
                 for number in (*arrivals[state], *departures[state])
             }
             yield from pricer.evaluations(query, state, labels)

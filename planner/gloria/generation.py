@@ -37,9 +37,9 @@ def generate(graph: Graph, pool: Pool) -> None:
     state = problem.transitions[number].source
     plain = bits(problem.plain[number])
     ways: dict[tuple[int, ...], int] = {}
-    for query, found in arrivals(graph, pool).items():
-        if query in problem.plain[number] and state in problem.passing[query] and state in found:
-            ways[tuple(found[state])] = ways.get(tuple(found[state]), 0) | 1 << query
+    for query, sources in arrivals(graph, pool).items():
+        if query in problem.plain[number] and state in problem.passing[query] and state in sources:
+            ways[tuple(sources[state])] = ways.get(tuple(sources[state]), 0) | 1 << query
     for before in combinations(graph, pool):
         parts = _parts(graph, state, before, ways)
         for rule, shared in _divisions(graph, pool, state, plain, parts):
@@ -77,16 +77,16 @@ def combinations(graph: Graph, pool: Pool) -> Iterator[tuple[tuple[Node, ...], .
 def arrivals(graph: Graph, pool: Pool) -> dict[int, dict[int, list[int]]]:
     """Per query and state that transitions of a pool leave, from which of the preceding pools it comes there."""
     transitions = graph.problem.transitions
-    found: dict[int, dict[int, list[int]]] = {query: {} for query in pool.queries}
+    preceding: dict[int, dict[int, list[int]]] = {query: {} for query in pool.queries}
     states = {transitions[number].source for number in pool.transitions}
     for index, number in enumerate(pool.preceding):
         for link in (transitions[before] for before in graph.pools[number].transitions):
             if link.target not in states:
                 continue
             for query in link.queries:
-                if query in found and index not in found[query].setdefault(link.target, []):
-                    found[query][link.target].append(index)
-    return found
+                if query in preceding and index not in preceding[query].setdefault(link.target, []):
+                    preceding[query][link.target].append(index)
+    return preceding
 
 
 def connect(graph: Graph, pool: Pool, rule: str, shared: Iterable[Sharing], before: Sequence[Sequence[Node]]) -> None:
@@ -138,10 +138,10 @@ def _parts(
     parts: list[Sharing] = []
     for indexes, queries in ways.items():
         first, *others = [before[index][0] for index in indexes]
-        alike = [(queries & mine, snapshot) for mine, snapshot in first.sets]
+        alike = [(queries & sharing, snapshot) for sharing, snapshot in first.sets]
         for node in others:
-            alike = [(mine & more, own) for mine, own in alike for more, snapshot in node.sets if own == snapshot]
-        parts += [(part, snapshot) for mine, snapshot in alike for part in (mine & begun, mine & ~begun)]
+            alike = [(sharing & more, own) for sharing, own in alike for more, snapshot in node.sets if own == snapshot]
+        parts += [(part, snapshot) for sharing, snapshot in alike for part in (sharing & begun, sharing & ~begun)]
     fewest = graph.model.fewest
     return sorted([part for part in parts if part[0] and part[0].bit_count() >= fewest], key=_first)
 

@@ -118,7 +118,7 @@ def lightest_labels(problem: Problem, model: CostModel, pricer: Pricer, effort: 
     del model, effort  # the pricer knows the one, and one node of each pool is kept
     with suppress(BudgetSpentError):
         return search_paths(build(pricer, LIGHTEST, part=1.0))
-    return [dict.fromkeys(mine, ALONE) for mine in problem.mine]
+    return [dict.fromkeys(transitions, ALONE) for transitions in problem.mine]
 
 
 def _no_dearer(
@@ -163,7 +163,7 @@ class GraphSearch:
                 self.labels = search_paths(graph)
                 self.graph = graph
         if self.graph is None:
-            self.labels = [dict.fromkeys(mine, ALONE) for mine in given.mine]
+            self.labels = [dict.fromkeys(transitions, ALONE) for transitions in given.mine]
 
     def found(
         self,

@@ -75,9 +75,9 @@ class Node:
         self.labels = {query: qset.snapshot for qset in self.shared for query in qset.queries}
         self.sets = tuple([(bits(qset.queries), qset.snapshot) for qset in self.shared if qset.snapshot is not None])
         self.masks = {ALONE: bits(self.queries)}
-        for mine, snapshot in self.sets:
-            self.masks[snapshot] = self.masks.get(snapshot, 0) | mine
-            self.masks[ALONE] ^= mine
+        for queries, snapshot in self.sets:
+            self.masks[snapshot] = self.masks.get(snapshot, 0) | queries
+            self.masks[ALONE] ^= queries
 
     @property
     def qsets(self) -> tuple[QSet, ...]:
@@ -194,7 +194,7 @@ class Graph:
     def propagation(self, number: int, node: Node, queries: int) -> float:
         """Cost of what goes over a transition, as far as some queries need it, which are given as bits."""
         wanted = queries & self.users(number)
-        shared = [self._over(number, snapshot, mine & wanted) for mine, snapshot in node.sets if mine & wanted]
+        shared = [self._over(number, snapshot, sharing & wanted) for sharing, snapshot in node.sets if sharing & wanted]
         return self._alone(number, node.masks[ALONE] & wanted) + sum(shared)
 
     def _alone(self, number: int, queries: int) -> float:
@@ -258,7 +258,7 @@ class Graph:
     def _out_of(self, before: Node, after: Node | None, between: int) -> float:
         """What leaving a Kleene sub-pattern costs beyond what is paid inside it."""
         sharing = between & ~before.masks.get(ALONE, 0)
-        seen = () if after is None else tuple((label, mine & sharing) for label, mine in after.masks.items())
+        seen = () if after is None else tuple((label, queries & sharing) for label, queries in after.masks.items())
         key = (before, None if after is None else after.pool, seen)
         if key in self._memo:
             return self._memo[key]
@@ -286,9 +286,9 @@ class Graph:
         if after is None:
             return Departure(False, (), ends)
         pool = self.pools[after.pool]
-        mine = tuple(n for n in self.problem.departures[query].get(state, ()) if n in pool.transitions)
+        departing = tuple(n for n in self.problem.departures[query].get(state, ()) if n in pool.transitions)
         label = after.label(query)
-        return Departure(bool(mine) and label == state, mine if label is ALONE else (), ends)
+        return Departure(bool(departing) and label == state, departing if label is ALONE else (), ends)
 
     def _ends(self, pool: Pool, query: int) -> bool:
         return any(state in self.problem.ends[query] for state in self._states(pool))
@@ -322,10 +322,10 @@ class Graph:
 
 def _users(pairs: Iterable[tuple[int, Iterable[int]]]) -> dict[int, int]:
     """Per state all the queries that come with it, as bits."""
-    found: dict[int, int] = {}
+    queries_at: dict[int, int] = {}
     for state, queries in pairs:
-        found[state] = found.get(state, 0) | bits(queries)
-    return found
+        queries_at[state] = queries_at.get(state, 0) | bits(queries)
+    return queries_at
 
 
 Rule: TypeAlias = Callable[[Graph, Pool], None]

@@ -21,12 +21,12 @@ def plan_components(graph: Graph, pool: Pool) -> None:
     coming = arrivals(graph, pool)
     anything, only = _inside(graph, pool, coming)
     entering: dict[tuple[int, int], int] = {}
-    for query, mine in coming.items():
-        for way in ((state, index) for state, indexes in mine.items() for index in indexes):
+    for query, preceding in coming.items():
+        for way in ((state, index) for state, indexes in preceding.items() for index in indexes):
             entering[way] = entering.get(way, 0) | 1 << query
     for before in combinations(graph, pool):
         ways = [(state, queries, before[index][0].masks) for (state, index), queries in entering.items()]
-        outer = {label for _, queries, masks in ways for label, mine in masks.items() if mine & queries} - {ALONE}
+        outer = {label for _, queries, masks in ways for label, having in masks.items() if having & queries} - {ALONE}
         connect(graph, pool, "not shared", (), before)
         for snapshot in (*states, *sorted(label for label in outer if label is not None and label not in states)):
             if graph.problem.budget.is_spent(graph.part):
@@ -54,11 +54,11 @@ def _inside(graph: Graph, pool: Pool, coming: Mapping[int, Mapping[int, object]]
     here = set(pool.transitions)
     anything, only = 0, dict[int, int]()
     for query in pool.queries:
-        mine = [number for number in problem.mine[query] if number in here]
-        if any(query not in problem.plain[number] for number in mine):
+        inner = [number for number in problem.mine[query] if number in here]
+        if any(query not in problem.plain[number] for number in inner):
             continue
-        reached = {problem.transitions[number].target for number in mine}.union(coming[query])
-        sources = {problem.transitions[number].source for number in mine}
+        reached = {problem.transitions[number].target for number in inner}.union(coming[query])
+        sources = {problem.transitions[number].source for number in inner}
         begin = [source for source in sources if source not in problem.passing[query] or source not in reached]
         if not begin:
             anything |= 1 << query

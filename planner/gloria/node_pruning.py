@@ -13,9 +13,9 @@ def prune_nodes(graph: Graph, pool: Pool) -> None:
     """Prune nodes of a pool."""
     nodes = graph.nodes[pool.number]
     for node in nodes:
-        for other in nodes:
-            if other is not node and other.pruned_by is None and _is_better(graph, other, node):
-                node.pruned_by = other
+        for rival in nodes:
+            if rival is not node and rival.pruned_by is None and _is_better(graph, rival, node):
+                node.pruned_by = rival
                 break
 
 
@@ -24,4 +24,4 @@ def _is_better(graph: Graph, node: Node, than: Node) -> bool:
         return False
     events = graph.problem.events
     pairs = zip(node.sets, than.sets, strict=True)
-    return all(events[mine] <= events[other] for (_, mine), (_, other) in pairs)
+    return all(events[state] <= events[than_state] for (_, state), (_, than_state) in pairs)

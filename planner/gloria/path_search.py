@@ -46,8 +46,8 @@ def search_paths(graph: Graph) -> list[Labelling]:
         tuple(_path(graph, min(graph.kept(pool.number), key=promise), promise))
         for pool, promise in product(through, (_weight, _weight_with_a_way_on))
     )
-    found = [_labels(graph, path) for path in paths]
-    return min(found, key=graph.pricer.cost) if found else [{} for _ in graph.problem.template.queries]
+    candidates = [_labels(graph, path) for path in paths]
+    return min(candidates, key=graph.pricer.cost) if candidates else [{} for _ in graph.problem.template.queries]
 
 
 def _weight(node: Node) -> tuple[int, float]:
@@ -96,11 +96,11 @@ def _labels(graph: Graph, path: Sequence[Node]) -> list[Labelling]:
                 labels[query][number] = node.label(query)
     while True:
         users: dict[object, list[int]] = {}
-        for query, mine in enumerate(labels):
-            known = forms(problem, query, mine)
-            if known is None:
-                labels[query] = dict.fromkeys(mine, ALONE)
-            for form in (known or {}).values():
+        for query, own in enumerate(labels):
+            form_of = forms(problem, query, own)
+            if form_of is None:
+                labels[query] = dict.fromkeys(own, ALONE)
+            for form in (form_of or {}).values():
                 users.setdefault(form, []).append(query)
         few = {query for queries in users.values() if len(queries) < graph.model.fewest for query in queries}
         if not few:

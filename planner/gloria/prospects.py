@@ -17,15 +17,15 @@ MAX_TRANSITIONS = 10_000
 
 def too_large(problem: Problem) -> frozenset[int]:
     """The queries that have too many transitions to look for what they might share."""
-    return frozenset(query for query, mine in enumerate(problem.mine) if len(mine) > MAX_TRANSITIONS)
+    return frozenset(query for query, transitions in enumerate(problem.mine) if len(transitions) > MAX_TRANSITIONS)
 
 
 def without_prospects(problem: Problem, model: CostModel) -> frozenset[int]:
     """The queries that may as well go alone: no plan in which they share costs less."""
     links = [tuple(queries) for queries in problem.plain]
-    found: set[int] = set()
+    hopeless: set[int] = set()
     for queries in put_together(len(problem.mine), links):
         transitions = {number for query in queries for number in problem.mine[query]}
         if not any(model.may_pay(problem, number) for number in transitions if problem.plain[number]):
-            found.update(queries)
-    return frozenset(found)
+            hopeless.update(queries)
+    return frozenset(hopeless)

@@ -53,16 +53,16 @@ def _as_given(ordered: Canonical, searched: HamletSearch) -> HamletSearch:
     def numbered(queries: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(sorted(ordered.queries[query] for query in queries))
 
-    apart = (replace(one, query=ordered.queries[one.query]) for one in searched.not_planned)
+    apart = (replace(entry, query=ordered.queries[entry.query]) for entry in searched.not_planned)
     return HamletSearch(
-        tuple(sorted(apart, key=lambda one: one.query)),
+        tuple(sorted(apart, key=lambda entry: entry.query)),
         tuple(
             replace(
-                one,
-                state=ordered.states[one.state],
-                queries=numbered(one.queries),
-                shared=tuple(sorted(map(numbered, one.shared))),
+                entry,
+                state=ordered.states[entry.state],
+                queries=numbered(entry.queries),
+                shared=tuple(sorted(map(numbered, entry.shared))),
             )
-            for one in searched.repeated
+            for entry in searched.repeated
         ),
     )

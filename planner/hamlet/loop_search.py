@@ -24,7 +24,7 @@ SIZES = 16
 
 def search(problem: Problem, pricer: Pricer) -> tuple[list[Labelling], HamletSearch]:
     """Labels that cost no more than if all go alone, per query, and how they were found; as far as the budget goes."""
-    labels: list[Labelling] = [dict.fromkeys(mine, ALONE) for mine in problem.mine]
+    labels: list[Labelling] = [dict.fromkeys(transitions, ALONE) for transitions in problem.mine]
     loops, not_planned = repeats(problem)
     cost = pricer.cost(labels)
     repeated: list[CommonLoop] = []
@@ -54,24 +54,24 @@ def _best(
     for query, loop in loops.items():
         groups.setdefault(loop.before, []).append(query)
     order = sorted(groups, key=lambda states: (sum(problem.events[state] for state in states), sorted(states)))
-    found: dict[int, tuple[tuple[int, ...], int, float]] = {}
+    priced: dict[int, tuple[tuple[int, ...], int, float]] = {}
 
     def price(sizes: Iterable[int]) -> int:
         """Price the first groups, so many of them, while the budget lasts; returns how many are best."""
         for size in sizes:
             sharing = [query for before in order[:size] for query in groups[before]]
-            if size in found or len(sharing) < 2 or (found and problem.budget.is_spent()):
+            if size in priced or len(sharing) < 2 or (priced and problem.budget.is_spent()):
                 continue
             label = problem.bursts.label_of(loops[query] for query in sharing)
             tried = list(labels)
             for query in sharing:
                 tried[query] = {**labels[query], **dict.fromkeys(loops[query].inside, label)}
-            found[size] = tuple(sorted(sharing)), label, pricer.cost(tried)
-        return min(found, key=lambda size: found[size][2])
+            priced[size] = tuple(sorted(sharing)), label, pricer.cost(tried)
+        return min(priced, key=lambda size: priced[size][2])
 
     step = max(1, len(order) // SIZES)
     near = price(range(len(order), 0, -step))
-    return found[price(range(max(1, near - step + 1), min(len(order), near + step - 1) + 1))]
+    return priced[price(range(max(1, near - step + 1), min(len(order), near + step - 1) + 1))]
 
 
 def _share(labels: list[Labelling], loops: Mapping[int, Loop], queries: tuple[int, ...], label: int) -> None:

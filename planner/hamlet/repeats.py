@@ -13,15 +13,15 @@ OUTSIDE = (Reason.SELECTION, Reason.SPAN, Reason.DIFFERENCE, Reason.EARLIER)
 
 def repeats(problem: Problem) -> tuple[dict[int, dict[int, Loop]], tuple[NotPlanned, ...]]:
     """Per state the queries that may share its loop, each with its loop; and the queries that have no such state."""
-    found: dict[int, dict[int, Loop]] = {}
+    having: dict[int, dict[int, Loop]] = {}
     apart: list[NotPlanned] = []
-    for query, mine in enumerate(problem.loops):
-        single = [loop for loop in mine if len(loop.states) == 1]
+    for query, loops in enumerate(problem.loops):
+        single = [loop for loop in loops if len(loop.states) == 1]
         for loop in single:
-            found.setdefault(loop.states[0], {})[query] = loop
+            having.setdefault(loop.states[0], {})[query] = loop
         if not single:
             apart.append(NotPlanned(query, _reason(problem, query)))
-    return dict(sorted(found.items())), tuple(apart)
+    return dict(sorted(having.items())), tuple(apart)
 
 
 def _reason(problem: Problem, query: int) -> Reason:
@@ -46,7 +46,7 @@ def _reason(problem: Problem, query: int) -> Reason:
     steps += [ways[state] for state in single for ways in (automaton.starts, automaton.ends) if state in ways]
     if any(condition != ALWAYS for condition in steps):
         return Reason.NOT
-    near = {other for state in single for other in (state, *automaton.follows[state])}
+    near = {target for state in single for target in (state, *automaton.follows[state])}
     if any(template.states[template_states[state]].step is not None for state in near):
         return Reason.PREV
     return Reason.NOTHING_IN_COMMON

@@ -900,15 +900,15 @@ class Completions:
 
     def has_lists(self, query: CompletionQuery) -> bool:
         """Whether a query asks for all events of witnesses."""
-        return any(self.slots[one.slot].is_list for one in query.shown)
+        return any(self.slots[measure.slot].is_list for measure in query.shown)
 
     def states_of(self, query: CompletionQuery) -> frozenset[int]:
         """The states that trends of a query come through."""
-        found: set[int] = set()
+        states: set[int] = set()
         todo = [end.state for end in query.ends]
         while todo:
             state = todo.pop()
-            if state not in found:
-                found.add(state)
+            if state not in states:
+                states.add(state)
                 todo += (link.cell for link in self.states[state].links)
-        return frozenset(found)
+        return frozenset(states)

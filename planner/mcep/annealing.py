@@ -57,8 +57,8 @@ def total(patterns: Sequence[TargetPattern], plans: Sequence[LocalPlan], expecte
 def _total(nodes: Iterable[tuple[Iterable[Kinds], float]], expected: Expected) -> float:
     """As `total`, of the nodes of each plan with the part of the longest window that it needs."""
     parts: dict[Kinds, float] = {}
-    for mine, part in nodes:
-        for node in mine:
+    for plan_nodes, part in nodes:
+        for node in plan_nodes:
             parts[node] = max(parts.get(node, 0.0), part)
     return sum(expected(node, part) for node, part in parts.items())
 
@@ -107,10 +107,10 @@ class _Search:
         self._costs: dict[tuple[Kinds, float], float] = {}
         self.plans = [self._local(pattern) for pattern in range(len(patterns))]
         self._common = {
-            (one, other): found
-            for other in range(len(patterns))
-            for one in range(other)
-            if (found := common(patterns[one].kinds, patterns[other].kinds))
+            (left, right): masks
+            for right in range(len(patterns))
+            for left in range(right)
+            if (masks := common(patterns[left].kinds, patterns[right].kinds))
         }
 
     def components(self) -> list[list[int]]:
@@ -130,15 +130,15 @@ class _Search:
         for _ in range(steps):
             if budget.is_spent():
                 return best
-            found = self._cost(plan | self._neighbour(plan, edges, random))
-            heat = max(heat, abs(found - cost))
+            changed_cost = self._cost(plan | self._neighbour(plan, edges, random))
+            heat = max(heat, abs(changed_cost - cost))
         for _ in range(steps):
             if budget.is_spent():
                 break
             changed = plan | self._neighbour(plan, edges, random)
-            found = self._cost(changed)
-            if found < cost or random.random() < exp((cost - found) / heat):
-                plan, cost = changed, found
+            changed_cost = self._cost(changed)
+            if changed_cost < cost or random.random() < exp((cost - changed_cost) / heat):
+                plan, cost = changed, changed_cost
                 if cost < least:
                     least, best = cost, plan
             heat *= COOLING
@@ -173,7 +173,7 @@ class _Search:
 
     def _is_shared(self, plan: Mapping[int, LocalPlan], pattern: int, positions: int) -> bool:
         node = self._patterns[pattern].node(positions)
-        return any(other != pattern and node in self._nodes_of(other, plan[other]) for other in plan)
+        return any(sharer != pattern and node in self._nodes_of(sharer, plan[sharer]) for sharer in plan)
 
     def _local(self, pattern: int, fixed: tuple[int, ...] = ()) -> LocalPlan:
         """The best plan of a pattern by itself with some sets of positions among its nodes."""

@@ -8,21 +8,21 @@ MOST = 1000
 """Most common sub-patterns of two patterns; of others there is no word."""
 
 
-def common(one: Kinds, other: Kinds) -> tuple[tuple[int, int], ...]:
+def common(left: Kinds, right: Kinds) -> tuple[tuple[int, int], ...]:
     """The common sub-patterns of two patterns, but for the empty one: each as the positions in either, as bits.
 
     They are all subsets of the maximal ones. Of those with equal classes, the first is taken.
     """
-    found: dict[Kinds, tuple[int, int]] = {}
+    positions_of: dict[Kinds, tuple[int, int]] = {}
     todo: list[tuple[Kinds, int, int, int, int]] = [((), 0, 0, 0, 0)]
-    while todo and len(found) < MOST:
-        kinds, mine, others, begin, other_begin = todo.pop()
-        for position in range(begin, len(one)):
-            kind = one[position]
-            if kind not in other[other_begin:] or (*kinds, kind) in found:
+    while todo and len(positions_of) < MOST:
+        kinds, left_positions, right_positions, begin, other_begin = todo.pop()
+        for position in range(begin, len(left)):
+            kind = left[position]
+            if kind not in right[other_begin:] or (*kinds, kind) in positions_of:
                 continue
-            at = other.index(kind, other_begin)
-            masks = mine | 1 << position, others | 1 << at
-            found[(*kinds, kind)] = masks
+            at = right.index(kind, other_begin)
+            masks = left_positions | 1 << position, right_positions | 1 << at
+            positions_of[(*kinds, kind)] = masks
             todo.append(((*kinds, kind), *masks, position + 1, at + 1))
-    return tuple(found.values())
+    return tuple(positions_of.values())

@@ -30,32 +30,32 @@ def match_plan(
         expected: Numbers of partial matches.
         classes: What the kinds of the patterns are.
     """
-    made: dict[Kinds, tuple[Kinds, Kinds, tuple[int, ...]]] = {}
+    halves: dict[Kinds, tuple[Kinds, Kinds, tuple[int, ...]]] = {}
     for pattern, plan in zip(patterns, plans, strict=True):
         for left, right in plan.joins:
             both = pattern.node(left | right)
             among = (position for position in range(len(pattern.kinds)) if (left | right) >> position & 1)
             indexes = tuple(index for index, position in enumerate(among) if left >> position & 1)
-            made.setdefault(both, (pattern.node(left), pattern.node(right), indexes))
+            halves.setdefault(both, (pattern.node(left), pattern.node(right), indexes))
     reach: dict[Kinds, float] = {}
     part: dict[Kinds, float] = {}
-    for query, mine in roots.items():
+    for query, own_roots in roots.items():
         within = lengths[query]
-        for pattern_number, _ in mine:
+        for pattern_number, _ in own_roots:
             pattern = patterns[pattern_number]
             todo = [pattern.kinds]
             while todo:
                 node = todo.pop()
                 reach[node] = max(reach.get(node, 0), inf if within is None else within)
                 part[node] = max(part.get(node, 0.0), pattern.part)
-                todo += made[node][:2] if node in made else ()
+                todo += halves[node][:2] if node in halves else ()
     order = sorted(reach, key=lambda node: (len(node), repr(node)))
     number = {node: index for index, node in enumerate(order)}
     nodes = [
         MatchNode(
             classes=tuple(classes[kind] for kind in node),
-            children=(number[made[node][0]], number[made[node][1]]) if node in made else None,
-            indexes=made[node][2] if node in made else (),
+            children=(number[halves[node][0]], number[halves[node][1]]) if node in halves else None,
+            indexes=halves[node][2] if node in halves else (),
             within=None if reach[node] == inf else int(reach[node]),
             expected=expected(node, part[node]),
         )

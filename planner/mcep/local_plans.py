@@ -48,16 +48,16 @@ def best_order(length: int, price: Price, fixed: Sequence[int] = ()) -> LocalPla
     """The cheapest order of so many positions in which each of the ``fixed`` sets comes first, within the next."""
     if length > LONGEST_ORDERED:
         return order_plan(_by_least_added(length, price, fixed))
-    known: dict[int, tuple[float, tuple[int, ...]]] = {0: (0.0, ())}
+    cheapest: dict[int, tuple[float, tuple[int, ...]]] = {0: (0.0, ())}
     for mask in range(1, 1 << length):
-        if all(mask & one in (mask, one) for one in fixed):
+        if all(mask & fixed_set in (mask, fixed_set) for fixed_set in fixed):
             cost, last, order = min(
-                (known[rest][0], position, known[rest][1])
+                (cheapest[rest][0], position, cheapest[rest][1])
                 for position in members(mask)
-                if (rest := mask & ~(1 << position)) in known
+                if (rest := mask & ~(1 << position)) in cheapest
             )
-            known[mask] = cost + price(mask), (*order, last)
-    return order_plan(known[(1 << length) - 1][1])
+            cheapest[mask] = cost + price(mask), (*order, last)
+    return order_plan(cheapest[(1 << length) - 1][1])
 
 
 def _by_least_added(length: int, price: Price, fixed: Sequence[int]) -> list[int]:
@@ -65,7 +65,7 @@ def _by_least_added(length: int, price: Price, fixed: Sequence[int]) -> list[int
     mask = 0
     for within in (*sorted(fixed, key=int.bit_count), (1 << length) - 1):
         while left := members(within & ~mask):
-            position = min(left, key=lambda one: (price(mask | 1 << one), one))
+            position = min(left, key=lambda candidate: (price(mask | 1 << candidate), candidate))
             order.append(position)
             mask |= 1 << position
     return order
@@ -76,23 +76,23 @@ def best_tree(length: int, price: Price, fixed: Sequence[int] = ()) -> LocalPlan
 
     Of any two of these, one is in the other, or they have nothing in common.
     """
-    known: dict[int, tuple[float, int]] = {}
+    cheapest: dict[int, tuple[float, int]] = {}
     for mask in range(1, 1 << length):
-        if not all(mask & one in (0, mask, one) for one in fixed):
+        if not all(mask & fixed_set in (0, mask, fixed_set) for fixed_set in fixed):
             continue
         if mask & (mask - 1) == 0:
-            known[mask] = price(mask), 0
+            cheapest[mask] = price(mask), 0
             continue
-        ways = (half for half in _halves(mask) if half in known and mask ^ half in known)
-        cost, half = min((known[half][0] + known[mask ^ half][0], half) for half in ways)
-        known[mask] = cost + price(mask), half
+        ways = (half for half in _halves(mask) if half in cheapest and mask ^ half in cheapest)
+        cost, half = min((cheapest[half][0] + cheapest[mask ^ half][0], half) for half in ways)
+        cheapest[mask] = cost + price(mask), half
     nodes: list[int] = []
     joins: list[tuple[int, int]] = []
     todo = [(1 << length) - 1]
     while todo:
         mask = todo.pop()
         nodes.append(mask)
-        half = known[mask][1]
+        half = cheapest[mask][1]
         if half:
             joins.append((half, mask ^ half))
             todo += (half, mask ^ half)

@@ -39,16 +39,16 @@ class MatchSearch:
         """The partial matches that are built for the shown queries."""
         del template, model  # what is built has been counted in partial matches
         users = self.plan.users()
-        shown = [index for index, mine in enumerate(users) if audience.concerns(mine)]
+        shown = [index for index, queries in enumerate(users) if audience.concerns(queries)]
         lines = tuple(_lines(self, users, shown)) if self.plan.roots else ()
         return Report(lines, {"mcep": _document(self, users, shown)})
 
 
-def _lines(found: MatchSearch, users: list[set[int]], shown: list[int]) -> Iterator[str]:
-    nodes = found.plan.nodes
+def _lines(search: MatchSearch, users: list[set[int]], shown: list[int]) -> Iterator[str]:
+    nodes = search.plan.nodes
     yield (
-        f"  MCEP: matches are built by {found.by}, then aggregated; {count(len(nodes), 'step', 'steps')}, "
-        f"{amount(found.plan.matches)} partial matches expected in a group and window"
+        f"  MCEP: matches are built by {search.by}, then aggregated; {count(len(nodes), 'step', 'steps')}, "
+        f"{amount(search.plan.matches)} partial matches expected in a group and window"
     )
     for index in shown[:MAX_NODES]:
         node = nodes[index]
@@ -59,15 +59,15 @@ def _lines(found: MatchSearch, users: list[set[int]], shown: list[int]) -> Itera
     if len(shown) > MAX_NODES:
         yield f"    and {len(shown) - MAX_NODES} steps more, which EXPLAIN SHARING JSON has"
     yield (
-        f"    {amount(found.by_themselves)} if each query had its own best order and nothing were shared, "
-        f"{amount(found.as_written)} if each took events in the order of its pattern"
+        f"    {amount(search.by_themselves)} if each query had its own best order and nothing were shared, "
+        f"{amount(search.as_written)} if each took events in the order of its pattern"
     )
 
 
-def _document(found: MatchSearch, users: list[set[int]], shown: list[int]) -> dict[str, Any]:
-    nodes = found.plan.nodes
+def _document(search: MatchSearch, users: list[set[int]], shown: list[int]) -> dict[str, Any]:
+    nodes = search.plan.nodes
     return {
-        "by": found.by,
+        "by": search.by,
         "steps": [
             {
                 "events": list(map(str, nodes[index].classes)),
@@ -77,9 +77,9 @@ def _document(found: MatchSearch, users: list[set[int]], shown: list[int]) -> di
             }
             for index in shown
         ],
-        "partial_matches": found.plan.matches,
-        "by_themselves": found.by_themselves,
-        "as_written": found.as_written,
+        "partial_matches": search.plan.matches,
+        "by_themselves": search.by_themselves,
+        "as_written": search.as_written,
     }
 
 

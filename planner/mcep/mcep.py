@@ -48,26 +48,28 @@ class Mcep:
         cost of sharing nothing, which is lower nearly always.
         """
         classes = _Classes(problem)
-        known, reasons = _known(problem, classes)
-        sought, lengths = _sought(problem, known), _lengths(problem)
+        labelled, reasons = _known(problem, classes)
+        sought, lengths = _sought(problem, labelled), _lengths(problem)
         orders, trees = (_annealed(problem, sought, best, classes.expected) for best in (best_order, best_tree))
         plans = {
-            name: match_plan(sought.patterns, found.plans, sought.of_query, lengths, classes.expected, classes.of)
-            for name, found in (("orders", orders), ("trees", trees))
-            if found is not None
+            name: match_plan(sought.patterns, annealed.plans, sought.of_query, lengths, classes.expected, classes.of)
+            for name, annealed in (("orders", orders), ("trees", trees))
+            if annealed is not None
         }
         by = min(plans, key=lambda name: plans[name].matches * (1 + 1e-9 * (name == "trees")))
         apart = tuple(NotPlanned(query, reason) for query, reason in sorted(reasons.items()))
-        own = [sought.patterns[pattern] for mine in sought.of_query.values() for pattern, _ in mine]
+        own = [sought.patterns[pattern] for own_patterns in sought.of_query.values() for pattern, _ in own_patterns]
         matching = MatchSearch(
             plans[by],
             apart,
             by,
             by_themselves=sum(_alone(pattern, classes.expected) for pattern in own),
-            as_written=sum(total([one], [order_plan(range(len(one.kinds)))], classes.expected) for one in own),
+            as_written=sum(
+                total([pattern], [order_plan(range(len(pattern.kinds)))], classes.expected) for pattern in own
+            ),
         )
         price = 1.0 if model.name == PaperCosts.name else NANOSECONDS
-        cost = _cost_of(problem, model, [one.query for one in apart]) + price * plans[by].matches
+        cost = _cost_of(problem, model, [alone.query for alone in apart]) + price * plans[by].matches
         plan = replace(share_nothing(problem.template), optimizer=self.name)
         return PlanResult(plan, cost, matching, matches=matching.plan)
 
@@ -83,10 +85,10 @@ class _Classes:
 
     def __init__(self, problem: Problem) -> None:
         events = {state.event: number for state, number in zip(problem.template.states, problem.events, strict=True)}
-        known = sorted(events, key=repr)
-        self.of: dict[Hashable, EventClass] = dict(enumerate(known))
-        self.numbers = {event: number for number, event in enumerate(known)}
-        self.expected = PartialMatches({number: events[event] for number, event in enumerate(known)})
+        ordered = sorted(events, key=repr)
+        self.of: dict[Hashable, EventClass] = dict(enumerate(ordered))
+        self.numbers = {event: number for number, event in enumerate(ordered)}
+        self.expected = PartialMatches({number: events[event] for number, event in enumerate(ordered)})
 
 
 _Labelled: TypeAlias = "list[tuple[Kinds, tuple[str, ...]]]"
@@ -95,22 +97,22 @@ _Labelled: TypeAlias = "list[tuple[Kinds, tuple[str, ...]]]"
 
 def _known(problem: Problem, classes: _Classes) -> tuple[dict[int, _Labelled], dict[int, Reason]]:
     """By query, the words of those whose matches are built, and the reasons why those of others are not."""
-    found: dict[int, _Labelled] = {}
+    labelled: dict[int, _Labelled] = {}
     reasons: dict[int, Reason] = {}
     for query in range(len(problem.template.queries)):
-        mine = words(problem, query)
+        spelt = words(problem, query)
         if problem.most_matches is None:
             reasons[query] = Reason.STREAM
-        elif isinstance(mine, Reason):
-            reasons[query] = mine
+        elif isinstance(spelt, Reason):
+            reasons[query] = spelt
         else:
-            named: _Labelled = [(tuple(map(classes.numbers.__getitem__, word.classes)), word.labels) for word in mine]
+            named: _Labelled = [(tuple(map(classes.numbers.__getitem__, word.classes)), word.labels) for word in spelt]
             part = _part(problem, query)
             if max(_alone(TargetPattern(kinds, part), classes.expected) for kinds, _ in named) > problem.most_matches:
                 reasons[query] = Reason.TOO_MANY_MATCHES
             else:
-                found[query] = named
-    return found, reasons
+                labelled[query] = named
+    return labelled, reasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,16 +128,16 @@ class _Patterns:
     of_query: dict[int, list[tuple[int, tuple[str, ...]]]]
 
 
-def _sought(problem: Problem, known: dict[int, _Labelled]) -> _Patterns:
+def _sought(problem: Problem, labelled: dict[int, _Labelled]) -> _Patterns:
     parts: dict[Kinds, float] = {}
-    for query, mine in known.items():
-        for kinds, _ in mine:
+    for query, own_words in labelled.items():
+        for kinds, _ in own_words:
             parts[kinds] = max(parts.get(kinds, 0.0), _part(problem, query))
     order = sorted(parts, key=lambda kinds: (len(kinds), repr(kinds)))
     number = {kinds: index for index, kinds in enumerate(order)}
     return _Patterns(
         tuple(TargetPattern(kinds, parts[kinds]) for kinds in order),
-        {query: [(number[kinds], labels) for kinds, labels in mine] for query, mine in known.items()},
+        {query: [(number[kinds], labels) for kinds, labels in own_words] for query, own_words in labelled.items()},
     )
 
 

@@ -39,5 +39,5 @@ class PartialMatches:
         """How many there are of some classes in a window that is ``part`` of the longest one."""
         tuples = prod(self.events[kind] * part for kind in kinds)
         for position, kind in enumerate(kinds) if self.selectivity else ():
-            tuples *= prod(self.selectivity.get(frozenset((kind, other)), 1.0) for other in kinds[:position])
+            tuples *= prod(self.selectivity.get(frozenset((kind, earlier)), 1.0) for earlier in kinds[:position])
         return tuples / factorial(len(kinds)) if self.are_ordered else tuples

@@ -40,13 +40,13 @@ def words(problem: Problem, query: int) -> tuple[Word, ...] | Reason:
         return reason
     automaton = template.automata[query]
     paths: list[tuple[int, ...]] = [(state,) for state in automaton.starts]
-    found: set[tuple[str, ...]] = set()
+    spelt: set[tuple[str, ...]] = set()
     while paths:
         path = paths.pop()
         if path[-1] in automaton.ends:
-            found.add(tuple(automaton.labels[state] for state in path))
+            spelt.add(tuple(automaton.labels[state] for state in path))
         paths += [(*path, state) for state in automaton.follows[path[-1]]]
-        if len(path) > MAX_EVENTS or len(found) > MAX_WORDS:
+        if len(path) > MAX_EVENTS or len(spelt) > MAX_WORDS:
             return Reason.INFINITE
-    known = dict(template.queries[query].classes)
-    return tuple(Word(labels, tuple(known[label] for label in labels)) for labels in sorted(found))
+    class_of = dict(template.queries[query].classes)
+    return tuple(Word(labels, tuple(class_of[label] for label in labels)) for labels in sorted(spelt))

@@ -129,13 +129,13 @@ def _possible(node: Operand) -> frozenset[bool | None]:
         case PrevAttribute(absent=absent):
             return frozenset((None,)) if absent else _ANY
         case Constant(value, kind):
-            known = _ANY - {None} if kind is not ValueKind.FLAG else frozenset((bool(value),))
-            return frozenset((None,)) if value is None else known
+            values = _ANY - {None} if kind is not ValueKind.FLAG else frozenset((bool(value),))
+            return frozenset((None,)) if value is None else values
     operands = [_possible(operand) for operand in node.operands]
     match node.operation:
         case Operation.AND | Operation.OR:
             stops = node.operation is Operation.OR
-            return frozenset(_joined(one, other, stops) for one in operands[0] for other in operands[1])
+            return frozenset(_joined(left, right, stops) for left in operands[0] for right in operands[1])
         case Operation.NOT:
             return frozenset(None if value is None else not value for value in operands[0])
         case Operation.IS_NULL:
@@ -149,8 +149,8 @@ def _possible(node: Operand) -> frozenset[bool | None]:
     return null | (_ANY - {None} if all(operand - {None} for operand in operands) else frozenset())
 
 
-def _joined(one: bool | None, other: bool | None, stops: bool) -> bool | None:
+def _joined(left: bool | None, right: bool | None, stops: bool) -> bool | None:
     """Three-valued AND, or OR when ``stops`` is True: the value that decides by itself."""
-    if stops in (one, other):
+    if stops in (left, right):
         return stops
-    return None if one is None or other is None else not stops
+    return None if left is None or right is None else not stops

@@ -25,23 +25,23 @@ def bargained(choices: Choices, rounds: int, order: Sequence[int]) -> list[Price
     costs = choices.costs
     part = [0.0] * len(costs)
     users = [0] * len(costs)
-    for mine, numbers in zip(choices.options, choices.numbers, strict=True):
+    for own_options, numbers in zip(choices.options, choices.numbers, strict=True):
         for number in numbers:
-            users[number] += mine[0].users
+            users[number] += own_options[0].users
     chosen: list[Priced | None] = [None] * len(choices.options)
     for finished in range(rounds):
         if finished and choices.budget.is_spent():
             break
         before = list(chosen)
         for query in order:
-            mine, numbers = choices.options[query], choices.numbers[query]
-            many = mine[0].users
+            own_options, numbers = choices.options[query], choices.numbers[query]
+            many = own_options[0].users
             old = chosen[query]
             for number in numbers if old is None else old.common:
                 users[number] -= many
             for number in numbers:
                 part[number] = costs[number] * many / (users[number] + many)
-            best = least_of(mine, part)
+            best = least_of(own_options, part)
             for number in best.common:
                 users[number] += many
             chosen[query] = best
@@ -55,4 +55,6 @@ def bargained(choices: Choices, rounds: int, order: Sequence[int]) -> list[Price
         few = [any(payers[form] < choices.fewest for form in option.forms) for option in result]
         if not any(few):
             return result
-        result = [mine[0] if bad else o for mine, o, bad in zip(choices.options, result, few, strict=True)]
+        result = [
+            own_options[0] if bad else o for own_options, o, bad in zip(choices.options, result, few, strict=True)
+        ]

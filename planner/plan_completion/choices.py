@@ -68,10 +68,10 @@ class Choices:
         self.queries = queries
         payers: Counter[object] = Counter()
         users: Counter[int] = Counter()
-        for mine, many in zip(options, map(len, queries), strict=True):
-            bundles = {bundle for option in mine for bundle in option.bundles}
+        for own_options, many in zip(options, map(len, queries), strict=True):
+            bundles = {bundle for option in own_options for bundle in option.bundles}
             payers.update({key for bundle in bundles for key, _ in (*bundle.own, *bundle.of_forms)})
-            users.update(dict.fromkeys({form for option in mine for form in option.forms}, many))
+            users.update(dict.fromkeys({form for option in own_options for form in option.forms}, many))
         numbers: dict[object, int] = {}
         self.costs: list[float] = []
 
@@ -89,10 +89,10 @@ class Choices:
             return private, common
 
         self.options: list[list[Priced]] = []
-        for mine, together in zip(options, queries, strict=True):
+        for own_options, together in zip(options, queries, strict=True):
             split: dict[Bundle, tuple[float, list[int]]] = {}
             priced: list[Priced] = []
-            for option in mine:
+            for option in own_options:
                 if fewest > 1 and any(users[form] < fewest for form in option.forms):
                     continue
                 forms = tuple([number(form, 0.0) for form in sorted(option.forms)]) if fewest > 1 else ()
@@ -105,7 +105,9 @@ class Choices:
                     common += shared
                 priced.append(Priced(option.labels, len(together), private, tuple(common), forms))
             self.options.append(priced)
-        self.numbers = [list(dict.fromkeys(n for option in mine for n in option.common)) for mine in self.options]
+        self.numbers = [
+            list(dict.fromkeys(n for option in own_options for n in option.common)) for own_options in self.options
+        ]
 
     def cost(self, chosen: Sequence[Priced]) -> float:
         """Of one option for each; infinite when a form has too few users."""
@@ -120,16 +122,18 @@ class Choices:
 
     def labels(self, chosen: Sequence[Priced]) -> list[Labels]:
         """Per query the labels that a choice gives it, where others might share."""
-        found = {
+        labels_of = {
             query: option.labels for queries, option in zip(self.queries, chosen, strict=True) for query in queries
         }
-        return [found[query] for query in sorted(found)]
+        return [labels_of[query] for query in sorted(labels_of)]
 
     def choice(self, labels: Sequence[Labels]) -> list[Priced]:
         """The choice that gives the queries their labels; where it would be one for several, the first one's."""
         return [
-            next(o for o in mine if all(labels[queries[0]][number] == label for number, label in o.labels.items()))
-            for queries, mine in zip(self.queries, self.options, strict=True)
+            next(
+                o for o in own_options if all(labels[queries[0]][number] == label for number, label in o.labels.items())
+            )
+            for queries, own_options in zip(self.queries, self.options, strict=True)
         ]
 
     def groups(self) -> Iterator[list[int]]:

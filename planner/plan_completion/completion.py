@@ -85,25 +85,25 @@ def complete(
     cores = [core(problem, model.fewest, query) for query in range(len(labels))]
     candidates, every = _candidates(problem, model.fewest, cores, effort)
     groups: dict[object, list[int]] = {}
-    for query, mine in enumerate(cores):
+    for query, own_core in enumerate(cores):
         # To choose the same for queries that pay alike leaves less to choose, and hardly ever loses anything.
-        groups.setdefault(query if every or model.merges else mine, []).append(query)
-    known: list[list[Option]] = []
+        groups.setdefault(query if every or model.merges else own_core, []).append(query)
+    options_of: list[list[Option]] = []
     for query, *_ in groups.values():
-        mine = cores[query]
-        given = {number: labels[query][number] for number in mine.transitions}
-        distinct = {tuple(some.values()): (some, numbers) for some, numbers in candidates[mine]}
+        own_core = cores[query]
+        given = {number: labels[query][number] for number in own_core.transitions}
+        distinct = {tuple(some.values()): (some, numbers) for some, numbers in candidates[own_core]}
         distinct.setdefault(tuple(given.values()), (given, forms(problem, query, labels[query]) or {}))
-        all_mine = options(problem, pricer, query, mine, distinct.values(), given)
-        known.append(all_mine if every else promising(all_mine, given))
-    choices = Choices(model.fewest, known, list(groups.values()), problem.budget)
+        all_options = options(problem, pricer, query, own_core, distinct.values(), given)
+        options_of.append(all_options if every else promising(all_options, given))
+    choices = Choices(model.fewest, options_of, list(groups.values()), problem.budget)
     # Groups of queries that have nothing in common with others are small, also in many large workloads.
     proof = searched(choices, labels, effort, effort.looks if every else effort.looks // LARGE)
-    found = [
+    completed = [
         {**dict.fromkeys(problem.mine[query], ALONE), **inner}
         for query, inner in enumerate(choices.labels(proof.chosen))
     ]
-    return Completion(found, proof.bound if every else None, proof.looked_at)
+    return Completion(completed, proof.bound if every else None, proof.looked_at)
 
 
 def searched(choices: Choices, labels: Sequence[Labels], effort: Effort, looks: int) -> Proof:
@@ -117,7 +117,7 @@ def searched(choices: Choices, labels: Sequence[Labels], effort: Effort, looks: 
     """
     chosen = choices.choice(labels)
     if choices.cost(chosen) == float("inf"):
-        chosen = [mine[0] for mine in choices.options]
+        chosen = [own_options[0] for own_options in choices.options]
     order = range(len(choices.options))
     begins = [chosen]
     begins += (bargained(choices, effort.rounds, way) for way in (order, order[::-1]) if not choices.budget.is_spent())
@@ -133,17 +133,17 @@ _Candidates: TypeAlias = dict[Core, list[_Labels]]
 
 def _candidates(problem: Problem, fewest: int, cores: Sequence[Core], effort: Effort) -> tuple[_Candidates, bool]:
     """Labels to choose from, and whether they are all that there are."""
-    representatives = {mine: query for query, mine in reversed(list(enumerate(cores)))}
-    if len(cores) <= effort.queries and all(len(mine.transitions) <= effort.transitions for mine in cores):
+    representatives = {own_core: query for query, own_core in reversed(list(enumerate(cores)))}
+    if len(cores) <= effort.queries and all(len(own_core.transitions) <= effort.transitions for own_core in cores):
         with suppress(TooManyLabelsError):
             return {c: _of_core(c, all_labels(problem, fewest, query)) for c, query in representatives.items()}, True
     most = max(FEWEST_LABELS, effort.labels // len(cores)) if cores else 0
     return {c: _of_core(c, some_labels(problem, fewest, q, most)) for c, q in representatives.items()}, False
 
 
-def _of_core(mine: Core, found: Iterable[_Labels]) -> list[_Labels]:
-    inner = [({number: some[number] for number in mine.transitions}, numbers) for some, numbers in found]
-    return [(dict.fromkeys(mine.transitions, ALONE), {}), *inner]
+def _of_core(own_core: Core, valid: Iterable[_Labels]) -> list[_Labels]:
+    inner = [({number: some[number] for number in own_core.transitions}, numbers) for some, numbers in valid]
+    return [(dict.fromkeys(own_core.transitions, ALONE), {}), *inner]
 
 
 def promising(options: list[Option], given: Labelling) -> list[Option]:

@@ -58,23 +58,23 @@ class _Change:
 
     def leaders(self) -> list[tuple[int, Priced]]:
         """Options that others might follow, each with a query; those that most queries are interested in first."""
-        found: dict[tuple[int, ...], tuple[int, Priced]] = {}
-        for query, mine in enumerate(self._choices.options):
-            for option in mine:
+        leader_of: dict[tuple[int, ...], tuple[int, Priced]] = {}
+        for query, own_options in enumerate(self._choices.options):
+            for option in own_options:
                 if option.common:
-                    found.setdefault(option.common, (query, option))
+                    leader_of.setdefault(option.common, (query, option))
         interest = {number: len(queries) for number, queries in self._interested.items()}
-        return sorted(found.values(), key=lambda leader: -sum(interest[number] for number in leader[1].common))
+        return sorted(leader_of.values(), key=lambda leader: -sum(interest[number] for number in leader[1].common))
 
     def best_of(self, query: int) -> Priced:
         """The best option of a query given what others pay for."""
-        mine, costs, due = self._choices.options[query], self._choices.costs, self._due
-        self.looks += len(mine)
-        own, many = self.chosen[query].common, mine[0].users
+        own_options, costs, due = self._choices.options[query], self._choices.costs, self._due
+        self.looks += len(own_options)
+        own, many = self.chosen[query].common, own_options[0].users
         alone = [number for number in own if self.users[number] == many]
         for number in alone:
             due[number] = costs[number]
-        best = least_of(mine, due)
+        best = least_of(own_options, due)
         for number in alone:
             due[number] = 0.0
         return best
@@ -89,11 +89,11 @@ class _Change:
             due[number] = 0.0
         cost_of = due.__getitem__
         for follower in sorted({q for number in offered for q in self._interested[number]} - {query}):
-            mine, own = self._choices.options[follower], self.chosen[follower]
-            self.looks += len(mine)
+            own_options, own = self._choices.options[follower], self.chosen[follower]
+            self.looks += len(own_options)
             # What it pays for already is not worth leaving for something that costs as much.
             best, least = own, own.private + sum(map(cost_of, own.common))
-            for option in mine:
+            for option in own_options:
                 cost = option.private + sum(map(cost_of, option.common))
                 if cost < least and all(form in offered or users[form] for form in option.forms):
                     best, least = option, cost

@@ -59,11 +59,11 @@ class Core:
 
 def core(problem: Problem, fewest: int, query: int) -> Core:
     """The core of a query, when a Q-set has at least ``fewest`` queries."""
-    mine = tuple(number for number in problem.mine[query] if can_share(problem, fewest, query, number))
-    inner = frozenset(mine)
-    links = [problem.transitions[number] for number in mine]
+    shareable = tuple(number for number in problem.mine[query] if can_share(problem, fewest, query, number))
+    inner = frozenset(shareable)
+    links = [problem.transitions[number] for number in shareable]
     return Core(
-        mine,
+        shareable,
         tuple(
             (
                 state,
@@ -87,7 +87,7 @@ def options(
     problem: Problem,
     pricer: Pricer,
     query: int,
-    mine: Core,
+    own_core: Core,
     candidates: Iterable[tuple[Labelling, Mapping[int, int]]],
     given: Labelling,
 ) -> list[Option]:
@@ -98,18 +98,18 @@ def options(
         problem: The problem.
         pricer: Of its cost model.
         query: The query.
-        mine: Its core.
+        own_core: Its core.
         candidates: Labels of the core, each with the forms that they give; the first share nothing.
         given: Those of the candidates that the query has in the plan to begin with.
     """
     alone: Labelling = dict.fromkeys(problem.mine[query], ALONE)
-    around = {state for state, *_ in mine.states}
+    around = {state for state, *_ in own_core.states}
     rest = [
         pricer.at(query, (state, pricer.behind(query, state, alone, {})), alone, {})
         for state in problem.arrivals[query]
         if state not in around
     ]
-    inner = set(mine.transitions)
+    inner = set(own_core.transitions)
     spots = [
         (
             state,
@@ -119,25 +119,25 @@ def options(
         for state in sorted(around)
     ]
     ends = {number: (problem.transitions[number].source, problem.transitions[number].target) for number in inner}
-    found: list[Option] = []
+    priced: list[Option] = []
     # Where nothing is shared, all is as in the first option, but for totals that are equal as long as it is.
     nothing: dict[int, Bundle] = {}
-    for some, known in candidates:
-        if known and some != given and problem.budget.is_spent(OPTIONS_PART):
+    for some, form_of in candidates:
+        if form_of and some != given and problem.budget.is_spent(OPTIONS_PART):
             continue
         labels = {**alone, **some}
-        touched = {state for number in known for state in ends[number]}
+        touched = {state for number in form_of for state in ends[number]}
         bundles: list[Bundle] = []
         for state, arriving, leaving in spots:
-            behind = pricer.behind(query, state, labels, known)
+            behind = pricer.behind(query, state, labels, form_of)
             bundle = nothing.get(state) if state not in touched and not behind else None
             if bundle is None:
-                bundle = pricer.at(query, spot(state, arriving, leaving, labels, known, behind), labels, known)
-            if not known:
+                bundle = pricer.at(query, spot(state, arriving, leaving, labels, form_of, behind), labels, form_of)
+            if not form_of:
                 nothing[state] = bundle
             bundles.append(bundle)
-        found.append(Option(some, frozenset(known.values()), (*rest, *bundles)))
-    return found
+        priced.append(Option(some, frozenset(form_of.values()), (*rest, *bundles)))
+    return priced
 
 
 class TooManyLabelsError(Exception):
@@ -171,23 +171,25 @@ def all_labels(
         if number not in sharable:
             return [ALONE]
         source = transitions[number].source
-        found: list[int | None] = [ALONE, source]
+        snapshots: list[int | None] = [ALONE, source]
         around = bursts.get(number, [])
         if around:
             loop = problem.loop_of[query][number]
-            chosen = {labels[other] for other in loop.inside if other in labels}
+            chosen = {labels[sibling] for sibling in loop.inside if sibling in labels}
             if any(map(is_burst, chosen)):
                 return list(chosen)
-            if not chosen and all(labels.get(other) is ALONE for other in loop.entering):
-                found += around
+            if not chosen and all(labels.get(sibling) is ALONE for sibling in loop.entering):
+                snapshots += around
         if source in passing:
-            known = {labels[before] for before in arrivals[source] if before in labels}
-            if len(known) == 1:
-                found += [snapshot for snapshot in known if snapshot not in (ALONE, source) and not is_burst(snapshot)]
-            elif not known and arrivals[source]:
+            arriving = {labels[before] for before in arrivals[source] if before in labels}
+            if len(arriving) == 1:
+                snapshots += [
+                    snapshot for snapshot in arriving if snapshot not in (ALONE, source) and not is_burst(snapshot)
+                ]
+            elif not arriving and arrivals[source]:
                 # Only what comes round a cycle gets here.
-                found += [state for state in arrivals if state != source]
-        return found
+                snapshots += [state for state in arrivals if state != source]
+        return snapshots
 
     def fits(number: int) -> bool:
         """Whether nothing that is passed on from the target was taken to come in another way."""
@@ -200,9 +202,9 @@ def all_labels(
         return all(snapshot in (ALONE, target, label) for snapshot in passed_on)
 
     for _ in _labelled(numbers, labels, choices, fits):
-        known = forms(problem, query, labels)
-        if known is not None:
-            yield dict(labels), known
+        form_of = forms(problem, query, labels)
+        if form_of is not None:
+            yield dict(labels), form_of
 
 
 def _labelled(
@@ -250,9 +252,9 @@ def some_labels(
     most are kept. Up to half are those of loops that are shared by bursts.
     """
     transitions = problem.transitions
-    mine = [(n, transitions[n].source, can_share(problem, fewest, query, n)) for n in problem.mine[query]]
-    sources = list(dict.fromkeys(source for _, source, may in mine if may))
-    carriers = list(_carriers(problem, query, {number for number, _, may in mine if may}, sources))
+    steps = [(n, transitions[n].source, can_share(problem, fewest, query, n)) for n in problem.mine[query]]
+    sources = list(dict.fromkeys(source for _, source, may in steps if may))
+    carriers = list(_carriers(problem, query, {number for number, _, may in steps if may}, sources))
     seen: set[tuple[int | None, ...]] = set()
 
     def one_state() -> Iterator[Labelling]:
@@ -265,20 +267,20 @@ def some_labels(
         yield from (_spread(carriers, {first: first, second: second}) for first, second in combinations(sources, 2))
 
     def new(ways: Iterable[Labelling], most: int) -> list[tuple[Labelling, Mapping[int, int]]]:
-        found: list[tuple[Labelling, Mapping[int, int]]] = []
-        for out in islice(ways, MAX_LABELS // max(1, len(mine))):
+        simplest: list[tuple[Labelling, Mapping[int, int]]] = []
+        for out in islice(ways, MAX_LABELS // max(1, len(steps))):
             if problem.budget.is_spent(OPTIONS_PART):
                 break
             shown = tuple(map(out.get, sources))
             if shown not in seen:
                 seen.add(shown)
-                labels = {number: out.get(source) if may else ALONE for number, source, may in mine}
-                known = forms(problem, query, labels)
-                if known is not None:
-                    found.append((labels, known))
-        if len(found) > most:
-            found.sort(key=lambda way: -len(way[1]))
-        return found[:most]
+                labels = {number: out.get(source) if may else ALONE for number, source, may in steps}
+                form_of = forms(problem, query, labels)
+                if form_of is not None:
+                    simplest.append((labels, form_of))
+        if len(simplest) > most:
+            simplest.sort(key=lambda way: -len(way[1]))
+        return simplest[:most]
 
     bursts = list(islice(_burst_labels(problem, fewest, query), most // 2))
     most -= len(bursts)
@@ -287,37 +289,45 @@ def some_labels(
         simple += new(two_states(), most - len(simple))
     if not bursts or len(simple) == most:
         return bursts + simple
-    both = (_with_loops(problem, query, one, other) for one, _ in simple for other, _ in bursts)
+    both = (
+        _with_loops(problem, query, simple_labels, burst_labels)
+        for simple_labels, _ in simple
+        for burst_labels, _ in bursts
+    )
     distinct = {tuple(labels[number] for number in problem.mine[query]): labels for labels in both}
-    for one, _ in bursts:
-        distinct.pop(tuple(one[number] for number in problem.mine[query]), None)
-    valid = ((labels, known) for labels in distinct.values() if (known := forms(problem, query, labels)) is not None)
+    for burst_labels, _ in bursts:
+        distinct.pop(tuple(burst_labels[number] for number in problem.mine[query]), None)
+    valid = (
+        (labels, form_of) for labels in distinct.values() if (form_of := forms(problem, query, labels)) is not None
+    )
     return bursts + simple + list(islice(valid, most - len(simple)))
 
 
 def _burst_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[Labelling, Mapping[int, int]]]:
     """Labels of a query that shares by bursts alone: all its loops, or one, beginning with those ended most often."""
-    mine = [loop for loop in problem.loops[query] if all(can_share(problem, fewest, query, n) for n in loop.inside)]
-    every = [dict.fromkeys(loop.inside, label) for loop in mine for label in reversed(problem.bursts.labels(loop))]
-    if len(mine) > 1:
-        every.insert(0, {n: problem.bursts.labels(loop)[-1] for loop in mine for n in loop.inside})
+    shareable = [
+        loop for loop in problem.loops[query] if all(can_share(problem, fewest, query, n) for n in loop.inside)
+    ]
+    every = [dict.fromkeys(loop.inside, label) for loop in shareable for label in reversed(problem.bursts.labels(loop))]
+    if len(shareable) > 1:
+        every.insert(0, {n: problem.bursts.labels(loop)[-1] for loop in shareable for n in loop.inside})
     for some in every:
         labels: Labelling = {**dict.fromkeys(problem.mine[query], ALONE), **some}
-        known = forms(problem, query, labels)
-        if known is not None:
-            yield labels, known
+        form_of = forms(problem, query, labels)
+        if form_of is not None:
+            yield labels, form_of
 
 
 def _with_loops(problem: Problem, query: int, labels: Labels, by_bursts: Labels) -> Labelling:
     """Labels with those of loops that are shared by bursts: values go to them, and from them."""
-    found = dict(labels)
+    combined = dict(labels)
     for loop in problem.loops[query]:
         if is_burst(by_bursts[loop.inside[0]]):
             for state in loop.states:
-                found.update({n: ALONE for n in problem.departures[query][state] if found[n] != state})
-            found.update(dict.fromkeys(loop.entering, ALONE))
-            found.update({number: by_bursts[number] for number in loop.inside})
-    return found
+                combined.update({n: ALONE for n in problem.departures[query][state] if combined[n] != state})
+            combined.update(dict.fromkeys(loop.entering, ALONE))
+            combined.update({number: by_bursts[number] for number in loop.inside})
+    return combined
 
 
 def can_share(problem: Problem, fewest: int, query: int, number: int) -> bool:
@@ -350,7 +360,7 @@ def _spread(carriers: Iterable[tuple[int, tuple[int, ...]]], given: Labelling) -
         for state, before in guessed:
             if state not in unknown:
                 continue
-            coming = {out.get(other) for other in before if other not in unknown}
+            coming = {out.get(arriving) for arriving in before if arriving not in unknown}
             if coming:
                 around |= not unknown.isdisjoint(before)
                 out[state] = coming.pop() if len(coming) == 1 else ALONE
@@ -363,7 +373,7 @@ def _spread(carriers: Iterable[tuple[int, tuple[int, ...]]], given: Labelling) -
         changed = False
         for state, before in guessed:
             label = out.get(state)
-            if label is not ALONE and any(out.get(other) != label for other in before):
+            if label is not ALONE and any(out.get(arriving) != label for arriving in before):
                 out[state] = ALONE
                 changed = True
     return out

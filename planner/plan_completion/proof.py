@@ -84,16 +84,16 @@ class _Search:
             # An option without which the bound is above the cost of a known choice cannot be part of a better one.
             slack = self._slack() - self.bound
             kept = [
-                [o for o, value in zip(mine, values, strict=True) if value - min(values) <= slack]
-                for mine, values in zip(self._options, left, strict=True)
+                [o for o, value in zip(own_options, values, strict=True) if value - min(values) <= slack]
+                for own_options, values in zip(self._options, left, strict=True)
             ]
-            if any(not mine for mine in kept):
+            if any(not own_options for own_options in kept):
                 break
             shrunk = sum(map(len, kept)) < sum(map(len, self._options))
             self._options = kept
             if not shrunk:
                 break
-        if self.bound >= self._slack() or any(not mine for mine in self._options):
+        if self.bound >= self._slack() or any(not own_options for own_options in self._options):
             self.bound = self.cost
             return
         order = sorted(range(len(self._options)), key=lambda index: len(self._options[index]))
@@ -138,8 +138,8 @@ class _Search:
                 break
             if self._looks >= self._effort or self._choices.budget.is_spent():
                 return min(lowest, bound)
-            found = self._branch(
+            lower_bound = self._branch(
                 {**taken, index: option}, order, private + option.private, paid | frozenset(option.common)
             )
-            lowest = min(lowest, found)
+            lowest = min(lowest, lower_bound)
         return lowest

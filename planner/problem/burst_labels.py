@@ -42,8 +42,8 @@ class Bursts:
         self._endings: list[frozenset[int]] = []
         self.are_all = True
         groups: dict[tuple[int, ...], dict[frozenset[int], None]] = {}
-        for mine in loops:
-            for loop in mine:
+        for query_loops in loops:
+            for loop in query_loops:
                 groups.setdefault(loop.inside, {})[loop.before] = None
         self._of: dict[tuple[int, ...], list[int]] = {}
         for shape, sets in groups.items():

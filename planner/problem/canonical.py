@@ -45,14 +45,14 @@ class Canonical:
 
     def qsets(self, qsets: Iterable[QSet]) -> tuple[QSet, ...]:
         """Q-sets by the numbers of their queries and states as given, ordered."""
-        found = [
+        renumbered = [
             QSet(
                 self.numbered(qset.queries),
                 qset.snapshot if qset.snapshot in (None, BURST) else self.states[qset.snapshot],
             )
             for qset in qsets
         ]
-        return tuple(sorted(found, key=lambda qset: qset.queries))
+        return tuple(sorted(renumbered, key=lambda qset: qset.queries))
 
 
 def canonical(problem: Problem) -> Canonical:

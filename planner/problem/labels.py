@@ -33,7 +33,7 @@ def forms(problem: Problem, query: int, labels: Labels) -> dict[int, int] | None
     Queries have a form in common when it has the same number. The conditions are those of
     `sparkext.planner.sharing.invalid.invalid`.
     """
-    found: dict[int, int] = {}
+    form_of: dict[int, int] = {}
     come: dict[int, _Way] = {}
     plain, passing, starts = problem.plain, problem.passing[query], problem.starts[query]
     arrivals, transitions, numbers = problem.arrivals[query], problem.transitions, problem.forms
@@ -47,7 +47,7 @@ def forms(problem: Problem, query: int, labels: Labels) -> dict[int, int] | None
             way = _in_loop(problem, query, transition, labels)
             if way is None:
                 return None
-            found[transition] = numbers.setdefault((transition, snapshot, *way), len(numbers))
+            form_of[transition] = numbers.setdefault((transition, snapshot, *way), len(numbers))
             continue
         source = transitions[transition].source
         by = begun = 0
@@ -55,12 +55,12 @@ def forms(problem: Problem, query: int, labels: Labels) -> dict[int, int] | None
             before = arrivals[source]
             if not before or source not in passing:
                 return None
-            for other in before:
-                if labels[other] != snapshot:
+            for arriving in before:
+                if labels[arriving] != snapshot:
                     return None
-                if other in come:
-                    more, started = come[other]
-                    by |= more | 1 << other
+                if arriving in come:
+                    more, started = come[arriving]
+                    by |= more | 1 << arriving
                     begun |= started
                 else:
                     around = _around(problem, query, labels, source, snapshot)
@@ -71,8 +71,8 @@ def forms(problem: Problem, query: int, labels: Labels) -> dict[int, int] | None
             else:
                 begun |= (source in starts) << source
         come[transition] = (by, begun)
-        found[transition] = numbers.setdefault((transition, snapshot, by, begun), len(numbers))
-    return found
+        form_of[transition] = numbers.setdefault((transition, snapshot, by, begun), len(numbers))
+    return form_of
 
 
 _Way: TypeAlias = tuple[int, int]
@@ -123,11 +123,11 @@ def plan_of(problem: Problem, optimizer: str, labels: Sequence[Labels]) -> Shari
     Queries that go alone and have equal totals anyway are put together.
     """
     together: list[dict[tuple[int | None, int | None], list[int]]] = [{} for _ in problem.transitions]
-    for query, mine in enumerate(labels):
-        known = forms(problem, query, mine)
-        assert known is not None, f"labels of query {query} are not valid: {mine}"
-        for number, snapshot in mine.items():
-            together[number].setdefault((known.get(number), snapshot), []).append(query)
+    for query, own_labels in enumerate(labels):
+        form_of = forms(problem, query, own_labels)
+        assert form_of is not None, f"labels of query {query} are not valid: {own_labels}"
+        for number, snapshot in own_labels.items():
+            together[number].setdefault((form_of.get(number), snapshot), []).append(query)
     draft = SharingPlan(
         optimizer,
         tuple(
@@ -143,7 +143,10 @@ def plan_of(problem: Problem, optimizer: str, labels: Sequence[Labels]) -> Shari
         ),
     )
     blocks = equal_prefixes(problem.template, draft)
-    at = [dict(zip(row, mine, strict=True)) for row, mine in zip(problem.template.states_of, blocks, strict=True)]
+    at = [
+        dict(zip(row, own_labels, strict=True))
+        for row, own_labels in zip(problem.template.states_of, blocks, strict=True)
+    ]
 
     def divided(planned: TransitionPlan) -> Iterable[QSet]:
         for qset in planned.qsets:

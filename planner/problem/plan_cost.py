@@ -53,8 +53,8 @@ def _charges(
             yield from ((state, *charge) for charge in model.start(problem, query, state))
     labels = labels_of(problem, plan)
     entering = [
-        {n for loop in loops if is_burst(mine[loop.inside[0]]) for n in loop.entering}
-        for loops, mine in zip(problem.loops, labels, strict=True)
+        {n for loop in loops if is_burst(own_labels[loop.inside[0]]) for n in loop.entering}
+        for loops, own_labels in zip(problem.loops, labels, strict=True)
     ]
     for number, planned in enumerate(plan.transitions):
         for qset in planned.qsets:

@@ -106,24 +106,26 @@ class Pricer:
 
     def at(self, query: int, where: Spot, labels: Labels, forms: Mapping[int, int]) -> Bundle:
         """What a query has to pay for at a state, whose labels are valid and give it these forms."""
-        known = self._at[query].get(where)
-        if known is None:
-            known = self._at[query][where] = self._bundle(query, where, labels, forms)
-        return known
+        bundle = self._at[query].get(where)
+        if bundle is None:
+            bundle = self._at[query][where] = self._bundle(query, where, labels, forms)
+        return bundle
 
     def all(self, query: int, labels: Labels) -> list[Bundle]:
         """What a query has to pay for, state by state, with labels that are valid."""
         key = (query, *map(labels.__getitem__, self.problem.mine[query]))
         if key not in self._all:
-            known = forms(self.problem, query, labels)
-            assert known is not None, f"labels of query {query} are not valid: {labels}"
+            form_of = forms(self.problem, query, labels)
+            assert form_of is not None, f"labels of query {query} are not valid: {labels}"
             departures = self.problem.departures[query]
             self._all[key] = [
                 self.at(
                     query,
-                    spot(state, arriving, departures[state], labels, known, self.behind(query, state, labels, known)),
+                    spot(
+                        state, arriving, departures[state], labels, form_of, self.behind(query, state, labels, form_of)
+                    ),
                     labels,
-                    known,
+                    form_of,
                 )
                 for state, arriving in self.problem.arrivals[query].items()
             ]
@@ -132,8 +134,8 @@ class Pricer:
     def cost(self, labels: Sequence[Labels]) -> float:
         """Cost of the plan of valid labels, one set for each query."""
         paid: dict[Hashable, float] = {}
-        for query, mine in enumerate(labels):
-            for bundle in self.all(query, mine):
+        for query, own_labels in enumerate(labels):
+            for bundle in self.all(query, own_labels):
                 paid.update(bundle.own)
                 paid.update(bundle.of_forms)
         return sum(paid.values())

@@ -94,21 +94,22 @@ class Problem:
             for query in transition.queries:
                 links[query].append((transition.source, transition.target))
         return tuple(
-            tuple(strong_components(states, mine)) for states, mine in zip(self.template.states_of, links, strict=True)
+            tuple(strong_components(states, query_links))
+            for states, query_links in zip(self.template.states_of, links, strict=True)
         )
 
     @cached_property
     def loops(self) -> tuple[tuple[Loop, ...], ...]:
         """Per query its loops that can be shared by bursts, and that another query has."""
         every = enumerate(loops(self.template, self.steps))
-        found = [() if query in self.left_alone else mine for query, mine in every]
-        having = Counter(loop.inside for mine in found for loop in mine)
-        return tuple(tuple(loop for loop in mine if having[loop.inside] > 1) for mine in found)
+        candidates = [() if query in self.left_alone else query_loops for query, query_loops in every]
+        having = Counter(loop.inside for query_loops in candidates for loop in query_loops)
+        return tuple(tuple(loop for loop in query_loops if having[loop.inside] > 1) for query_loops in candidates)
 
     @cached_property
     def loop_of(self) -> tuple[dict[int, Loop], ...]:
         """Per query and transition inside a loop of it that can be shared by bursts, the loop."""
-        return tuple({number: loop for loop in mine for number in loop.inside} for mine in self.loops)
+        return tuple({number: loop for loop in query_loops for number in loop.inside} for query_loops in self.loops)
 
     @cached_property
     def bursts(self) -> Bursts:
@@ -190,21 +191,21 @@ class Problem:
             list(zip(blocks, states, strict=True))
             for blocks, states in zip(equal_prefixes(self.template), self.template.states_of, strict=True)
         ]
-        many = Counter(pair for mine in at for pair in mine)
-        return tuple(frozenset(state for block, state in mine if many[block, state] > 1) for mine in at)
+        many = Counter(pair for pairs in at for pair in pairs)
+        return tuple(frozenset(state for block, state in pairs if many[block, state] > 1) for pairs in at)
 
     def upstream(self, query: int, state: int) -> tuple[int, ...]:
         """The transitions by which a query may come to a state, from wherever, ascending."""
         key = (query, state)
         if key not in self._upstream:
-            found: set[int] = set()
+            reached: set[int] = set()
             todo = [state]
             while todo:
                 for number in self.arrivals[query][todo.pop()]:
-                    if number not in found:
-                        found.add(number)
+                    if number not in reached:
+                        reached.add(number)
                         todo.append(self.transitions[number].source)
-            self._upstream[key] = tuple(sorted(found))
+            self._upstream[key] = tuple(sorted(reached))
         return self._upstream[key]
 
     @cached_property
@@ -219,8 +220,8 @@ class Problem:
         return {state: tuple(numbers) for state, numbers in near.items()}
 
     def _of_queries(self, states: Sequence[Sequence[int]]) -> tuple[frozenset[int], ...]:
-        found: list[set[int]] = [set() for _ in self.template.queries]
+        states_of: list[set[int]] = [set() for _ in self.template.queries]
         for state, queries in enumerate(states):
             for query in queries:
-                found[query].add(state)
-        return tuple(map(frozenset, found))
+                states_of[query].add(state)
+        return tuple(map(frozenset, states_of))

@@ -51,29 +51,29 @@ def invalid(template: Template, plan: SharingPlan) -> Iterator[str]:
 def _invalid_bursts(template: Template, steps: Steps, plan: SharingPlan) -> Iterator[str]:
     """What is wrong with the Q-sets of a plan that are shared by bursts."""
     loop_at: list[dict[int, Loop]] = [
-        {number: loop for loop in mine for number in loop.inside} for mine in loops(template, steps)
+        {number: loop for loop in query_loops for number in loop.inside} for query_loops in loops(template, steps)
     ]
     for number, planned in enumerate(plan.transitions):
         for qset in planned.qsets:
             if qset.snapshot != BURST:
                 continue
             name = f"({template.states[planned.source]}, {template.states[planned.target]}), {qset}"
-            mine = [loop_at[query].get(number) for query in qset.queries]
-            first = mine[0]
-            if first is None or any(loop is None or loop.inside != first.inside for loop in mine):
+            query_loops = [loop_at[query].get(number) for query in qset.queries]
+            first = query_loops[0]
+            if first is None or any(loop is None or loop.inside != first.inside for loop in query_loops):
                 yield f"{name}: not in one loop of plain steps"
                 continue
-            if any(qset not in plan.transitions[other].qsets for other in first.inside):
+            if any(qset not in plan.transitions[entering].qsets for entering in first.inside):
                 yield f"{name}: not all of the loop is shared"
-            for query, loop in zip(qset.queries, mine, strict=True):
-                for other in () if loop is None else loop.entering:
-                    if any(query in q.queries and q.snapshot is not None for q in plan.transitions[other].qsets):
+            for query, loop in zip(qset.queries, query_loops, strict=True):
+                for entering in () if loop is None else loop.entering:
+                    if any(query in q.queries and q.snapshot is not None for q in plan.transitions[entering].qsets):
                         yield f"{name}: query {query} does not come to the loop alone"
 
 
 def _comes_in_one(before: TransitionPlan, qset: QSet) -> bool:
     """Whether a transition brings all of a Q-set in one over the same snapshots, or nothing of it."""
-    holding = [other for other in before.qsets if set(other.queries) & set(qset.queries)]
+    holding = [incoming for incoming in before.qsets if set(incoming.queries) & set(qset.queries)]
     if not holding:
         return True
     return len(holding) == 1 and holding[0].snapshot == qset.snapshot and set(qset.queries) <= set(holding[0].queries)

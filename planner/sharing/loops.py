@@ -34,22 +34,22 @@ class Loop:
 
 def loops(template: Template, steps: Steps) -> tuple[tuple[Loop, ...], ...]:
     """Per query its loops that can be shared: all states pass on what comes there, and all steps to them are plain."""
-    mine: list[list[int]] = [[] for _ in template.queries]
+    numbers_of: list[list[int]] = [[] for _ in template.queries]
     for number, transition in enumerate(template.transitions):
         for query in transition.queries:
-            mine[query].append(number)
-    return tuple(tuple(_loops(template, steps, query, numbers)) for query, numbers in enumerate(mine))
+            numbers_of[query].append(number)
+    return tuple(tuple(_loops(template, steps, query, numbers)) for query, numbers in enumerate(numbers_of))
 
 
-def _loops(template: Template, steps: Steps, query: int, mine: Sequence[int]) -> Iterator[Loop]:
+def _loops(template: Template, steps: Steps, query: int, numbers: Sequence[int]) -> Iterator[Loop]:
     """Those of a query with these transitions."""
-    links = [(template.transitions[number].source, template.transitions[number].target) for number in mine]
+    links = [(template.transitions[number].source, template.transitions[number].target) for number in numbers]
     around = {source for source, target in links if source == target}
     for states in strong_components(template.states_of[query], links):
         if len(states) == 1 and states[0] not in around:
             continue
         here = set(states)
-        arriving = [(n, source) for n, (source, target) in zip(mine, links, strict=True) if target in here]
+        arriving = [(n, source) for n, (source, target) in zip(numbers, links, strict=True) if target in here]
         entering = tuple((number, source) for number, source in arriving if source not in here)
         if all(steps.passes_on(query, state) for state in states) and all(
             steps.is_plain(query, source, template.transitions[number].target) for number, source in entering

@@ -66,10 +66,10 @@ class MatchPlan:
 
     def users(self) -> list[set[int]]:
         """Per node, the queries for which it is built."""
-        found: list[set[int]] = [set() for _ in self.nodes]
+        queries_of: list[set[int]] = [set() for _ in self.nodes]
         for root in self.roots:
-            found[root.node].add(root.query)
+            queries_of[root.node].add(root.query)
         for number in reversed(range(len(self.nodes))):
             for child in self.nodes[number].children or ():
-                found[child] |= found[number]
-        return found
+                queries_of[child] |= queries_of[number]
+        return queries_of

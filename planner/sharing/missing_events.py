@@ -18,18 +18,18 @@ def missing_events(template: Template, events: Mapping[EventClass, int]) -> list
         template: Template of the queries of the pass.
         events: How many the pass has found of each class.
     """
-    found: dict[EventClass, None] = {}
+    wanting: dict[EventClass, None] = {}
     for query in range(len(template.queries)):
         classes = dict.fromkeys(template.states[state].event for state in template.states_of[query])
-        missing = [one for one in classes if one.condition is None and events.get(one) == 0]
-        there = {one for one in classes if events.get(one) != 0}
-        if not any(events.get(one) for one in classes) or _may_have_trends(template, query, there):
+        missing = [event for event in classes if event.condition is None and events.get(event) == 0]
+        present = {event for event in classes if events.get(event) != 0}
+        if not any(events.get(event) for event in classes) or _may_have_trends(template, query, present):
             continue
-        would_be = there | set(missing)
+        would_be = present | set(missing)
         if _may_have_trends(template, query, would_be):
-            needed = [one for one in missing if not _may_have_trends(template, query, would_be - {one})]
-            found |= dict.fromkeys(needed or missing)
-    return list(found)
+            needed = [event for event in missing if not _may_have_trends(template, query, would_be - {event})]
+            wanting |= dict.fromkeys(needed or missing)
+    return list(wanting)
 
 
 def found_nothing(template: Template, query: int, events: Mapping[EventClass, int]) -> bool:
@@ -37,20 +37,20 @@ def found_nothing(template: Template, query: int, events: Mapping[EventClass, in
     return not any(events.get(template.states[state].event, 1) for state in template.states_of[query])
 
 
-def _may_have_trends(template: Template, query: int, there: Set[EventClass]) -> bool:
+def _may_have_trends(template: Template, query: int, present: Set[EventClass]) -> bool:
     """Whether a query may have a trend of events of some classes."""
-    mine = {state for state in template.states_of[query] if template.states[state].event in there}
+    possible = {state for state in template.states_of[query] if template.states[state].event in present}
     follows: dict[int, list[int]] = {}
-    for one in template.transitions:
-        if query in one.queries:
-            follows.setdefault(one.source, []).append(one.target)
-    todo = [state for state in mine if query in template.starts[state]]
+    for transition in template.transitions:
+        if query in transition.queries:
+            follows.setdefault(transition.source, []).append(transition.target)
+    todo = [state for state in possible if query in template.starts[state]]
     reached = set(todo)
     while todo:
         state = todo.pop()
         if query in template.ends[state]:
             return True
-        new = [target for target in follows.get(state, ()) if target in mine and target not in reached]
+        new = [target for target in follows.get(state, ()) if target in possible and target not in reached]
         reached.update(new)
         todo += new
     return False

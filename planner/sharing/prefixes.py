@@ -46,15 +46,15 @@ def _of_parts(template: Template, plan: SharingPlan | None) -> dict[tuple[int, i
         return {}
     entered = entered_in(plan)
     forms = {(q, t.target) for t in plan.transitions for s in t.qsets if s.snapshot is not None for q in s.queries}
-    found: dict[tuple[int, int], tuple[object, ...]] = {}
+    entered_at: dict[tuple[int, int], tuple[object, ...]] = {}
     for number, (marked, blocks) in enumerate(zip(template.marked, equal_prefixes(template), strict=True)):
         first: dict[tuple[int, int], tuple[int, int]] = {}
         for state, origin in enumerate(() if marked is None else marked.origins):
             here = (number, template.states_of[number][state])
             like = first.setdefault((origin, blocks[state]), here)
             if here in entered and like in entered and not {here, like} & forms:
-                found[here] = entered[like]
-    return found
+                entered_at[here] = entered[like]
+    return entered_at
 
 
 def taken_out(template: Template, number: int, state: int) -> object:
@@ -66,10 +66,10 @@ def taken_out(template: Template, number: int, state: int) -> object:
         return query.rows
     onwards = template.onwards(number, state)
     states = [template.states[template.states_of[number][target]] for target in onwards]
-    found = frozenset((s.event, s.step, c) for s, c in zip(states, onwards.values(), strict=True))
+    steps = frozenset((s.event, s.step, c) for s, c in zip(states, onwards.values(), strict=True))
     # The parts of a state lose the same events, even those that another part of it has found.
-    is_apart = template.marked[number] is not None and any(one.step is not None for one in states)
-    return (number, found) if is_apart else found
+    is_apart = template.marked[number] is not None and any(state_at.step is not None for state_at in states)
+    return (number, steps) if is_apart else steps
 
 
 def share_equal_prefixes(template: Template) -> SharingPlan:

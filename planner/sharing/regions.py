@@ -84,7 +84,7 @@ class Regions:
         """Per column of the region of a state's form, the state of the query whose total is meant there."""
         form = self.forms[query][state]
         column_of = self.bases[self.region_of[form.block]].blocks
-        own = {column_of[f.block]: other for other, f in self.forms[query].items() if f.block in column_of}
+        own = {column_of[f.block]: source for source, f in self.forms[query].items() if f.block in column_of}
         return own if form.snapshot is None else {0: form.snapshot} | own
 
     def inflows(self, query: int, state: int) -> dict[int, LinearForm]:
@@ -152,25 +152,25 @@ def regions(template: Template, plan: SharingPlan) -> Regions:
 
 def _in_loops(plan: SharingPlan) -> dict[tuple[int, int], tuple[object, ...]]:
     """Per query and state of the template in a loop that is shared by bursts, the Q-sets by which it is entered."""
-    found: dict[tuple[int, int], list[object]] = {}
+    entries: dict[tuple[int, int], list[object]] = {}
     for transition in plan.transitions:
         for qset in transition.qsets:
             for query in qset.queries if qset.snapshot == BURST else ():
-                found.setdefault((query, transition.target), []).append((transition.source, qset.queries))
-    return {node: (BURST, *entered) for node, entered in found.items()}
+                entries.setdefault((query, transition.target), []).append((transition.source, qset.queries))
+    return {node: (BURST, *entered) for node, entered in entries.items()}
 
 
 def _in_regions(forms: tuple[dict[int, LinearForm], ...]) -> Regions:
     """Blocks between which forms go are put into one region."""
-    links = {(mine[source].block, form.block) for mine in forms for form in mine.values() for source in form.sources}
-    blocks = len({form.block for mine in forms for form in mine.values()})
+    links = {(own[source].block, form.block) for own in forms for form in own.values() for source in form.sources}
+    blocks = len({form.block for own in forms for form in own.values()})
     together = put_together(blocks, list(links))
     of_block = {block: region for region, members in enumerate(together) for block in members}
-    known = tuple(of_block[block] for block in range(blocks))
-    sources = {one for one, _ in links}
-    every = [form for mine in forms for form in mine.values()]
-    starting = {known[form.block] for form in every if form.starts and form.snapshot is not None}
-    bursts = {known[form.block] for form in every if form.snapshot is None}
+    region_of = tuple(of_block[block] for block in range(blocks))
+    sources = {source for source, _ in links}
+    every = [form for own in forms for form in own.values()]
+    starting = {region_of[form.block] for form in every if form.starts and form.snapshot is not None}
+    bursts = {region_of[form.block] for form in every if form.snapshot is None}
     fed = {form.block for form in every if form.is_fed}
     bases = []
     for region, members in enumerate(together):
@@ -179,4 +179,4 @@ def _in_regions(forms: tuple[dict[int, LinearForm], ...]) -> Regions:
         columns = {block: column for column, block in enumerate((b for b in members if b in sources), first)}
         constant = first + len(columns) if region in starting else None
         bases.append(RegionBase(first + len(columns) + (region in starting), columns, constant, inflows))
-    return Regions(forms, known, tuple(bases))
+    return Regions(forms, region_of, tuple(bases))

@@ -119,18 +119,18 @@ def template_of(queries: Sequence[Query]) -> Template:
         )
         for query in queries
     )
-    both = [_with_ends(one, query) for one, query in zip(anchored, queries, strict=True)]
-    found = tuple(one for one, _ in both)
-    automata = tuple(one.automaton for one in found)
+    both = [_with_ends(automaton, query) for automaton, query in zip(anchored, queries, strict=True)]
+    taken_apart = tuple(automaton for automaton, _ in both)
+    automata = tuple(anchored.automaton for anchored in taken_apart)
     index: dict[State, int] = {}
     template_states: list[tuple[int, ...]] = []
-    for query, one in zip(queries, found, strict=True):
+    for query, apart in zip(queries, taken_apart, strict=True):
         classes, steps = dict(query.classes), dict(query.steps)
         uses: dict[tuple[EventClass, Step | None], int] = {}
         row: list[int] = []
-        for state, label in enumerate(one.automaton.labels):
+        for state, label in enumerate(apart.automaton.labels):
             what = classes[label], steps.get(label)
-            if state in one.missing and what[1] is not None and what[1].start is not None:
+            if state in apart.missing and what[1] is not None and what[1].start is not None:
                 what = what[1].start, None
             uses[what] = uses.get(what, 0) + 1
             row.append(index.setdefault(State(what[0], uses[what], what[1]), len(index)))
@@ -139,14 +139,14 @@ def template_of(queries: Sequence[Query]) -> Template:
     starts: list[list[int]] = [[] for _ in index]
     ends: list[list[int]] = [[] for _ in index]
     links: dict[tuple[int, int], list[int]] = {}
-    for number, (automaton, mine) in enumerate(zip(automata, template_states, strict=True)):
-        for state, template_state in enumerate(mine):
+    for number, (automaton, own_states) in enumerate(zip(automata, template_states, strict=True)):
+        for state, template_state in enumerate(own_states):
             if state in automaton.starts:
                 starts[template_state].append(number)
             if state in automaton.ends:
                 ends[template_state].append(number)
             for after in automaton.follows[state]:
-                links.setdefault((template_state, mine[after]), []).append(number)
+                links.setdefault((template_state, own_states[after]), []).append(number)
     return Template(
         queries=tuple(queries),
         automata=automata,
@@ -157,7 +157,7 @@ def template_of(queries: Sequence[Query]) -> Template:
         transitions=tuple(Transition(*link, tuple(links[link])) for link in sorted(links)),
         guards=tuple(guards),
         guard_names=tuple(name for _, name in guards.values()),
-        opens=tuple(one.opens for one in found),
+        opens=tuple(apart.opens for apart in taken_apart),
         marked=tuple(marked for _, marked in both),
     )
 

@@ -42,14 +42,14 @@ class Benefits:
 
     def __init__(self, problem: Problem, model: CostModel, pricer: Pricer, queries: Iterable[int]) -> None:
         """Price the queries by themselves; of ``queries`` there may be candidates."""
-        self.alone: list[Labelling] = [dict.fromkeys(mine, ALONE) for mine in problem.mine]
+        self.alone: list[Labelling] = [dict.fromkeys(own, ALONE) for own in problem.mine]
         self._problem = problem
         self._pricer = pricer
         self._merges = model.merges
-        paid = [pricer.all(query, mine) for query, mine in enumerate(self.alone)]
-        charges = [_charges(mine) for mine in paid]
-        self.cost = sum({key: cost for mine in charges for key, cost in mine.items()}.values())
-        self._payers = Counter(key for mine in charges for key in mine)
+        paid = [pricer.all(query, own) for query, own in enumerate(self.alone)]
+        charges = [_charges(own) for own in paid]
+        self.cost = sum({key: cost for own in charges for key, cost in own.items()}.values())
+        self._payers = Counter(key for own in charges for key in own)
         self._at = {query: dict(zip(problem.arrivals[query], paid[query], strict=True)) for query in queries}
 
     def of(self, candidate: Candidate) -> Benefit:
@@ -62,9 +62,9 @@ class Benefits:
             old, new = self._changes(query, candidate)
             if sum([bundle.own_cost for bundle in new]) < sum([bundle.own_cost for bundle in old]):
                 gaining.append(query)
-            mine = _charges(old)
-            before.update(mine)
-            leaving.update(mine.keys())
+            charges = _charges(old)
+            before.update(charges)
+            leaving.update(charges.keys())
             after.update(_charges(new))
         saved = sum([cost for key, cost in before.items() if leaving[key] == self._payers[key]])
         saved -= sum([cost for key, cost in after.items() if leaving[key] == self._payers[key]])
@@ -76,27 +76,28 @@ class Benefits:
 
     def together(self, chosen: Iterable[Candidate]) -> list[Labelling]:
         """Labels of all queries that share candidates between which there is no conflict."""
-        found = [dict(mine) for mine in self.alone]
+        labels = [dict(own) for own in self.alone]
         for candidate in chosen:
             for query in candidate.queries:
-                found[query].update(dict.fromkeys(candidate.transitions, candidate.states[0]))
-        return found
+                labels[query].update(dict.fromkeys(candidate.transitions, candidate.states[0]))
+        return labels
 
     def _changes(self, query: int, candidate: Candidate) -> tuple[list[Bundle], list[Bundle]]:
         """What a query pays at the states where a candidate changes that: when it goes alone, and with it."""
         problem, pricer, at = self._problem, self._pricer, self._at[query]
         labels = self.labels(query, [candidate])
-        known = forms(problem, query, labels)
-        assert known is not None, f"query {query} does not have {candidate} as plain steps"
+        form_of = forms(problem, query, labels)
+        assert form_of is not None, f"query {query} does not have {candidate} as plain steps"
         changed = list(candidate.states)
         if self._merges:
             # What comes behind is no longer equal to totals of queries that do not share.
             changed += (state for state in at if state not in candidate.states and state in problem.equals[query])
         departures, arrivals = problem.departures[query], problem.arrivals[query]
         spots = [
-            spot(s, arrivals[s], departures[s], labels, known, pricer.behind(query, s, labels, known)) for s in changed
+            spot(s, arrivals[s], departures[s], labels, form_of, pricer.behind(query, s, labels, form_of))
+            for s in changed
         ]
-        return [at[state] for state in changed], [pricer.at(query, where, labels, known) for where in spots]
+        return [at[state] for state in changed], [pricer.at(query, where, labels, form_of) for where in spots]
 
 
 def _charges(bundles: Sequence[Bundle]) -> dict[Hashable, float]:

@@ -67,24 +67,24 @@ class SharonSearch:
     @property
     def conflicts(self) -> int:
         """Number of pairs of candidates that are in conflict."""
-        return sum(len(one.conflicts) for one in self.considered) // 2
+        return sum(len(outcome.conflicts) for outcome in self.considered) // 2
 
     def report(self, template: Template, model: str, audience: Audience) -> Report:
         """The candidates of the shown queries, what has become of them, and what is known of the plan."""
-        shown = [i for i, one in enumerate(self.considered) if audience.concerns(one.candidate.queries)]
+        shown = [i for i, outcome in enumerate(self.considered) if audience.concerns(outcome.candidate.queries)]
         lines = tuple(_lines(self, template, model, shown))
         return Report(lines, {"sharon": _document(self, template, audience, shown)})
 
 
-def _lines(found: SharonSearch, template: Template, model: str, shown: list[int]) -> Iterator[str]:
-    saving = sum(candidate.benefit > 0 for candidate in found.considered)
+def _lines(search: SharonSearch, template: Template, model: str, shown: list[int]) -> Iterator[str]:
+    saving = sum(candidate.benefit > 0 for candidate in search.considered)
     yield (
-        f"  SHARON: {count(len(found.considered), 'candidate', 'candidates')}, {saving} of them save something; "
-        f"{count(found.conflicts, 'conflict', 'conflicts')}; costs in {unit(model)}"
+        f"  SHARON: {count(len(search.considered), 'candidate', 'candidates')}, {saving} of them save something; "
+        f"{count(search.conflicts, 'conflict', 'conflicts')}; costs in {unit(model)}"
     )
     for index in shown[:MAX_CANDIDATES]:
-        considered = found.considered[index]
-        near = ", ".join(f"c{other + 1}" for other in considered.conflicts)
+        considered = search.considered[index]
+        near = ", ".join(f"c{neighbour + 1}" for neighbour in considered.conflicts)
         yield (
             f"    c{index + 1} {_candidate(template, considered.candidate)}: saves {amount(considered.benefit)}"
             + (f", in conflict with {near}" if near else "")
@@ -92,50 +92,50 @@ def _lines(found: SharonSearch, template: Template, model: str, shown: list[int]
         )
     if len(shown) > MAX_CANDIDATES:
         yield f"    and {len(shown) - MAX_CANDIDATES} candidates more, which EXPLAIN SHARING JSON has"
-    known = "no set without conflicts saves more" if found.proven else "the best set that was found"
+    proof = "no set without conflicts saves more" if search.proven else "the best set that was found"
     yield (
-        f"  Chosen: saves {cost(found.score, model)}; {known}; {cost(found.by_gwmin, model)} by GWMIN, "
-        f"whose guarantee is {cost(found.guarantee, model)}"
+        f"  Chosen: saves {cost(search.score, model)}; {proof}; {cost(search.by_gwmin, model)} by GWMIN, "
+        f"whose guarantee is {cost(search.guarantee, model)}"
     )
-    if _matters(found.by_merging, found):
-        yield f"    {cost(found.by_merging, model)} more as candidates have some of it to pay for in common"
-    if _matters(found.by_expansion, found):
-        shared = ", ".join(_candidate(template, candidate) for candidate in found.shared)
-        yield f"    {cost(found.by_expansion, model)} more by dropping queries: {shared}"
+    if _matters(search.by_merging, search):
+        yield f"    {cost(search.by_merging, model)} more as candidates have some of it to pay for in common"
+    if _matters(search.by_expansion, search):
+        shared = ", ".join(_candidate(template, candidate) for candidate in search.shared)
+        yield f"    {cost(search.by_expansion, model)} more by dropping queries: {shared}"
 
 
-def _document(found: SharonSearch, template: Template, audience: Audience, shown: list[int]) -> dict[str, Any]:
+def _document(search: SharonSearch, template: Template, audience: Audience, shown: list[int]) -> dict[str, Any]:
     return {
         "candidates": [
             {
                 "candidate": f"c{index + 1}",
-                **_candidate_json(template, audience, found.considered[index].candidate),
-                "benefit": found.considered[index].benefit,
-                "conflicts": [f"c{other + 1}" for other in found.considered[index].conflicts],
-                "fate": _fate(found.considered[index]),
-                "most": found.considered[index].most,
+                **_candidate_json(template, audience, search.considered[index].candidate),
+                "benefit": search.considered[index].benefit,
+                "conflicts": [f"c{neighbour + 1}" for neighbour in search.considered[index].conflicts],
+                "fate": _fate(search.considered[index]),
+                "most": search.considered[index].most,
             }
             for index in shown
         ],
-        "conflicts": found.conflicts,
-        "score": found.score,
-        "by_gwmin": found.by_gwmin,
-        "guarantee": found.guarantee,
-        "by_merging": found.by_merging,
-        "by_expansion": found.by_expansion,
-        "proven": found.proven,
-        "looked_at": found.looked_at,
+        "conflicts": search.conflicts,
+        "score": search.score,
+        "by_gwmin": search.by_gwmin,
+        "guarantee": search.guarantee,
+        "by_merging": search.by_merging,
+        "by_expansion": search.by_expansion,
+        "proven": search.proven,
+        "looked_at": search.looked_at,
         "shared": [
             _candidate_json(template, audience, candidate)
-            for candidate in found.shared
+            for candidate in search.shared
             if audience.concerns(candidate.queries)
         ],
     }
 
 
-def _matters(saved: float, found: SharonSearch) -> bool:
+def _matters(saved: float, search: SharonSearch) -> bool:
     """Whether something is saved, and not only rounded."""
-    return saved > 1e-9 * max(1.0, found.score)
+    return saved > 1e-9 * max(1.0, search.score)
 
 
 def _candidate(template: Template, candidate: Candidate) -> str:

@@ -39,20 +39,20 @@ def search(
         part: Of the budget, after which no candidates are looked for or priced.
     """
     sequences, reasons = chains(problem)
-    found = candidates(problem, sequences, part)
+    looked_at = candidates(problem, sequences, part)
     having: dict[int, list[Candidate]] = {}
-    for candidate in found:
+    for candidate in looked_at:
         for query in candidate.queries:
             having.setdefault(query, []).append(candidate)
     reasons |= dict.fromkeys(sequences.keys() - having.keys(), Reason.NOTHING_IN_COMMON)
     not_planned = tuple(NotPlanned(query, reasons[query]) for query in sorted(reasons))
-    if not found:
-        alone: list[Labelling] = [dict.fromkeys(mine, ALONE) for mine in problem.mine]
+    if not looked_at:
+        alone: list[Labelling] = [dict.fromkeys(transitions, ALONE) for transitions in problem.mine]
         return alone, SharonSearch(not_planned, proven=not problem.budget.is_used_up)
     benefits = Benefits(problem, model, pricer, having)
     saving: list[float] = []
     gaining: list[Candidate] = []
-    for candidate in found:
+    for candidate in looked_at:
         if problem.budget.is_spent(part):
             break
         benefit = benefits.of(candidate)
@@ -63,20 +63,20 @@ def search(
         if benefit.saved > 0 and len(benefit.gaining) > 1:
             gaining.append(candidate)
     paying = [index for index, saved in enumerate(saving) if saved > 0]
-    graph = conflict_graph([found[index] for index in paying], [saving[index] for index in paying])
+    graph = conflict_graph([looked_at[index] for index in paying], [saving[index] for index in paying])
     greedy = gwmin(graph)
     reduction = reduced(graph, graph.weight(greedy))
     best = heaviest(graph, reduction.left, greedy & reduction.left, problem.budget)
     chosen = max((best.vertices | reduction.free, greedy), key=graph.weight)
     in_budget, score = not problem.budget.is_used_up, graph.weight(chosen)
-    together = [found[paying[vertex]] for vertex in members(chosen)]
+    together = [looked_at[paying[vertex]] for vertex in members(chosen)]
     labels = benefits.together(together)
     merged = benefits.cost - pricer.cost(labels) - score
     if not problem.budget.is_spent():
         labels = expanded(problem, pricer, benefits, gaining, together, effort or Effort())
     return labels, SharonSearch(
         not_planned,
-        _considered(found, saving, paying, graph, reduction, chosen),
+        _considered(looked_at, saving, paying, graph, reduction, chosen),
         shared=tuple(shared_by(problem, sequences, labels)),
         score=score,
         by_gwmin=graph.weight(greedy),
@@ -89,7 +89,7 @@ def search(
 
 
 def _considered(
-    found: Sequence[Candidate],
+    looked_at: Sequence[Candidate],
     saving: Sequence[float],
     paying: Sequence[int],
     graph: ConflictGraph,
@@ -97,11 +97,11 @@ def _considered(
     chosen: int,
 ) -> tuple[CandidateOutcome, ...]:
     """The candidates that were priced; ``paying`` are those that are vertices."""
-    priced = [CandidateOutcome(*both, (), None, False) for both in zip(found, saving, strict=False)]
+    priced = [CandidateOutcome(*both, (), None, False) for both in zip(looked_at, saving, strict=False)]
     for vertex, index in enumerate(paying):
         priced[index] = replace(
             priced[index],
-            conflicts=tuple(paying[other] for other in members(graph.neighbours[vertex])),
+            conflicts=tuple(paying[neighbour] for neighbour in members(graph.neighbours[vertex])),
             most=reduction.ridden.get(vertex),
             chosen=bool(chosen >> vertex & 1),
         )

@@ -46,7 +46,7 @@ def candidates(problem: Problem, chains: Mapping[int, tuple[int, ...]], part: fl
     number_of = {(t.source, t.target): number for number, t in enumerate(problem.transitions)}
     holders = [bits(query for query in queries if query in chains) for queries in problem.plain]
     looks = MOST_LOOKS // max(1, len(chains))
-    found: list[tuple[bool, Candidate]] = []
+    whole_or_part: list[tuple[bool, Candidate]] = []
     for query, states in chains.items():
         steps = [number_of[step] for step in pairwise(states)]
         longest = max(1, looks // max(1, len(steps)))
@@ -57,11 +57,13 @@ def candidates(problem: Problem, chains: Mapping[int, tuple[int, ...]], part: fl
                 if lowest(queries) == query:
                     is_whole = not _goes_on(steps, holders, begin, end, queries)
                     transitions = tuple(steps[begin:end])
-                    found.append((is_whole, Candidate(states[begin : end + 1], transitions, members(queries))))
-    if len(found) > MOST_CANDIDATES:
-        order = sorted(range(len(found)), key=lambda n: (not found[n][0], -len(found[n][1].transitions), n))
-        found = [found[index] for index in order[:MOST_CANDIDATES]]
-    return [candidate for _, candidate in found]
+                    whole_or_part.append((is_whole, Candidate(states[begin : end + 1], transitions, members(queries))))
+    if len(whole_or_part) > MOST_CANDIDATES:
+        order = sorted(
+            range(len(whole_or_part)), key=lambda n: (not whole_or_part[n][0], -len(whole_or_part[n][1].transitions), n)
+        )
+        whole_or_part = [whole_or_part[index] for index in order[:MOST_CANDIDATES]]
+    return [candidate for _, candidate in whole_or_part]
 
 
 def shared_by(problem: Problem, chains: Mapping[int, tuple[int, ...]], labels: Sequence[Labels]) -> list[Candidate]:

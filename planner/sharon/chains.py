@@ -23,21 +23,21 @@ def chain(problem: Problem, query: int) -> tuple[int, ...] | Reason:
     if len(automaton.starts) > 1 or len(automaton.ends) > 1 or any(len(after) > 1 for after in automaton.follows):
         return Reason.BRANCHES
     (state,) = automaton.starts
-    found = [template_states[state]]
+    states = [template_states[state]]
     while automaton.follows[state]:
         (state,) = automaton.follows[state]
-        found.append(template_states[state])
-    return tuple(found)
+        states.append(template_states[state])
+    return tuple(states)
 
 
 def chains(problem: Problem) -> tuple[dict[int, tuple[int, ...]], dict[int, Reason]]:
     """By query, the states of those that are chains, and the reasons why others are none."""
-    found: dict[int, tuple[int, ...]] = {}
+    chain_of: dict[int, tuple[int, ...]] = {}
     reasons: dict[int, Reason] = {}
     for query in range(len(problem.template.queries)):
         states = chain(problem, query)
         if isinstance(states, Reason):
             reasons[query] = states
         else:
-            found[query] = states
-    return found, reasons
+            chain_of[query] = states
+    return chain_of, reasons

@@ -29,7 +29,7 @@ class ConflictGraph:
     @property
     def conflicts(self) -> int:
         """Number of edges."""
-        return sum(mine.bit_count() for mine in self.neighbours) // 2
+        return sum(adjacent.bit_count() for adjacent in self.neighbours) // 2
 
     def weight(self, vertices: int) -> float:
         """Of a set."""

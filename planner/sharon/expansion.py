@@ -46,29 +46,29 @@ def expanded(
     having = _open_to_change(len(labels), candidates, chosen)
     queries = list(having)
     most = max(FEWEST_LABELS, effort.labels // max(1, len(queries)))
-    known: list[list[Option]] = []
+    options_of: list[list[Option]] = []
     for query in queries:
-        mine = core(problem, FEWEST, query)
-        given = _inner(mine, labels[query])
+        own_core = core(problem, FEWEST, query)
+        given = _inner(own_core, labels[query])
         sets = islice(_compatible(having[query]), most)
         every: list[Labelling] = [benefits.alone[query], labels[query]]
         every += (benefits.labels(query, parts) for parts in sets)
-        found: dict[tuple[int | None, ...], tuple[Labelling, Mapping[int, int]]] = {}
+        forms_of: dict[tuple[int | None, ...], tuple[Labelling, Mapping[int, int]]] = {}
         for some in every:
-            inner = _inner(mine, some)
-            if tuple(inner.values()) not in found:
-                found[tuple(inner.values())] = inner, forms(problem, query, some) or {}
-        known.append(promising(options(problem, pricer, query, mine, found.values(), given), given))
-    choices = Choices(FEWEST, known, [[index] for index in range(len(queries))], problem.budget)
+            inner = _inner(own_core, some)
+            if tuple(inner.values()) not in forms_of:
+                forms_of[tuple(inner.values())] = inner, forms(problem, query, some) or {}
+        options_of.append(promising(options(problem, pricer, query, own_core, forms_of.values(), given), given))
+    choices = Choices(FEWEST, options_of, [[index] for index in range(len(queries))], problem.budget)
     proof = searched(choices, [labels[query] for query in queries], effort, effort.looks // LARGE)
     for query, best in zip(queries, choices.labels(proof.chosen), strict=True):
         labels[query].update(best)
     return labels
 
 
-def _inner(mine: Core, labels: Labels) -> Labelling:
+def _inner(own: Core, labels: Labels) -> Labelling:
     """Of the labels of a query, those that it may have in common with others."""
-    return {number: labels[number] for number in mine.transitions}
+    return {number: labels[number] for number in own.transitions}
 
 
 def _open_to_change(
@@ -78,14 +78,16 @@ def _open_to_change(
 
     Where a candidate is chosen with all that pay for it, and none of these has another, there is nothing to change.
     """
-    found: dict[int, list[Candidate]] = {}
+    candidates_of: dict[int, list[Candidate]] = {}
     wanted = set(chosen)
     for queries in put_together(count, [candidate.queries for candidate in candidates]):
         here = set(queries)
-        mine = [candidate for candidate in candidates if candidate.queries[0] in here]
-        if len(mine) > 1 or not wanted.issuperset(mine):
-            found.update({query: [one for one in mine if query in one.queries] for query in queries if mine})
-    return found
+        connected = [candidate for candidate in candidates if candidate.queries[0] in here]
+        if len(connected) > 1 or not wanted.issuperset(connected):
+            candidates_of.update(
+                {query: [shared for shared in connected if query in shared.queries] for query in queries if connected}
+            )
+    return candidates_of
 
 
 def _compatible(candidates: Sequence[Candidate]) -> Iterator[tuple[Candidate, ...]]:

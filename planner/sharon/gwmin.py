@@ -16,18 +16,18 @@ def gwmin(graph: ConflictGraph) -> int:
     Returns:
         The set, as bits; of equal ratios, the first vertex is taken.
     """
-    found, left = 0, graph.all
+    independent, left = 0, graph.all
     while left:
         # All without neighbours go at once: none of them has a part in what becomes of others.
         free = [v for v in members(left) if not graph.neighbours[v] & left]
         for vertex in free:
-            found |= 1 << vertex
+            independent |= 1 << vertex
             left &= ~(1 << vertex)
         if left:
             best = max(members(left), key=lambda v: graph.weights[v] / ((graph.neighbours[v] & left).bit_count() + 1))
-            found |= 1 << best
+            independent |= 1 << best
             left &= ~(graph.neighbours[best] | 1 << best)
-    return found
+    return independent
 
 
 def guarantee(graph: ConflictGraph) -> float:

@@ -50,13 +50,15 @@ def heaviest(
     chosen = sum(1 << number_of[vertex] for vertex in members(known & vertices))
     inner = ConflictGraph(
         tuple(graph.weights[vertex] for vertex in order),
-        tuple(sum(1 << number_of[other] for other in members(graph.neighbours[v] & vertices)) for v in order),
+        tuple(sum(1 << number_of[neighbour] for neighbour in members(graph.neighbours[v] & vertices)) for v in order),
     )
     search = _Search(inner, budget or Budget(), min(most, MOST_WORK // max(1, len(order))))
-    found = 0
+    heaviest_set = 0
     for component in sorted(inner.components(inner.all), key=int.bit_count):
-        found |= search.best(component, chosen & component)
-    return IndependentSet(sum(1 << order[vertex] for vertex in members(found)), not search.cut_short, search.looked_at)
+        heaviest_set |= search.best(component, chosen & component)
+    return IndependentSet(
+        sum(1 << order[vertex] for vertex in members(heaviest_set)), not search.cut_short, search.looked_at
+    )
 
 
 class _Search:
@@ -69,10 +71,10 @@ class _Search:
         self.looked_at = 0
         self.cut_short = False
 
-    def best(self, component: int, known: int) -> int:
+    def best(self, component: int, start: int) -> int:
         """The heaviest independent set of some vertices."""
         weights, neighbours = self._graph.weights, self._graph.neighbours
-        best, most = known, self._graph.weight(known)
+        best, most = start, self._graph.weight(start)
         todo = [(component, 0, 0.0)]
         while todo:
             if self.looked_at >= self._most or self._budget.is_spent():
@@ -104,7 +106,7 @@ class _Search:
             left &= ~(1 << vertex)
             adjacent = neighbours[vertex] & left
             while adjacent:
-                other = lowest(adjacent)
-                left &= ~(1 << other)
-                adjacent &= neighbours[other]
+                neighbour = lowest(adjacent)
+                left &= ~(1 << neighbour)
+                adjacent &= neighbours[neighbour]
         return bound

@@ -50,10 +50,10 @@ def _as_given(ordered: Canonical, searched: SharonSearch) -> SharonSearch:
             tuple(sorted(ordered.queries[query] for query in candidate.queries)),
         )
 
-    apart = (replace(one, query=ordered.queries[one.query]) for one in searched.not_planned)
+    apart = (replace(entry, query=ordered.queries[entry.query]) for entry in searched.not_planned)
     return replace(
         searched,
-        not_planned=tuple(sorted(apart, key=lambda one: one.query)),
-        considered=tuple(replace(one, candidate=renumbered(one.candidate)) for one in searched.considered),
+        not_planned=tuple(sorted(apart, key=lambda entry: entry.query)),
+        considered=tuple(replace(entry, candidate=renumbered(entry.candidate)) for entry in searched.considered),
         shared=tuple(map(renumbered, searched.shared)),
     )

@@ -80,7 +80,7 @@ def _of(aggregate: Aggregate, presence: Arithmetic) -> tuple[Component, ...]:
     if aggregate.ends:
         of_variable = replace(aggregate, variable="", ends=())
         mark = aggregate.ends[0].mark
-        return tuple(replace(one, variable=None, mark=mark) for one in _of(of_variable, presence))
+        return tuple(replace(component, variable=None, mark=mark) for component in _of(of_variable, presence))
     if variable is None:
         return (counts,)
     if attribute is None:

@@ -92,8 +92,8 @@ def event_at(template: Template, query: int, state: int, component: Component) -
 
 def of_component(template: Template, query: int, state: int, component: Component, event: EventClass) -> EventClass:
     """Of a class of events at a state, those that add to a component."""
-    found = {end.attribute.text for end in ends_at(template, query, state, component) if end.may_be_null}
-    return event.with_values(sorted(found)) if found else event
+    attributes = {end.attribute.text for end in ends_at(template, query, state, component) if end.may_be_null}
+    return event.with_values(sorted(attributes)) if attributes else event
 
 
 def is_at_end(template: Template, query: int, state: int, component: Component) -> bool:

@@ -34,7 +34,7 @@ def difference_type(ends: tuple[End, ...]) -> str:
     digits = [_digits(end.attribute.type) for end in ends]
     if None in digits:
         return "double"
-    before, after = (max(one[index] for one in digits if one is not None) for index in (0, 1))
+    before, after = (max(pair[index] for pair in digits if pair is not None) for index in (0, 1))
     if not after and before <= _WHOLE["bigint"]:
         return f"decimal({_WHOLE['bigint']},0)"
     return "double" if before + after >= _MOST_DIGITS else f"decimal({before + after + 1},{after})"
@@ -44,8 +44,8 @@ def _digits(kind: str) -> tuple[int, int] | None:
     """Digits before and after the point; None for a double."""
     if kind in _WHOLE:
         return _WHOLE[kind], 0
-    found = _DECIMAL.fullmatch(kind)
-    return None if found is None else (int(found[1]) - int(found[2]), int(found[2]))
+    match = _DECIMAL.fullmatch(kind)
+    return None if match is None else (int(match[1]) - int(match[2]), int(match[2]))
 
 
 def difference_columns(aggregate: Aggregate) -> tuple[Column, ...]:

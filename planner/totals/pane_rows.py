@@ -87,25 +87,25 @@ def pane_rows(
         assert query.span is None or _is_linear(template, number), "totals of a span are products"
         if stretched or many or query.span is not None:
             together.setdefault(window, []).append(number)
-    found: list[PaneRows | None] = [None] * len(template.queries)
+    rows_of: list[PaneRows | None] = [None] * len(template.queries)
     for window, queries in together.items():
         events = {template.states[state].event for number in queries for state in template.states_of[number]}
         if isinstance(window, Window) and window.live < least * len(events):
             continue
         reached = {number: _before(template, number) for number in queries}
         # States that one comes after have a row each, if others come after them, as they do but for that one itself.
-        fewest = max(states.bit_count() for mine in reached.values() for states in mine)
+        fewest = max(states.bit_count() for masks in reached.values() for states in masks)
         if isinstance(window, Window) and window.live < least * len(events) * fewest:
             continue
-        comes_after = {number: [members(states) for states in mine] for number, mine in reached.items()}
+        comes_after = {number: [members(states) for states in masks] for number, masks in reached.items()}
         rows = _rows(template, merged, comes_after)
         count = 1 + max(rows.values(), default=0)
         if not isinstance(window, Window) or window.live >= least * len(events) * count:
             for number in queries:
                 of = {state: rows[block] for state, block in enumerate(merged[number]) if block in rows}
                 before = tuple(tuple(s for s in states if s in of) for states in comes_after[number])
-                found[number] = PaneRows(count, of, before)
-    return tuple(found)
+                rows_of[number] = PaneRows(count, of, before)
+    return tuple(rows_of)
 
 
 def _is_linear(template: Template, number: int) -> bool:
@@ -130,11 +130,11 @@ def _before(template: Template, number: int) -> list[int]:
     while changed:
         changed = False
         for state, sources in enumerate(predecessors):
-            known = reached[state]
+            before = reached[state]
             for source in sources:
-                known |= reached[source]
-            changed |= known != reached[state]
-            reached[state] = known
+                before |= reached[source]
+            changed |= before != reached[state]
+            reached[state] = before
     return reached
 
 

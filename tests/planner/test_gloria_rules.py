@@ -295,8 +295,8 @@ def test_exhaustive_says_when_it_is_too_much() -> None:
 
 def test_exhaustive_knows_a_better_plan() -> None:
     workload = problem(["A B C"] * 2, EVENTS)
-    assert exhaustive(workload, PAPER, known=1.0) is None
-    assert exhaustive(workload, PAPER, known=OPTIMIZERS["gloria"].plan(workload, PAPER).cost) is not None
+    assert exhaustive(workload, PAPER, known_cost=1.0) is None
+    assert exhaustive(workload, PAPER, known_cost=OPTIMIZERS["gloria"].plan(workload, PAPER).cost) is not None
 
 
 def test_conditions_tell_classes_apart() -> None:
