@@ -69,7 +69,7 @@ def test_aggregates_go_with_all_that_rows_go_with(spark: SparkSession) -> None:
 
 
 def test_a_count_that_is_too_large(spark: SparkSession) -> None:
-    """2^139 trends end in the last of 140 events, which is more than 38 digits; those of the first 127 can be counted."""
+    """2^139 trends end in the last of 140 events, which is more than 38 digits; 2^126 in the 127th."""
     relation(spark, "e", "k, t, ty, v", [f"'x', {t}, 'A', 1D" for t in range(1, 141)])
     measures = "LAST(t) AS t, COUNT(*) AS n, APPROX_COUNT(*) AS about, SUM(A.v) AS s"
     for more in ("", "SPAN 1000", "WITHIN 1000 SLIDE 500"):
