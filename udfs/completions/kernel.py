@@ -18,6 +18,9 @@ import numpy as np
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
 from sparkext.udfs.comparisons.scan import find_matches
 from sparkext.udfs.completions.program import (
+    ANCHOR_AT,
+    ANCHOR_KEY,
+    ANCHOR_TABLE,
     ANCHORED,
     BEST,
     BUCKETS,
@@ -36,6 +39,7 @@ from sparkext.udfs.completions.program import (
     CURSOR_NODES,
     CURSOR_ORDER,
     CURSOR_OUT,
+    CURSOR_TABLE,
     CURSOR_TIME,
     CURSOR_VALUES,
     CURSOR_WAITING,
@@ -108,6 +112,7 @@ from sparkext.udfs.completions.program import (
     WAIT_NODE,
     WAIT_QUERY,
     WAIT_WINDOW,
+    WANTS_ANCHORS,
     WANTS_FRESH,
     WANTS_LANES,
     WANTS_LISTS,
@@ -242,6 +247,9 @@ def _advance(program, state, batch, moments, keys, row, base):
             return row
         # Nodes of the moment under way go to the lists when it is over.
         coming = cursor[CURSOR_NODES] - cursor[CURSOR_NEW] + most
+        if program.facts[FACT_OPEN] and 2 * (cursor[CURSOR_LISTED] + coming) > state.anchors.shape[1]:
+            cursor[CURSOR_WANTS] = WANTS_ANCHORS
+            return row
         if lists_room and cursor[CURSOR_LISTED] + coming > lists_room and _longest(state) + coming > lists_room:
             cursor[CURSOR_WANTS] = WANTS_LISTS
             return row
@@ -318,9 +326,9 @@ def _arrive(program, state, batch, row, base, s, time, touched):
     if starts:
         _node(program, state, s, -1, row, base, time)
     if one[STATE_OPEN]:
-        of_anchors = state.cursor[CURSOR_NODES]
+        state.cursor[CURSOR_TABLE] += 1
         for link in range(one[STATE_LINKS], one[STATE_LINKS_END]):
-            _gather(program, state, batch, row, base, s, link, time, of_anchors)
+            _gather(program, state, batch, row, base, s, link, time)
     else:
         best = _best_before(program, state, batch, row, s, starts, adds)
         if best >= 0 and not starts:
@@ -384,7 +392,7 @@ def _compare(program, state, batch, row, source, link):
 
 
 @inner
-def _gather(program, state, batch, row, base, s, link, time, first):
+def _gather(program, state, batch, row, base, s, link, time):
     """Write the nodes of an event at a state where trends are held per anchor, as far as a link leads there."""
     nodes = state.nodes
     source = program.links[link, LINK_SOURCE]
@@ -398,21 +406,40 @@ def _gather(program, state, batch, row, base, s, link, time, first):
         entry = state.found[f] if compares else f
         before = state.lists[source, entry, ENTRY_NODE]
         anchor = nodes[before, NODE_ANCHOR] if is_open else nodes[before, NODE_ROW]
-        known = np.int64(-1)
-        for node in range(first, state.cursor[CURSOR_NODES]):
-            if nodes[node, NODE_ANCHOR] == anchor:
-                known = np.int64(node)
+        at, known = _place(state, anchor), np.int64(-1)
+        if state.anchors[ANCHOR_TABLE, at] == state.cursor[CURSOR_TABLE]:
+            known = state.anchors[ANCHOR_AT, at]
         if known < 0:
             node = _node(program, state, s, before, row, base, time)
             nodes[node, NODE_ANCHOR] = anchor
             nodes[node, NODE_FROM] = nodes[before, NODE_FROM] if is_open else nodes[before, NODE_SOURCE]
             known = node
+            _put(state, at, anchor, node)
             if adds:
                 begin_totals(program, state, s, node - state.cursor[CURSOR_NEW])
         elif _better(nodes, nodes[known, NODE_PREV], before) == before:
             _fill(program, state, s, known, before, row + base)
         if adds:
             add_entry(program, state, s, link, entry, known - state.cursor[CURSOR_NEW])
+
+
+@inlined
+def _place(state, key):
+    """Where a key is in the table of anchors under way, or may be put."""
+    anchors = state.anchors
+    mask = np.int64(anchors.shape[1] - 1)
+    at = (key * 40503) & mask
+    while anchors[ANCHOR_TABLE, at] == state.cursor[CURSOR_TABLE] and anchors[ANCHOR_KEY, at] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@inlined
+def _put(state, at, key, where):
+    """Put a key into the table of anchors."""
+    state.anchors[ANCHOR_KEY, at] = key
+    state.anchors[ANCHOR_AT, at] = where
+    state.anchors[ANCHOR_TABLE, at] = state.cursor[CURSOR_TABLE]
 
 
 @inlined
@@ -718,6 +745,7 @@ def _settle(program, state):
         if n == 0 or _comes_before(program, nodes, state.order[n - 1], node):
             cursor[CURSOR_ORDER] += 1
         nodes[node, NODE_ORDER] = cursor[CURSOR_ORDER]
+    cursor[CURSOR_TABLE] += 1
     for node in range(first, end):
         _insert(program, state, node)
     cursor[CURSOR_NEW] = end
@@ -804,12 +832,20 @@ def _insert(program, state, node):
         if count > len(program.guard_states) + 1:
             count = _merge(program, state, s)
     if kind == ANCHORED:
-        for entry in range(count):
-            known = state.lists[s, entry, ENTRY_NODE]
-            if nodes[known, NODE_ANCHOR] == nodes[node, NODE_ANCHOR]:
-                state.lists[s, entry, ENTRY_NODE] = _better(nodes, known, node)
-                hold(program, state, s, entry, row, False)
-                return
+        many = np.int64(len(program.states))
+        if state.tabled[s] != state.cursor[CURSOR_TABLE]:
+            state.tabled[s] = state.cursor[CURSOR_TABLE]
+            for entry in range(count):
+                key = nodes[state.lists[s, entry, ENTRY_NODE], NODE_ANCHOR] * many + s
+                _put(state, _place(state, key), key, entry)
+        key = nodes[node, NODE_ANCHOR] * many + s
+        at = _place(state, key)
+        if state.anchors[ANCHOR_TABLE, at] == state.cursor[CURSOR_TABLE]:
+            entry = state.anchors[ANCHOR_AT, at]
+            state.lists[s, entry, ENTRY_NODE] = _better(nodes, state.lists[s, entry, ENTRY_NODE], node)
+            hold(program, state, s, entry, row, False)
+            return
+        _put(state, at, key, count)
     hold(program, state, s, count, row, True)
     state.lists[s, count, ENTRY_NODE] = node
     state.lists[s, count, ENTRY_MOMENT] = moment

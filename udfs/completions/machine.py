@@ -25,6 +25,7 @@ from sparkext.udfs.completions.program import (
     QUERY_VALUES,
     QUERY_VALUES_END,
     STATE_KIND,
+    WANTS_ANCHORS,
     WANTS_FRESH,
     WANTS_LANES,
     WANTS_LISTS,
@@ -143,7 +144,7 @@ class CompletionMachine:
             kept = self._compact()
         state = self._state
         nodes, entries, waiting = len(state.nodes), state.lists.shape[1], len(state.waiting)
-        fresh, lanes = len(state.fresh.high), len(state.lanes)
+        fresh, lanes, anchors = len(state.fresh.high), len(state.lanes), state.anchors.shape[1]
         coming = len(self._program.states) + int(state.cursor[CURSOR_LISTED])
         while wants == WANTS_NODES and kept + max(kept, coming) > nodes:
             nodes *= 2
@@ -155,12 +156,14 @@ class CompletionMachine:
             fresh *= 2
         if wants == WANTS_LANES:
             lanes *= 2
+        if wants == WANTS_ANCHORS:
+            anchors *= 2
         adding = [number for number, query in enumerate(self._asked.queries) if query.values and query.ends]
         is_too_much = self._amounts(entries, waiting, fresh, lanes) > AMOUNTS * self._asked.most
-        if adding and is_too_much and wants != WANTS_NODES:
+        if adding and is_too_much and wants not in (WANTS_NODES, WANTS_ANCHORS):
             given_up.append(self._give_up(most_held_by(self._asked, state, adding)))
         else:
-            self._state = with_room(state, nodes, entries, waiting, fresh, lanes)
+            self._state = with_room(state, nodes, entries, waiting, fresh, lanes, anchors)
         return given_up
 
     def _give_up(self, query: int) -> tuple[int, int]:

@@ -108,17 +108,20 @@ FIRST_OF_ALL, LAST_OF_ALL = 1, 2
     CURSOR_VALUES,
     CURSOR_LANE,
     CURSOR_LANES,
-    CURSOR_LANES_HELD,
+    CURSOR_TABLE,
 ) = range(17)
 """Of ``State.cursor``."""
 
-WANTS_NOTHING, WANTS_OUTPUT, WANTS_NODES, WANTS_LISTS, WANTS_WAITING, WANTS_FRESH, WANTS_LANES = range(7)
+WANTS_NOTHING, WANTS_OUTPUT, WANTS_NODES, WANTS_LISTS, WANTS_WAITING, WANTS_FRESH, WANTS_LANES, WANTS_ANCHORS = range(8)
 """Why the kernel has stopped."""
 
 NODE_START, NODE_PREV, NODE_ORDER, NODE_ROW, NODE_STATE, NODE_MOMENT, NODE_TIME, NODE_ANCHOR, NODE_SOURCE, NODE_FROM = (
     range(10)
 )
 """Of ``State.nodes``."""
+
+ANCHOR_KEY, ANCHOR_AT, ANCHOR_TABLE = range(3)
+"""Of ``State.anchors``."""
 
 ENTRY_NODE, ENTRY_MOMENT, ENTRY_LEAVES = range(3)
 """Of ``State.lists``."""
@@ -246,6 +249,9 @@ class State(NamedTuple):
         ended: Per value and lane, of the event at hand. Shape (1, values, lanes) each.
         waited: Per completion that waits, value of its query and lane. Shape (room, values, lanes) each.
         given: Rows of values of completions that are found. Shape (room, values, 1) each.
+        anchors: A hash table of what there is for each anchor, made anew whenever it is needed: a key, where its node
+            or entry is, and the number of the table that it belongs to. Shape (3, a power of two).
+        tabled: Per state, the number of the table that its entries have been put into. Shape (states,).
         order: Scratch to sort the nodes of a moment. Shape (room,).
         found: Scratch for what comparisons find. Shape (room,).
         scratch: Registers of comparisons.
@@ -270,6 +276,8 @@ class State(NamedTuple):
     ended: Amounts
     waited: Amounts
     given: Amounts
+    anchors: Ints
+    tabled: Ints
     order: Ints
     found: Ints
     scratch: Registers
@@ -432,6 +440,8 @@ def new_state(program: Program, nodes: int, entries: int, waiting: int, rows: in
         ended=_amounts(1, len(program.values), lanes),
         waited=_amounts(waiting if waits and of_query else 0, of_query, lanes),
         given=_amounts(max(rows, int(program.facts[FACT_VALUES])) if of_query else 0, of_query, 1),
+        anchors=np.zeros((3, 256 if program.facts[FACT_OPEN] else 1), np.int64),
+        tabled=np.zeros(states, np.int64),
         order=np.zeros(nodes, np.int64),
         found=np.zeros(entries, np.int64),
         scratch=registers_for(program.code, SCAN_CHUNK),
@@ -442,8 +452,8 @@ def _amounts(*shape: int) -> Amounts:
     return Amounts(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape))
 
 
-def with_room(state: State, nodes: int, entries: int, waiting: int, fresh: int, lanes: int) -> State:
-    """The state with more room, where it has less."""
+def with_room(state: State, nodes: int, entries: int, waiting: int, fresh: int, lanes: int, anchors: int) -> State:
+    """The state with more room, where it has less; a table of anchors that is larger is empty."""
 
     def amounts(of: Amounts, *sizes: int) -> Amounts:
         shape = tuple(max(known, wanted) for known, wanted in zip(of.high.shape, sizes, strict=True))
@@ -458,6 +468,7 @@ def with_room(state: State, nodes: int, entries: int, waiting: int, fresh: int, 
     return state._replace(
         nodes=grown(state.nodes, nodes),
         registers=grown(state.registers, nodes),
+        anchors=state.anchors if anchors == state.anchors.shape[1] else np.zeros((3, anchors), np.int64),
         order=grown(state.order, nodes),
         lists=grown(state.lists, entries, 1),
         sources=grown(state.sources, entries, 1),
