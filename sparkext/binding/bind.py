@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from pyspark.sql import DataFrame
 from pyspark.sql import types as t
 from pyspark.sql.types import DataType
 
@@ -26,6 +25,7 @@ from sparkext.binding.spans import check_span
 from sparkext.binding.trend_ends import check_difference, check_ends, classes_with_values, ends_of
 from sparkext.binding.trend_ends import texts as difference_texts
 from sparkext.binding.type_text import type_text
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.expressions import is_constant
 from sparkext.jvm.relation_filter import FilteredRelation
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
@@ -61,12 +61,12 @@ _CHAR_METADATA = "__CHAR_VARCHAR_TYPE_STRING"
 def bind(
     sql: str,
     clause: Clause,
-    source: DataFrame,
+    source: AnalysedFrame,
     part: FilteredRelation | None,
     relation: str | None,
     name: str,
     state: SessionState,
-    meaning: Callable[[DataFrame, tuple[str, ...]], Meaning],
+    meaning: Callable[[AnalysedFrame, tuple[str, ...]], Meaning],
 ) -> BoundQuery:
     """Resolve ``clause`` against the columns of ``source``.
 
@@ -99,7 +99,7 @@ class _Binder:
         self,
         sql: str,
         clause: Clause,
-        given: DataFrame,
+        given: AnalysedFrame,
         part: FilteredRelation | None,
         relation: str | None,
         state: SessionState,
@@ -114,7 +114,7 @@ class _Binder:
         columns = tuple(self._source.columns)
         self._names = Names(self._variables, relation, columns, state.environment.is_case_sensitive)
 
-    def bind(self, name: str, meaning: Callable[[DataFrame, tuple[str, ...]], Meaning]) -> BoundQuery:
+    def bind(self, name: str, meaning: Callable[[AnalysedFrame, tuple[str, ...]], Meaning]) -> BoundQuery:
         clause = self._clause
         self._check_automaton()
         for where, expression in _expressions(clause):

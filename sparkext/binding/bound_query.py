@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType
 
 from sparkext.binding.event_time import TimeKind
 from sparkext.binding.meaning import Meaning
 from sparkext.binding.session_state import SessionState
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.analysis_context import is_built_in
 from sparkext.planner.patterns.pattern import Pattern
 from sparkext.planner.patterns.query import Aggregate, Completion, EventClass, Query, Selection, Step, Window
 from sparkext.sql.event_expressions import EventExpression
+from sparkext.sql.own_columns import aggregate_name, counted_name, shown_name
 
 _CALL = re.compile(r"(\.\s*)?([^\W\d]\w*|`[^`]+`)\s*\(")
 """A name with a parenthesis after it, and the dot before it."""
@@ -105,8 +106,8 @@ class BoundQuery:
         computation: What is computed for it.
     """
 
-    given: DataFrame
-    source: DataFrame
+    given: AnalysedFrame
+    source: AnalysedFrame
     part: str | None
     query: Query
     groups: tuple[Key, ...]
@@ -146,6 +147,15 @@ class BoundQuery:
     def needs_schema(self) -> bool:
         """Whether its texts may mean something else in another schema, as they call what is not Spark's own."""
         return not all(map(_means_the_same_everywhere, self.texts))
+
+    @cached_property
+    def computed_measures(self) -> tuple[Measure, ...]:
+        """Those of `measures` that are no aggregates by themselves."""
+        plain = {aggregate_name(index) for index in range(len(self.query.aggregates))}
+        if self.query.completion is not None:
+            plain |= {counted_name(index) for index in range(len(self.query.completion.counted))}
+            plain |= {shown_name(index) for index in range(len(self.query.completion.shown))}
+        return tuple(measure for measure in self.measures if measure.expression.text.strip() not in plain)
 
     @property
     def has_variables(self) -> bool:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
-
 from sparkext.binding.bind import bind
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.meaning import Meaning, meaning
 from sparkext.binding.session_state import SessionState
 from sparkext.binding.streams import check_stream
-from sparkext.jvm.plans import is_stream
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.relation_filter import FilteredRelation
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.clause import Clause
@@ -48,11 +46,11 @@ class ClauseUse:
 
     def bind(
         self,
-        source: DataFrame,
+        source: AnalysedFrame,
         part: FilteredRelation | None,
         name: str,
         state: SessionState,
-        meaning: Callable[[DataFrame, tuple[str, ...]], Meaning] = meaning,
+        meaning: Callable[[AnalysedFrame, tuple[str, ...]], Meaning] = meaning,
     ) -> BoundQuery:
         """The query called ``name`` that the clause is over ``source``, which is ``part`` of another relation.
 
@@ -62,7 +60,7 @@ class ClauseUse:
             PlanningError: With the position of what is wrong.
         """
         bound = bind(self.sql, self.clause, source, part, self.relation, name, state, meaning)
-        if is_stream(source):
+        if source.is_stream:
             check_stream(source, self.clause, self.source_at, bound)
         return bound
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
-
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import columns_of
-from sparkext.jvm.plans import analysed_plan, column_texts, is_of_now, plan_text
+from sparkext.jvm.plans import is_of_now, plan_text
 
 _VARIABLE = "variablereference("
 """How Spark shows a variable of the session in a plan."""
@@ -25,8 +24,8 @@ class Meaning:
         is_of_now: Whether they, or the relation, depend on when they are evaluated, as ``now()`` does.
     """
 
-    source: DataFrame
-    frame: DataFrame
+    source: AnalysedFrame
+    frame: AnalysedFrame
     has_variables: bool
     is_of_now: bool
 
@@ -35,13 +34,13 @@ class Meaning:
         return self.frame is other.frame or bool(self.frame.sameSemantics(other.frame))
 
 
-def meaning(source: DataFrame, texts: Iterable[str]) -> Meaning:
+def meaning(source: AnalysedFrame, texts: Iterable[str]) -> Meaning:
     """What ``texts`` mean over the columns of ``source``, under the confs that this thread's analyses read."""
     frame = columns_of(source, (f"({text}\n) AS _{index}" for index, text in enumerate(texts)))
-    plan = analysed_plan(frame)
+    plan = frame.analysed_plan
     return Meaning(source, frame, _VARIABLE in plan_text(plan), is_of_now(plan))
 
 
-def has_variables(rows: DataFrame) -> bool:
+def has_variables(rows: AnalysedFrame) -> bool:
     """Whether the columns of ``rows`` are computed with variables of the session."""
-    return _VARIABLE in column_texts(rows)
+    return _VARIABLE in rows.column_texts

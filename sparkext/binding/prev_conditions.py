@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from sparkext.binding.relation import check_boolean, check_expressions
 from sparkext.binding.type_text import null_sql
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.expressions import (
     Tree,
     analysed_expression,
@@ -104,7 +104,7 @@ class BoundStep:
     anchor: str | None
 
 
-def bind_step(source: DataFrame, variable: str, expression: AdjacentExpression) -> BoundStep:
+def bind_step(source: AnalysedFrame, variable: str, expression: AdjacentExpression) -> BoundStep:
     """Take a condition apart.
 
     Args:
@@ -154,7 +154,7 @@ def _nothing(text: str, kind: DataType) -> str:
 
 
 class _Translator:
-    def __init__(self, frame: DataFrame, expression: AdjacentExpression) -> None:
+    def __init__(self, frame: AnalysedFrame, expression: AdjacentExpression) -> None:
         self._frame = frame
         self._expression = expression
         self._whole = expression.whole

@@ -9,15 +9,15 @@ from weakref import WeakKeyDictionary
 
 from pyspark.errors import AnalysisException
 from pyspark.errors.exceptions.captured import CapturedException
-from pyspark.sql import DataFrame
 from pyspark.sql.types import BooleanType, DataType, StructType
 
 from sparkext.binding.recent import Recent
 from sparkext.binding.type_text import type_text
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.errors import reason
 from sparkext.jvm.frames import columns_of
 from sparkext.jvm.gateway import JavaError, thrown_class
-from sparkext.jvm.plans import analysed_plan, first_non_deterministic, plan_text, qualified_names, selects_from
+from sparkext.jvm.plans import first_non_deterministic, plan_text, selects_from
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.event_expressions import EventExpression
 from sparkext.sql.own_columns import names_own
@@ -33,7 +33,7 @@ _MOST_RELATIONS = 1 << 12
 Named: TypeAlias = tuple[str, DataType]
 """Name and type that Spark gives an expression."""
 
-_checked: WeakKeyDictionary[DataFrame, dict[str, Named]] = WeakKeyDictionary()
+_checked: WeakKeyDictionary[AnalysedFrame, dict[str, Named]] = WeakKeyDictionary()
 """What Spark has said of expressions over a relation, by their texts: the queries of a statement repeat them."""
 
 
@@ -46,20 +46,20 @@ class KnownColumns:
     def __init__(self) -> None:
         self._known: Recent[str, tuple[StructType, dict[str, Named]]] = Recent(_MOST_RELATIONS)
 
-    def recall(self, text: str, source: DataFrame) -> None:
+    def recall(self, text: str, source: AnalysedFrame) -> None:
         """Use for the columns of ``source``, read by ``text``, the names and types that Spark gave before."""
         remembered = self._known.get(text)
         if remembered is not None and remembered[0] == source.schema:
             _checked[source] = dict(remembered[1])
 
-    def learn(self, text: str, source: DataFrame) -> None:
+    def learn(self, text: str, source: AnalysedFrame) -> None:
         """Remember what Spark has said of columns of ``source``."""
         names = set(source.columns)
         columns = {said: named for said, named in _checked.get(source, {}).items() if said in names}
         self._known[text] = source.schema, columns
 
 
-def read_source(read: Callable[[], DataFrame], start: int, end: int) -> DataFrame:
+def read_source(read: Callable[[], AnalysedFrame], start: int, end: int) -> AnalysedFrame:
     """The relation that ``read`` gives; nothing is run.
 
     Raises:
@@ -71,29 +71,31 @@ def read_source(read: Callable[[], DataFrame], start: int, end: int) -> DataFram
         raise PlanningError("TREND_SOURCE", start, end, reason=reason(error)) from None
 
 
-def reads_view(source: DataFrame, name: str, is_global: bool) -> bool:
+def reads_view(source: AnalysedFrame, name: str, is_global: bool) -> bool:
     """Whether a relation reads the temporary view ``name``, directly or through other views."""
     shown = ("`global_temp`." if is_global else "") + identifier(name)
-    return f"View ({shown},".lower() in plan_text(analysed_plan(source)).lower()
+    return f"View ({shown},".lower() in plan_text(source.analysed_plan).lower()
 
 
-def is_same(left: DataFrame, right: DataFrame) -> bool:
+def is_same(left: AnalysedFrame, right: AnalysedFrame) -> bool:
     """Whether two relations have the same rows and names, files apart that may have come and gone."""
     return bool(left.sameSemantics(right)) and names_alike(left, right)
 
 
-def names_alike(left: DataFrame, right: DataFrame) -> bool:
+def names_alike(left: AnalysedFrame, right: AnalysedFrame) -> bool:
     """Whether a name means the same column in both of two relations that Spark finds semantically equal.
 
     To Spark, ``SELECT a AS b, b AS a`` equals ``SELECT a, b``: it looks at rows and not at names.
     """
     if left.columns != right.columns:
         return False
-    return len(set(left.columns)) == len(left.columns) or qualified_names(left) == qualified_names(right)
+    return len(set(left.columns)) == len(left.columns) or left.qualified_names() == right.qualified_names()
 
 
 def check_expressions(
-    source: DataFrame, wanted: Sequence[tuple[str, EventExpression]], relation: str = "the relation before MATCH_TREND"
+    source: AnalysedFrame,
+    wanted: Sequence[tuple[str, EventExpression]],
+    relation: str = "the relation before MATCH_TREND",
 ) -> list[Named]:
     """Name and type that Spark gives each expression over the columns of ``source``.
 
@@ -132,7 +134,7 @@ def check_boolean(variable: str, condition: EventExpression, kind: DataType) -> 
         )
 
 
-def _check_one(source: DataFrame, where: str, expression: EventExpression, relation: str) -> Named:
+def _check_one(source: AnalysedFrame, where: str, expression: EventExpression, relation: str) -> Named:
     try:
         return _check(source, [(where, expression)], _one_by_one)[0]
     except CapturedException as error:
@@ -145,21 +147,21 @@ def _check_one(source: DataFrame, where: str, expression: EventExpression, relat
         raise PlanningError("TREND_INVALID_EXPRESSION", *at, where=where, reason=deep) from None
 
 
-def _one_by_one(source: DataFrame, texts: Iterable[str]) -> DataFrame:
+def _one_by_one(source: AnalysedFrame, texts: Iterable[str]) -> AnalysedFrame:
     """So that Spark's errors have positions in these texts."""
-    return source.selectExpr(*texts)
+    return AnalysedFrame.of(source.selectExpr(*texts))
 
 
 def _check(
-    source: DataFrame,
+    source: AnalysedFrame,
     wanted: Sequence[tuple[str, EventExpression]],
-    select: Callable[[DataFrame, Iterable[str]], DataFrame],
+    select: Callable[[AnalysedFrame, Iterable[str]], AnalysedFrame],
 ) -> list[Named]:
     # In parentheses, so that "a b" is wrong and not an a that is called b.
     selected = select(source, (f"({expression.text}\n)" for _, expression in wanted))
-    plan = analysed_plan(selected)
+    plan = selected.analysed_plan
     first_where, first = wanted[0]
-    if not selects_from(plan, analysed_plan(source)):
+    if not selects_from(plan, source.analysed_plan):
         raise PlanningError(
             "TREND_UNSUPPORTED_EXPRESSION",
             first.start,
@@ -188,7 +190,7 @@ def _has_field(kind: DataType, name: str) -> bool:
 
 
 def _placed(
-    error: CapturedException, where: str, expression: EventExpression, relation: str, source: DataFrame
+    error: CapturedException, where: str, expression: EventExpression, relation: str, source: AnalysedFrame
 ) -> PlanningError:
     """Spark's error about a fragment, at its position in the user's statement."""
     start, end = expression.start, expression.end

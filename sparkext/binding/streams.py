@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.orders import has_known_order
 from sparkext.binding.type_text import type_text
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import own_column
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.clause import Clause
@@ -23,7 +24,7 @@ _MESSAGES = "pyspark.sql.streaming.proto.StateMessage_pb2"
 """By which a worker talks to Spark's state store; it needs protobuf."""
 
 
-def check_stream(source: DataFrame, clause: Clause, source_at: tuple[int, int], bound: BoundQuery) -> None:
+def check_stream(source: AnalysedFrame, clause: Clause, source_at: tuple[int, int], bound: BoundQuery) -> None:
     """Refuse a clause over a stream whose results would never be final, and one that Spark here cannot keep state for.
 
     Args:

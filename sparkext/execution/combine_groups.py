@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from pyspark.sql import DataFrame
 
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import sorted_within_partitions
 from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.kernel_plan.kernel_plan import Field
 from sparkext.udfs.arrow.combined import combined
 
 
-def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[Field], tasks: int) -> DataFrame:
+def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[Field], tasks: int) -> AnalysedFrame:
     """One row per group, bank and window, with the same columns as ``partial``.
 
     Spark's own aggregation of hundreds of columns takes longer to be planned and compiled than to run, and does not

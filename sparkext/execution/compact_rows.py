@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
 from pyspark.sql.types import DoubleType, FloatType
 
 from sparkext.binding.bound_query import BoundQuery, Key
 from sparkext.binding.event_time import numbered
 from sparkext.binding.trend_ends import as_double, as_number
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import selected
-from sparkext.jvm.plans import is_stream
 from sparkext.planner.kernel_plan.kernel_plan import (
     CLASSES_PER_WORD,
     Comparison,
@@ -67,15 +66,15 @@ class CompactRows:
 
 
 def compact_events(
-    source: DataFrame, queries: Sequence[BoundQuery], texts: Mapping[str, str], plan: KernelPlan
-) -> tuple[DataFrame, CompactRows]:
+    source: AnalysedFrame, queries: Sequence[BoundQuery], texts: Mapping[str, str], plan: KernelPlan
+) -> tuple[AnalysedFrame, CompactRows]:
     """The frame of `compact_rows`, and what they are."""
     rows = compact_rows(source, queries, texts, plan)
     return selected(source, rows.text), rows
 
 
 def compact_rows(
-    source: DataFrame, queries: Sequence[BoundQuery], texts: Mapping[str, str], plan: KernelPlan
+    source: AnalysedFrame, queries: Sequence[BoundQuery], texts: Mapping[str, str], plan: KernelPlan
 ) -> CompactRows:
     """Compact rows of the events of ``source`` that some query can use."""
     query = queries[0]
@@ -95,7 +94,7 @@ def compact_rows(
     if types is not None:
         usable.append(f"CAST({alone(texts[types[0]])} AS STRING) IN ({', '.join(map(string, types[1]))})")
     condition, in_a_class = " AND ".join(usable), " OR ".join(f"{name} <> 0" for name in words)
-    if is_stream(source):
+    if source.is_stream:
         condition, in_a_class = _above_watermark(condition, alone(query.time)), _above_watermark(in_a_class, TIME)
     outputs = _LINE.join(f"{text} AS {name}" for name, text in columns.items())
     return CompactRows(

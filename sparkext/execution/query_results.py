@@ -7,21 +7,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
-
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.event_time import bound
-from sparkext.binding.relation import check_expressions
 from sparkext.binding.trend_ends import INTERVALS, difference_type
 from sparkext.binding.type_text import null_sql
 from sparkext.execution.compact_rows import group_column
-from sparkext.jvm.frames import columns_of
 from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, Field, QueryResult, too_many
 from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
 from sparkext.planner.optimizers import DEFAULT
 from sparkext.planner.patterns.query import Aggregate, Distinct, Function, Shown, Window
 from sparkext.settings import MOST_NODES
-from sparkext.sql.event_expressions import EventExpression
 from sparkext.sql.own_columns import aggregate_name, counted_name, shown_name
 from sparkext.sql.quoting import identifier, string
 from sparkext.sql.tokens import tokenize
@@ -171,35 +166,6 @@ def unplanned_sql(query: BoundQuery) -> str:
     return (
         f"SELECT {', '.join(columns) or nothing} FROM range(1) WHERE CAST(raise_error({string(_UNPLANNED)}) AS BOOLEAN)"
     )
-
-
-def check_measures(aggregates: DataFrame, query: BoundQuery) -> None:
-    """Let Spark look at the measures of ``query``.
-
-    Args:
-        aggregates: Rows as those of `aggregates_sql`.
-        query: The query.
-
-    Raises:
-        PlanningError: A measure is no scalar expression over aggregates and result columns.
-    """
-    check_expressions(
-        aggregates, computed_measures(query), "the result; attributes of events stand inside of aggregates"
-    )
-
-
-def computed_measures(query: BoundQuery) -> list[tuple[str, EventExpression]]:
-    """Measures that are no aggregates by themselves, as `check_expressions` wants them."""
-    plain = {aggregate_name(index) for index in range(len(query.query.aggregates))}
-    if query.query.completion is not None:
-        plain |= {counted_name(index) for index in range(len(query.query.completion.counted))}
-        plain |= {shown_name(index) for index in range(len(query.query.completion.shown))}
-    return [("MEASURES", m.expression) for m in query.measures if m.expression.text.strip() not in plain]
-
-
-def with_measures(aggregates: DataFrame, query: BoundQuery) -> DataFrame:
-    """The rows of ``query``, out of rows as those of `aggregates_sql`."""
-    return columns_of(aggregates, output_columns(query))
 
 
 def window_bounds(query: BoundQuery, index: str, ansi: bool = True) -> tuple[str, ...]:

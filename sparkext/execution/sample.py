@@ -20,9 +20,9 @@ from sparkext.binding.bound_query import BoundQuery, Key
 from sparkext.binding.event_time import in_units, numbered
 from sparkext.execution.compact_rows import class_columns, key_text, only_parts, sql_texts
 from sparkext.execution.waiting import say_how_kernels_ran
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import selected
 from sparkext.jvm.gateway import JvmError
-from sparkext.jvm.plans import operators, size_in_bytes
 from sparkext.planner.amounts import count
 from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.errors import PlanningError
@@ -70,7 +70,7 @@ _RANKS_PER_PART = 100
 
 
 def sample(
-    source: DataFrame, queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: int
+    source: AnalysedFrame, queries: Sequence[BoundQuery], classes: Sequence[EventClass], rows: int
 ) -> ObservedStatistics | None:
     """What the first rows of a source show.
 
@@ -88,7 +88,7 @@ def sample(
         PlanningError: ``TREND_CANCELLED``.
     """
     first = queries[0]
-    if not rows or not classes or not all(name in _CHEAP for name in operators(source)):
+    if not rows or not classes or not all(name in _CHEAP for name in source.operators()):
         return None
     words = class_columns(classes, sql_texts(queries))
     keys = [key_text(key) for key in (*first.sorted_groups, *first.sorted_partitions)]
@@ -146,7 +146,7 @@ class SeenTypes:
     are_all: bool
 
 
-def types_seen(source: DataFrame, query: BoundQuery, type_by: str) -> SeenTypes | None:
+def types_seen(source: AnalysedFrame, query: BoundQuery, type_by: str) -> SeenTypes | None:
     """Types that the first rows of a source have.
 
     Args:
@@ -157,14 +157,14 @@ def types_seen(source: DataFrame, query: BoundQuery, type_by: str) -> SeenTypes 
     Returns:
         None when the source must be computed whole for some of its rows.
     """
-    if not all(name in _CHEAP for name in operators(source)):
+    if not all(name in _CHEAP for name in source.operators()):
         return None
     text = alone(query.expressions[type_by])
     taken = _taken(lambda: _parts(source, [query]).selectExpr(f"CAST({text} AS STRING) AS type").take(MOST_LOOKED_AT))
     return SeenTypes(sorted({row.type for row in taken if row.type is not None}), len(taken) < MOST_LOOKED_AT)
 
 
-def time_cuts(source: DataFrame, queries: Sequence[BoundQuery], parts: int) -> tuple[int, ...] | None:
+def time_cuts(source: AnalysedFrame, queries: Sequence[BoundQuery], parts: int) -> tuple[int, ...] | None:
     """Times that cut the events of a source into parts of about the same size, by a sample from all over it.
 
     Args:
@@ -184,14 +184,14 @@ def time_cuts(source: DataFrame, queries: Sequence[BoundQuery], parts: int) -> t
     shares = ", ".join(f"{part / parts!r}D" for part in range(1, parts))
     if not shares:
         return ()
-    some = _parts(source, queries).sample(min(1.0, _CUT_BY_BYTES / max(1, size_in_bytes(source))), 0)
+    some = _parts(source, queries).sample(min(1.0, _CUT_BY_BYTES / max(1, source.size_in_bytes)), 0)
     ranks = f"percentile_approx({time}, array({shares}), {_RANKS_PER_PART * parts}) AS cuts"
     cuts = selected(some, lambda rows: f"SELECT {ranks} FROM {rows}")
     times = next((row.cuts for row in _taken(cuts.collect)), None)
     return None if times is None else tuple(sorted(cut for cut in set(times) if cut > _FIRST_TIME))
 
 
-def _parts(source: DataFrame, queries: Sequence[BoundQuery]) -> DataFrame:
+def _parts(source: AnalysedFrame, queries: Sequence[BoundQuery]) -> DataFrame:
     """The rows of a source that any of the queries of a pool reads."""
     condition = " AND ".join(["TRUE", *only_parts(queries)])
     return selected(source, lambda rows: f"SELECT * FROM {rows} WHERE {condition}")

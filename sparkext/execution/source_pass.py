@@ -32,6 +32,7 @@ from sparkext.execution.combine_groups import combine_groups
 from sparkext.execution.compact_rows import TIME, CompactRows, compact_events, compact_rows, group_column, sql_texts
 from sparkext.execution.partition_keys import part_of, spread
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import columns_of, own_column, selected, selected_by_one_task, sorted_within_partitions
 from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.kernel_plan.kernel_plan import (
@@ -76,13 +77,13 @@ class Division:
 
 
 def run_pool(
-    source: DataFrame,
+    source: AnalysedFrame,
     queries: Sequence[BoundQuery],
     plan: KernelPlan,
     division: Division,
     report: Callable[[Floats], object],
     name: str,
-) -> DataFrame:
+) -> AnalysedFrame:
     """Results of all ``queries``, which are of one pool, as `KernelPlan.results` says.
 
     The columns are the group keys, ``bank``, ``window`` and those of `result_columns`. Nothing is run yet.
@@ -135,12 +136,12 @@ def run_pool(
         stretches = _in_stretches(events, keys, division, first.time_kind)
         with_matrices = StructType([*schema, StructField(MATRIX, BinaryType())])
         kernel = pool_kernel(plan, layout, report, StretchRun, name=name, sort=sort)
-        ordered = stretches if sort is not None else sorted_within_partitions(stretches, [*keys, TIME])
+        ordered: DataFrame = stretches if sort is not None else sorted_within_partitions(stretches, [*keys, TIME])
         done = map_in_arrow(ordered, kernel, with_matrices)
         by_group = done.repartition(tasks, *groups) if groups else done.repartition(1)
         partial = map_in_arrow(by_group, merged(plan, layout), schema)
     else:
-        whole = events.repartition(tasks, *together) if keys else events.repartition(1)
+        whole: DataFrame = events.repartition(tasks, *together) if keys else events.repartition(1)
         ordered = whole if sort is not None else _in_order(whole, keys, in_front, compact.further_order)
         partial = map_in_arrow(ordered, pool_kernel(plan, layout, report, run_of, name, sort=sort), schema)
     return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
@@ -177,7 +178,7 @@ def _sort(events: DataFrame, plan: KernelPlan, division: Division) -> Sort | Non
     return Sort(tuple(range(first, first + orders)), MOST_BYTES, by_value=plan.is_stretched)
 
 
-def _with_ranks(events: DataFrame, compact: CompactRows) -> DataFrame:
+def _with_ranks(events: AnalysedFrame, compact: CompactRows) -> AnalysedFrame:
     """``events``, ordered by ranks of Spark's where workers do not know the order of a type, as of collated texts."""
     unknown = {
         field.name
@@ -200,7 +201,7 @@ def _hash(groups: Sequence[str], keys: Sequence[str]) -> str:
     return f"shiftleft(CAST({high} AS BIGINT), 32) | (CAST(hash({', '.join(keys)}) AS BIGINT) & {0xFFFFFFFF}L)"
 
 
-def _in_order(events: DataFrame, keys: Sequence[str], first: str | None, further: Sequence[str]) -> DataFrame:
+def _in_order(events: DataFrame, keys: Sequence[str], first: str | None, further: Sequence[str]) -> AnalysedFrame:
     """The ``events`` of each task sorted by Spark: by ``keys``, time and ``further`` columns.
 
     They come after ``first``, SQL of 64 bits, if there is any.

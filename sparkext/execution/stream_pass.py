@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from sparkext.binding.bound_query import BoundQuery
@@ -18,6 +17,7 @@ from sparkext.binding.streams import DELAY
 from sparkext.execution.compact_rows import compact_events, group_column, sql_texts
 from sparkext.execution.source_pass import result_schema
 from sparkext.execution.waiting import say_recomputed
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import columns_of
 from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
@@ -38,7 +38,7 @@ _BUCKET = "bucket"
 _HASH = "hash"
 
 
-def stream_results(source: DataFrame, query: BoundQuery, plan: KernelPlan, buckets: int) -> DataFrame:
+def stream_results(source: AnalysedFrame, query: BoundQuery, plan: KernelPlan, buckets: int) -> AnalysedFrame:
     """Results of a query over a stream, with the columns of `sparkext.execution.source_pass.run_pool`.
 
     Args:
@@ -81,9 +81,11 @@ def stream_results(source: DataFrame, query: BoundQuery, plan: KernelPlan, bucke
     return map_in_arrow(together, combined_rows(plan.fields, layout.group_keys + 2), schema)
 
 
-def with_event_time(rows: DataFrame, query: BoundQuery) -> DataFrame:
-    """Rows of a query over a stream; ``window_end``, if it has windows, is an event time to what comes next."""
-    return rows if query.query.window is None else rows.withMetadata("window_end", {DELAY: 0})
+def with_event_time(rows: AnalysedFrame, query: BoundQuery) -> AnalysedFrame:
+    """Rows of a query; over a stream ``window_end``, if it has windows, is an event time to what comes next."""
+    if query.query.window is None or not query.source.is_stream:
+        return rows
+    return AnalysedFrame.of(rows.withMetadata("window_end", {DELAY: 0}))
 
 
 def _fails(message: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from sparkext.jvm.plans import multiplies, size_in_bytes
+from sparkext.jvm.analysed_frame import AnalysedFrame
 
 BYTES_PER_TASK = 32 << 20
 """Size of the source that one task of a pass is given, as far as Spark knows the size: one or two million events, which
@@ -25,7 +25,7 @@ hundred sampled rows for each task of a range of time, and keeps a bound of each
 _UNKNOWN_SIZE = 1 << 62
 
 
-def number_of_tasks(spark: SparkSession, source: DataFrame, queries: int, on_all_cores: bool) -> int:
+def number_of_tasks(spark: SparkSession, source: AnalysedFrame, queries: int, on_all_cores: bool) -> int:
     """Number of tasks of a pass, by the size of the source.
 
     Args:
@@ -34,13 +34,13 @@ def number_of_tasks(spark: SparkSession, source: DataFrame, queries: int, on_all
         queries: How many the pass computes.
         on_all_cores: Whether all cores are to be used however small the source is.
     """
-    size = size_in_bytes(source)
-    if size * queries < LEAST_BYTES and not on_all_cores and not multiplies(source):
+    size = source.size_in_bytes
+    if size * queries < LEAST_BYTES and not on_all_cores and not source.multiplies:
         return 1
     cores = spark.sparkContext.defaultParallelism
     if size >= _UNKNOWN_SIZE:
         return TASKS_PER_CORE * cores
     busy = min(cores, size * queries // LEAST_BYTES)
-    if on_all_cores or (busy < cores and multiplies(source)):  # of which Spark takes no account in the size
+    if on_all_cores or (busy < cores and source.multiplies):  # of which Spark takes no account in the size
         busy = cores
     return max(1, busy, min(-(-size // BYTES_PER_TASK), MOST_TASKS))

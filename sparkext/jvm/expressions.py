@@ -9,9 +9,10 @@ from py4j.java_gateway import JavaObject, get_field
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame
 
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import own_column
 from sparkext.jvm.gateway import class_object, items, java_class
-from sparkext.jvm.plans import analysed_plan, kind_of, optimized_plan
+from sparkext.jvm.plans import kind_of
 
 Tree: TypeAlias = Any
 """An expression of Spark's: an object of the JVM, for functions of this module and `kind_of`."""
@@ -25,7 +26,7 @@ def analysed_expression(frame: DataFrame, text: str) -> Tree:
     Raises:
         CapturedException: Spark cannot make sense of it.
     """
-    plan = analysed_plan(frame.select(own_column(f"({text})").alias("x")))
+    plan = AnalysedFrame.of(frame.select(own_column(f"({text})").alias("x"))).analysed_plan
     return plan.expressions().apply(0).children().head()
 
 
@@ -174,7 +175,7 @@ def constant(frame: DataFrame) -> Any:
     Raises:
         NotConstantError: It has none.
     """
-    plan = optimized_plan(frame)
+    plan = AnalysedFrame.of(frame).optimized_plan
     literal = plan.expressions().head().children().head() if kind_of(plan) == "Project" else None
     if literal is None or kind_of(literal) != "Literal":
         raise NotConstantError

@@ -12,8 +12,9 @@ from pyspark.sql.classic.column import Column as ClassicColumn
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import StructType
 
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.gateway import java_array, java_class, java_method, scala_seq
-from sparkext.jvm.plans import Plan, analysed_plan, kind_of, optimized_plan
+from sparkext.jvm.plans import Plan, kind_of
 from sparkext.jvm.table_function import call_for
 from sparkext.sql.quoting import identifier
 
@@ -23,20 +24,20 @@ def java_frame(frame: DataFrame) -> Any:
     return frame._jdf
 
 
-def frame_of_plan(spark: SparkSession, plan: Plan) -> DataFrame:
+def frame_of_plan(spark: SparkSession, plan: Plan) -> AnalysedFrame:
     """The rows of a plan, analysed if it is not yet."""
     of_rows = java_method("org.apache.spark.sql.classic.Dataset", "ofRows")
-    return DataFrame(of_rows(spark._jsparkSession, plan), spark)
+    return AnalysedFrame(of_rows(spark._jsparkSession, plan), spark)
 
 
-def another(frame: DataFrame) -> DataFrame:
+def another(frame: DataFrame) -> AnalysedFrame:
     """Another frame of the same plan."""
-    return DataFrame(frame._jdf, frame.sparkSession)
+    return AnalysedFrame(frame._jdf, frame.sparkSession)
 
 
-def columns_of(frame: DataFrame, texts: Iterable[str]) -> DataFrame:
+def columns_of(frame: DataFrame, texts: Iterable[str]) -> AnalysedFrame:
     """As ``frame.selectExpr(*texts)``, parsed at once by Spark's own parser: each text by itself would ask Python."""
-    return frame_of_plan(frame.sparkSession, projection(analysed_plan(frame), texts))
+    return frame_of_plan(frame.sparkSession, projection(AnalysedFrame.of(frame).analysed_plan, texts))
 
 
 def own_column(text: str) -> Column:
@@ -52,36 +53,37 @@ def projection(plan: Plan, texts: Iterable[str]) -> Plan:
     return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(wanted, plan)
 
 
-def selected(frame: DataFrame, write: Callable[[str], str]) -> DataFrame:
+def selected(frame: DataFrame, write: Callable[[str], str]) -> AnalysedFrame:
     """The rows of a statement over a frame, parsed and analysed at once, under the confs that this thread reads.
 
     Args:
         frame: Of a session with a workload.
         write: Gives the statement for what the relation is to be called, once.
     """
-    with call_for(analysed_plan(frame)) as relation:
+    with call_for(AnalysedFrame.of(frame).analysed_plan) as relation:
         return frame_of_plan(frame.sparkSession, _parser().parsePlan(write(relation)))
 
 
-def selected_by_one_task(frame: DataFrame, write: Callable[[str], str]) -> DataFrame:
+def selected_by_one_task(frame: DataFrame, write: Callable[[str], str]) -> AnalysedFrame:
     """As `selected`, with all rows in one partition, which one task reads.
 
     That they are is a part of the plan: a hint would be one that sessions may disable.
     """
     coalesced = java_class("org.apache.spark.sql.catalyst.plans.logical.Repartition")
-    with call_for(analysed_plan(frame)) as relation:
+    with call_for(AnalysedFrame.of(frame).analysed_plan) as relation:
         return frame_of_plan(frame.sparkSession, coalesced(1, False, _parser().parsePlan(write(relation))))
 
 
-def sorted_within_partitions(frame: DataFrame, order: Iterable[str]) -> DataFrame:
+def sorted_within_partitions(frame: DataFrame, order: Iterable[str]) -> AnalysedFrame:
     """As ``frame.sortWithinPartitions(*order)`` for SQL texts, for which PySpark asks the JVM fifteen times each."""
     sort = _parser().parsePlan(f"TABLE those SORT BY {', '.join(order)}")
-    return frame_of_plan(frame.sparkSession, sort.withNewChildren(scala_seq([analysed_plan(frame)])))
+    sorted_plan = sort.withNewChildren(scala_seq([AnalysedFrame.of(frame).analysed_plan]))
+    return frame_of_plan(frame.sparkSession, sorted_plan)
 
 
-def frame_of_statement(spark: SparkSession, text: str) -> DataFrame:
+def frame_of_statement(spark: SparkSession, text: str) -> AnalysedFrame:
     """As ``spark.sql(text)``, for which PySpark asks the JVM several times more."""
-    return DataFrame(spark._jsparkSession.sql(text), spark)
+    return AnalysedFrame(spark._jsparkSession.sql(text), spark)
 
 
 def _parser() -> Any:
@@ -94,14 +96,14 @@ def _made(parser: Any) -> Any:
     return parser()
 
 
-def known_rows(rows: DataFrame) -> DataFrame | None:
+def known_rows(rows: AnalysedFrame) -> AnalysedFrame | None:
     """The rows themselves, in a frame of the same columns, if Spark knows them without a job; None else.
 
     Raises:
         CapturedException: An expression fails on them.
         JavaError: Likewise.
     """
-    plan = optimized_plan(rows)
+    plan = rows.optimized_plan
     if kind_of(plan) != "LocalRelation" or not plan.schema().equals(rows._jdf.schema()):
         return None
     return frame_of_plan(rows.sparkSession, plan)

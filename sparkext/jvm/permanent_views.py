@@ -7,12 +7,13 @@ from concurrent.futures import Future
 from typing import Any
 
 from pyspark.errors.exceptions.captured import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.functions import lit
 
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import projection
 from sparkext.jvm.gateway import java_class, option, scala_seq
-from sparkext.jvm.plans import Plan, analysed_plan
+from sparkext.jvm.plans import Plan
 from sparkext.jvm.temp_views import frame_in_analysis, frame_of_view
 
 _TEXT = "originalText"
@@ -35,7 +36,7 @@ def with_view_text(plan: Plan, change: Callable[[str], str]) -> Plan:
     return plan.copy(*parts)
 
 
-def rows_to_be_stored(rows: DataFrame, columns: Iterable[str], source: str, texts: Iterable[str]) -> Plan:
+def rows_to_be_stored(rows: AnalysedFrame, columns: Iterable[str], source: str, texts: Iterable[str]) -> Plan:
     """The plan of rows of a view that is created, in which Spark finds what no permanent view may refer to.
 
     Temporary views, functions and variables count as the view's own, wherever in a clause they are, and so does the
@@ -50,8 +51,8 @@ def rows_to_be_stored(rows: DataFrame, columns: Iterable[str], source: str, text
     spark = rows.sparkSession
     query = spark._jsparkSession.sessionState().sqlParser().parseQuery(source)
     events = frame_in_analysis(spark, projection(query, (f"({text}\n)" for text in texts)))
-    shown = frame_in_analysis(spark, projection(analysed_plan(rows), columns))
-    return analysed_plan(shown.join(events, lit(False), "left_semi"))
+    shown = frame_in_analysis(spark, projection(rows.analysed_plan, columns))
+    return AnalysedFrame.of(shown.join(events, lit(False), "left_semi")).analysed_plan
 
 
 def is_temporary(spark: SparkSession, name: Sequence[str]) -> bool:
@@ -73,7 +74,7 @@ def text_in_catalog(spark: SparkSession, view: str) -> str | None:
     return str(text.get()) if text.isDefined() else None
 
 
-def frame_within(spark: SparkSession, view: str, text: str) -> DataFrame:
+def frame_within(spark: SparkSession, view: str, text: str) -> AnalysedFrame:
     """The rows of a query that is a part of a permanent view, whose names mean what they mean in the view.
 
     Raises:
@@ -93,9 +94,9 @@ def without_views(plan: Plan) -> Plan:
 class _Call:
     """A function of Scala's that calls one of Python's, whose result or failure is Python's."""
 
-    def __init__(self, function: Callable[[], DataFrame]) -> None:
+    def __init__(self, function: Callable[[], AnalysedFrame]) -> None:
         self._function = function
-        self._made: Future[DataFrame] = Future()
+        self._made: Future[AnalysedFrame] = Future()
 
     def apply(self) -> None:
         """Call it."""
@@ -104,7 +105,7 @@ class _Call:
         except Exception as error:
             self._made.set_exception(error)
 
-    def result(self) -> DataFrame:
+    def result(self) -> AnalysedFrame:
         """What it has returned; what it has raised is raised."""
         return self._made.result()
 

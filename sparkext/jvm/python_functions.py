@@ -12,15 +12,15 @@ from pyspark.sql.types import DataType, StructType
 from pyspark.sql.udf import _wrap_function
 from pyspark.util import PythonEvalType
 
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.gateway import java_class, java_gateway, java_method, scala_object
-from sparkext.jvm.plans import analysed_plan
 from sparkext.udfs.workers.task import ArrowFunction, as_task
 
 _MOST_BYTES = 1 << 20
 """Size of a pickled function up to which Spark sends it with each task, unless it is told otherwise."""
 
 
-def map_in_arrow(frame: DataFrame, function: ArrowFunction, schema: StructType | str) -> DataFrame:
+def map_in_arrow(frame: DataFrame, function: ArrowFunction, schema: StructType | str) -> AnalysedFrame:
     """As ``frame.mapInArrow(function, schema)``, for which PySpark asks the JVM twenty times, and twice a column."""
     spark = frame.sparkSession
     kind = StructType.fromDDL(schema) if isinstance(schema, str) else schema
@@ -28,13 +28,13 @@ def map_in_arrow(frame: DataFrame, function: ArrowFunction, schema: StructType |
         getattr(function, "__name__", type(function).__name__),
         _python_function(spark.sparkContext, as_task(function), kind),
         spark._jsparkSession.parseDataType(kind.json()),
-        analysed_plan(frame).output(),
+        AnalysedFrame.of(frame).analysed_plan.output(),
         PythonEvalType.SQL_MAP_ARROW_ITER_UDF,
         True,  # deterministic
         _expressions(java_gateway().jvm).newExprId(),
     )
     column = java_method("org.apache.spark.sql.classic.ExpressionUtils", "column")(called)
-    return DataFrame(frame._jdf.mapInArrow(column, False, None), spark)
+    return AnalysedFrame(frame._jdf.mapInArrow(column, False, None), spark)
 
 
 @lru_cache(maxsize=4)

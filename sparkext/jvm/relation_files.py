@@ -14,10 +14,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.gateway import class_object, items, java_class, option, scala_map, scala_object, scala_seq
-from sparkext.jvm.plans import Plan, analysed_plan, kind_of
+from sparkext.jvm.plans import Plan, kind_of
 
 _OF_FILES = "HadoopFsRelation"
 _OF_SECOND_VERSION = "DataSourceV2Relation"
@@ -65,12 +66,12 @@ class Listing:
         return self.known in (None, self.present)
 
 
-def listings(frame: DataFrame) -> tuple[Listing, ...]:
+def listings(frame: AnalysedFrame) -> tuple[Listing, ...]:
     """The files below each relation that ``frame`` reads. Directories are listed, and no file is opened."""
     return tuple(_listings(frame))
 
 
-def _listings(frame: DataFrame) -> Iterator[Listing]:
+def _listings(frame: AnalysedFrame) -> Iterator[Listing]:
     for kind, leaf in _leaves(frame):
         if isinstance(leaf, _FileIndex):
             yield _of_index(frame.sparkSession, leaf)
@@ -121,12 +122,12 @@ def _of_hive(spark: SparkSession, table: Any) -> Listing:
     return Listing(paths, _present(spark, roots) + _digest(partitions), None)
 
 
-def reads_one_relation(frame: DataFrame) -> bool:
+def reads_one_relation(frame: AnalysedFrame) -> bool:
     """Whether there is one relation, and no more, that ``frame`` reads."""
     return len(_leaves(frame)) == 1
 
 
-def is_read_when_planned(frame: DataFrame) -> bool:
+def is_read_when_planned(frame: AnalysedFrame) -> bool:
     """Whether ``frame`` reads a relation that Spark looks at when it plans, and no later, and that is not of files.
 
     What has been planned over it gives the rows of then however often it is run.
@@ -134,12 +135,12 @@ def is_read_when_planned(frame: DataFrame) -> bool:
     return any(kind == _OF_SECOND_VERSION for kind, _ in _leaves(frame))
 
 
-def not_followed(frame: DataFrame) -> tuple[str, ...]:
+def not_followed(frame: AnalysedFrame) -> tuple[str, ...]:
     """Relations that ``frame`` reads and whose changes nothing tells of, such as tables of another database."""
     return tuple(_not_followed(frame))
 
 
-def _not_followed(frame: DataFrame) -> Iterator[str]:
+def _not_followed(frame: AnalysedFrame) -> Iterator[str]:
     for kind, leaf in _leaves(frame):
         if kind == _OF_SECOND_VERSION:
             yield str(leaf.name())
@@ -147,18 +148,18 @@ def _not_followed(frame: DataFrame) -> Iterator[str]:
             yield str(leaf.toString())
 
 
-_known: WeakKeyDictionary[DataFrame, list[tuple[str, Any]]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[AnalysedFrame, list[tuple[str, Any]]] = WeakKeyDictionary()
 """What frames read that have been asked for it."""
 
 
-def _leaves(frame: DataFrame) -> list[tuple[str, Any]]:
+def _leaves(frame: AnalysedFrame) -> list[tuple[str, Any]]:
     """Kind of each relation that a frame reads, and what it is: of a ``LogicalRelation`` that of the relation in it.
 
     Of a relation of files it is the `_FileIndex`.
     """
     leaves = _known.get(frame)
     if leaves is None:
-        leaves = _known[frame] = [_leaf(plan) for plan in items(analysed_plan(frame).collectLeaves())]
+        leaves = _known[frame] = [_leaf(plan) for plan in items(frame.analysed_plan.collectLeaves())]
     return leaves
 
 

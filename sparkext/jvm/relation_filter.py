@@ -9,9 +9,10 @@ from typing import Any
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import DataFrame
 
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import frame_of_plan, own_column
 from sparkext.jvm.gateway import items, scala_seq
-from sparkext.jvm.plans import Plan, analysed_plan, has_filter, kind_of
+from sparkext.jvm.plans import Plan, has_filter, kind_of
 from sparkext.sql.quoting import identifier
 
 _CAST = re.compile(r"cast\(.* as .*\) AS .*")
@@ -27,17 +28,17 @@ class FilteredRelation:
         condition: Which of its rows are in the part, as SQL; it concerns one row at a time.
     """
 
-    whole: DataFrame
+    whole: AnalysedFrame
     condition: str
 
 
-def filtered(part: DataFrame) -> FilteredRelation | None:
+def filtered(part: AnalysedFrame) -> FilteredRelation | None:
     """What ``part`` is a part of; None when it is no filter of rows, or one that only Spark should apply.
 
     That is so of filters that do not say the same of a row each time or ask for other rows, and of relations
     that are cached, of which Spark reads what it has kept.
     """
-    top = analysed_plan(part)
+    top = part.analysed_plan
     if not has_filter(top):
         return None
     plan = _below(top)
@@ -48,11 +49,11 @@ def filtered(part: DataFrame) -> FilteredRelation | None:
         return None
     text = _sql(condition)
     try:
-        again = frame_of_plan(part.sparkSession, plan.child()).where(own_column(text))
+        again = AnalysedFrame.of(frame_of_plan(part.sparkSession, plan.child()).where(own_column(text)))
     except CapturedException:
         return None
     # What Spark has printed is what it meant only if it reads the same in it.
-    if not analysed_plan(again).sameResult(plan) or _is_kept(again):
+    if not again.analysed_plan.sameResult(plan) or _is_kept(again):
         return None
     whole = frame_of_plan(part.sparkSession, _called_alike(top, plan.child()))
     inner = filtered(whole)
@@ -63,9 +64,9 @@ def filtered(part: DataFrame) -> FilteredRelation | None:
     )
 
 
-def name_of(whole: DataFrame) -> str | None:
+def name_of(whole: AnalysedFrame) -> str | None:
     """What a relation is called where it is read, whatever it is called by then; None when it has no name."""
-    plan, name = analysed_plan(whole), None
+    plan, name = whole.analysed_plan, None
     while kind_of(plan) == "SubqueryAlias":
         plan, name = plan.child(), str(plan.identifier().name())
     return name

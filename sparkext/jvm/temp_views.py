@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import frame_of_plan
 from sparkext.jvm.plans import Plan
 from sparkext.jvm.table_function import calls_in
@@ -74,7 +75,7 @@ def _unquoted(identifier: str) -> tuple[str, bool]:
     return parts[-1] if parts else "", len(parts) > 1
 
 
-def frame_of_view(spark: SparkSession, text: str) -> DataFrame:
+def frame_of_view(spark: SparkSession, text: str) -> AnalysedFrame:
     """The rows of a query, analysed as a part of the view that Spark's analyzer is at.
 
     Its names are those of the catalog and schema that the view was created in, which may not be the current ones.
@@ -82,7 +83,7 @@ def frame_of_view(spark: SparkSession, text: str) -> DataFrame:
     return frame_in_analysis(spark, spark._jsparkSession.sessionState().sqlParser().parseQuery(text))
 
 
-def frame_in_analysis(spark: SparkSession, plan: Plan) -> DataFrame:
+def frame_in_analysis(spark: SparkSession, plan: Plan) -> AnalysedFrame:
     """The rows of a plan, analysed as a part of the statement or view that Spark's analyzer is at."""
     analyzer = spark._jsparkSession.sessionState().analyzer()
     plan = getattr(analyzer, _IN_THIS_CONTEXT)(plan)

@@ -11,21 +11,16 @@ from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from pyspark.errors.exceptions.captured import CapturedException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.clause_use import ClauseUse
 from sparkext.binding.meaning import Meaning, has_variables, meaning
 from sparkext.binding.recent import Recent
-from sparkext.binding.relation import KnownColumns, is_same, read_source
+from sparkext.binding.relation import KnownColumns, check_expressions, is_same, read_source
 from sparkext.binding.session_state import SessionState, confs_that_are_read, session_state
-from sparkext.execution.query_results import (
-    check_measures,
-    computed_measures,
-    output_columns,
-    unplanned_sql,
-    with_measures,
-)
+from sparkext.execution.query_results import output_columns, unplanned_sql
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.analysis_context import (
     AnalysisContext,
     SeenAnalysis,
@@ -35,10 +30,10 @@ from sparkext.jvm.analysis_context import (
     functions_hash,
     session_confs,
 )
-from sparkext.jvm.frames import another, frame_of_statement
+from sparkext.jvm.frames import another, columns_of, frame_of_statement
 from sparkext.jvm.own_confs import confs_of_the_user, own_confs
 from sparkext.jvm.permanent_views import frame_within
-from sparkext.jvm.plans import analysed_plan, has_filter, is_that_again
+from sparkext.jvm.plans import has_filter
 from sparkext.jvm.relation_files import Listing, listings, reads_one_relation
 from sparkext.jvm.relation_filter import FilteredRelation, filtered
 from sparkext.jvm.temp_views import frame_of_view
@@ -66,7 +61,7 @@ class SeenRelation:
         part: What it is a part of, if it is.
     """
 
-    source: DataFrame
+    source: AnalysedFrame
     part: FilteredRelation | None
 
 
@@ -93,9 +88,9 @@ class LastingAnalyses:
         self.files: Recent[tuple[bool, str], tuple[Listing, ...]] = Recent(_MOST)
         self.columns = KnownColumns()
         self.wholes = KnownColumns()
-        self.meanings: Recent[tuple[str, bool], tuple[DataFrame, Recent[tuple[str, ...], Meaning]]] = Recent(_MOST)
-        self.unplanned: Recent[str, DataFrame] = Recent(_MOST)
-        self.unread: Recent[tuple[str, tuple[str, ...]], DataFrame] = Recent(_MOST)
+        self.meanings: Recent[tuple[str, bool], tuple[AnalysedFrame, Recent[tuple[str, ...], Meaning]]] = Recent(_MOST)
+        self.unplanned: Recent[str, AnalysedFrame] = Recent(_MOST)
+        self.unread: Recent[tuple[str, tuple[str, ...]], AnalysedFrame] = Recent(_MOST)
 
 
 class AnalysedRelations:
@@ -128,8 +123,8 @@ class AnalysedRelations:
         self._spark = spark
         self._relations: dict[tuple[bool, str], SeenRelation] = {}
         self._files: dict[tuple[bool, str], tuple[Listing, ...]] = {}
-        self._same: dict[tuple[int, int], tuple[bool, DataFrame, DataFrame]] = {}
-        self._meanings: dict[tuple[int, tuple[str, ...]], tuple[Meaning, DataFrame]] = {}
+        self._same: dict[tuple[int, int], tuple[bool, AnalysedFrame, AnalysedFrame]] = {}
+        self._meanings: dict[tuple[int, tuple[str, ...]], tuple[Meaning, AnalysedFrame]] = {}
         self._known = known
         self._context = context
         self._elsewhere: dict[tuple[str, ...], AnalysedRelations] = {}
@@ -187,17 +182,17 @@ class AnalysedRelations:
             known = self._relations[key] = self._seen(key, use, source)
         return known
 
-    def _seen(self, key: tuple[bool, str], use: ClauseUse, source: DataFrame) -> SeenRelation:
+    def _seen(self, key: tuple[bool, str], use: ClauseUse, source: AnalysedFrame) -> SeenRelation:
         """What a relation is: what it was when it was looked at last, if it is that relation still."""
         before = self._known.relations.get(key)
-        if before is not None and is_that_again(source, before.source):
+        if before is not None and source.is_that_again(before.source):
             return before
         found = SeenRelation(source, filtered(source))
         self._known.columns.recall(use.source, source)
         if found.part is not None:
             self._known.wholes.recall(use.source, found.part.whole)
         # Whether a filter is ours to apply depends on what Spark keeps.
-        if not has_filter(analysed_plan(source)) and reads_one_relation(source):
+        if not has_filter(source.analysed_plan) and reads_one_relation(source):
             self._known.relations[key] = found
         return found
 
@@ -214,7 +209,7 @@ class AnalysedRelations:
         """
         found = self.relation(use)
 
-        def meaning_of(source: DataFrame, texts: tuple[str, ...]) -> Meaning:
+        def meaning_of(source: AnalysedFrame, texts: tuple[str, ...]) -> Meaning:
             return self._lasting_meaning((use.source, source is not found.source), source, texts)
 
         bound = self._of_functions_now(
@@ -239,7 +234,7 @@ class AnalysedRelations:
         self._known.is_past = True
         return replace(bound, state=replace(bound.state, functions=functions))
 
-    def _read(self, use: ClauseUse) -> DataFrame:
+    def _read(self, use: ClauseUse) -> AnalysedFrame:
         with confs_of_the_user():
             if use.view is not None:
                 return frame_within(self._spark, use.view, use.source)
@@ -263,7 +258,7 @@ class AnalysedRelations:
             self._known.files[key] = known
         return known
 
-    def is_same(self, source: DataFrame, known: DataFrame) -> bool:
+    def is_same(self, source: AnalysedFrame, known: AnalysedFrame) -> bool:
         """Whether a relation that has been looked at has the same rows and names as another, files apart."""
         if source is known:
             return True
@@ -272,14 +267,14 @@ class AnalysedRelations:
             self._same[key] = is_same(source, known), source, known
         return self._same[key][0]
 
-    def meaning(self, source: DataFrame, texts: tuple[str, ...]) -> Meaning:
+    def meaning(self, source: AnalysedFrame, texts: tuple[str, ...]) -> Meaning:
         """What texts mean over a relation that has been looked at."""
         key = id(source), texts
         if key not in self._meanings:
             self._meanings[key] = meaning(source, texts), source
         return self._meanings[key][0]
 
-    def _lasting_meaning(self, of: tuple[str, bool], source: DataFrame, texts: tuple[str, ...]) -> Meaning:
+    def _lasting_meaning(self, of: tuple[str, bool], source: AnalysedFrame, texts: tuple[str, ...]) -> Meaning:
         """What texts mean over ``source``: what they did when it was looked at first, if it is still the same."""
         known = self._known.meanings.get(of)
         if known is None or not self.is_same(source, known[0]):
@@ -310,7 +305,7 @@ class AnalysedRelations:
         """Whether nothing that its expressions depend on has changed since a query was bound."""
         return query.state == self.state and not query.has_variables
 
-    def unplanned(self, query: BoundQuery) -> DataFrame:
+    def unplanned(self, query: BoundQuery) -> AnalysedFrame:
         """Rows as those that the measures of ``query`` are evaluated over, which fail when they are read.
 
         Raises:
@@ -321,7 +316,8 @@ class AnalysedRelations:
         if known is None:
             known = self._known.unplanned[text] = frame_of_statement(self._spark, text)
         rows = another(known)
-        check_measures(rows, query)
+        measures = [("MEASURES", measure.expression) for measure in query.computed_measures]
+        check_expressions(rows, measures, "the result; attributes of events stand inside of aggregates")
         return rows
 
     def check_measures(self, query: BoundQuery) -> None:
@@ -330,22 +326,23 @@ class AnalysedRelations:
         Raises:
             PlanningError: As for `unplanned`.
         """
-        if computed_measures(query):
+        if query.computed_measures:
             self.unplanned(query)
 
-    def unread(self, query: BoundQuery) -> DataFrame:
+    def unread(self, query: BoundQuery) -> AnalysedFrame:
         """Rows as those of ``query``, which fail when they are read.
 
         Raises:
             PlanningError: As for `unplanned`.
         """
-        key = unplanned_sql(query), tuple(output_columns(query))
-        known = self._known.unread.get(key)
-        if known is None:
-            known = with_measures(self.unplanned(query), query)
-            if not has_variables(known):
-                self._known.unread[key] = known
-        return known
+        columns = output_columns(query)
+        key = unplanned_sql(query), tuple(columns)
+        rows = self._known.unread.get(key)
+        if rows is None:
+            rows = columns_of(self.unplanned(query), columns)
+            if not has_variables(rows):
+                self._known.unread[key] = rows
+        return rows
 
 
 class _Thread(threading.local):

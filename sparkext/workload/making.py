@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 
-from pyspark.sql import DataFrame
-
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.execution import job_names
 from sparkext.execution.arrow_batches import are_narrow, limited_by_rows
@@ -18,6 +16,7 @@ from sparkext.execution.stream_pass import stream_results
 from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
 from sparkext.execution.waiting import say_compiling, say_planning
 from sparkext.jvm import storage
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.analysis_context import of_no_view
 from sparkext.planner.costs.migration import Migration
 from sparkext.planner.sharing.template import Template, template_of
@@ -112,7 +111,7 @@ def _number_of_keys(query: BoundQuery) -> int:
     return len(query.groups) + len(query.partitions)
 
 
-def _results(source: PoolSource, planned: Planned, counted: TaskCounters, name: str) -> DataFrame:
+def _results(source: PoolSource, planned: Planned, counted: TaskCounters, name: str) -> AnalysedFrame:
     """The rows of all queries of a plan, as one pass over the source gives them when they are read."""
     plan, queries, cutting = planned.plan, planned.queries, planned.cutting
     cuts = None

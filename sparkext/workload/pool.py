@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.relation import names_alike
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import columns_of
 from sparkext.jvm.relation_files import SourceVersion
 from sparkext.workload.run import Run
@@ -51,7 +52,7 @@ class Pool:
         self._taking = threading.Lock()
         self._keys = _key_texts(first)
         self._shape = _shape(first)
-        self._compared: WeakKeyDictionary[DataFrame, bool] = WeakKeyDictionary()
+        self._compared: WeakKeyDictionary[AnalysedFrame, bool] = WeakKeyDictionary()
 
     def takes(self, query: BoundQuery) -> bool:
         """Whether ``query`` has the source, keys and time of this pool, and what they mean is the same.
@@ -71,7 +72,7 @@ class Pool:
             self._namespaces, self._is_of_schema = namespaces, is_of_schema
             return True
 
-    def follow(self, frame: DataFrame, version: SourceVersion) -> None:
+    def follow(self, frame: AnalysedFrame, version: SourceVersion) -> None:
         """Compute anew what was computed from another version of the source than that which there is now.
 
         Args:
@@ -90,7 +91,7 @@ class Pool:
             return self._is_mine(query.source)
         return bool(_keyed(self._first).sameSemantics(_keyed(query)))
 
-    def _is_mine(self, frame: DataFrame) -> bool:
+    def _is_mine(self, frame: AnalysedFrame) -> bool:
         """Whether a relation, whose columns are called as those of the pool's, has the same rows."""
         known = self._compared.get(frame)
         if known is None:
@@ -110,7 +111,7 @@ def _key_texts(query: BoundQuery) -> tuple[tuple[str, ...], ...]:
     return tuple(key.canonical for key in groups), tuple(key.canonical for key in partitions), order
 
 
-def _keyed(query: BoundQuery) -> DataFrame:
+def _keyed(query: BoundQuery) -> AnalysedFrame:
     keys = [*query.sorted_groups, *query.sorted_partitions]
     order = (text for _, text in query.further_order)
     return columns_of(query.source, (f"({text}\n)" for text in (*(key.text for key in keys), query.time, *order)))

@@ -12,14 +12,13 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
 
 from sparkext.binding.bound_query import BoundQuery, Key
 from sparkext.execution import job_names
 from sparkext.execution.sample import TaskCounters, types_seen
 from sparkext.execution.waiting import say_missing, say_no_types, say_once
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.gateway import JvmError
-from sparkext.jvm.plans import is_empty
 from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.missing_events import found_nothing, missing_events
@@ -127,7 +126,7 @@ def say_seen(name: str, queries: Sequence[BoundQuery], seen: ObservedStatistics)
 
 
 def say_passed(
-    name: str, source: DataFrame, queries: Sequence[BoundQuery], template: Template, seen: ObservedStatistics
+    name: str, source: AnalysedFrame, queries: Sequence[BoundQuery], template: Template, seen: ObservedStatistics
 ) -> None:
     """Say, once, what a pass has found out: of keys and times, and of types of which there is no event.
 
@@ -151,7 +150,7 @@ def say_passed(
         looked.start()
 
 
-def expect_report(counted: TaskCounters, results: DataFrame) -> None:
+def expect_report(counted: TaskCounters, results: AnalysedFrame) -> None:
     """Ask, if no task of a pass has reported soon, whether Spark runs any. It runs none if it knows of no events.
 
     Args:
@@ -166,7 +165,7 @@ def expect_report(counted: TaskCounters, results: DataFrame) -> None:
             _is_started = True
 
 
-_expected: queue.SimpleQueue[tuple[float, weakref.ref[TaskCounters], weakref.ref[DataFrame]]] = queue.SimpleQueue()
+_expected: queue.SimpleQueue[tuple[float, weakref.ref[TaskCounters], weakref.ref[AnalysedFrame]]] = queue.SimpleQueue()
 _starting = threading.Lock()
 _is_started = False
 
@@ -179,7 +178,7 @@ def _look_for_reports() -> None:
         if counted is None or results is None or counted.has_heard:
             continue
         try:
-            if is_empty(results):
+            if results.has_no_source():
                 counted.hear_nothing()
         except _STOPPED as error:  # Spark has been stopped meanwhile
             log.debug("it is not looked for events: %s", error)
@@ -191,7 +190,7 @@ def _types(bound: BoundQuery) -> list[str]:
     return list(dict.fromkeys(event.type for _, event in bound.query.classes if event.type is not None))
 
 
-def _say_no_types(name: str, source: DataFrame, queries: Sequence[BoundQuery]) -> None:
+def _say_no_types(name: str, source: AnalysedFrame, queries: Sequence[BoundQuery]) -> None:
     for bound in queries:
         [type_by] = {event.type_by for _, event in bound.query.classes}
         assert type_by is not None

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.execution import job_names
 from sparkext.execution.arrow_batches import has_limit_of_rows
 from sparkext.execution.sample import TaskCounters
 from sparkext.jvm import application, storage
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.relation_files import SourceVersion
 from sparkext.planner.budget import Budget
 from sparkext.planner.compared_strategies import StrategyResult, compared
@@ -60,13 +60,13 @@ class Run:
     planned: Planned
     migration: Migration | None
     counted: TaskCounters
-    results: DataFrame
+    results: AnalysedFrame
     persisted: bool
     version: SourceVersion
-    again: Callable[[], DataFrame] | None = None
+    again: Callable[[], AnalysedFrame] | None = None
     costs: dict[str, float] = field(default_factory=dict)
     comparisons: dict[tuple[float, ...], tuple[StrategyResult, ...]] = field(default_factory=dict)
-    copies: list[DataFrame | None] = field(default_factory=list)
+    copies: list[AnalysedFrame | None] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
     asked: threading.Event = field(default_factory=threading.Event)
     made: float = field(default_factory=time.time)
@@ -142,7 +142,7 @@ class Run:
         """Whether the results have been computed and are still kept."""
         return self.persisted and storage.is_computed(self.results)
 
-    def rows(self, is_computed: bool) -> DataFrame:
+    def rows(self, is_computed: bool) -> AnalysedFrame:
         """The results: a copy on the driver if they have been computed and are small, of which a read is no job.
 
         Args:
@@ -154,7 +154,7 @@ class Run:
             return self.results
         return self.copy() or self.results
 
-    def copy(self) -> DataFrame | None:
+    def copy(self) -> AnalysedFrame | None:
         """Results that have been computed, on the driver; None if they are large, or gone meanwhile."""
         if not self.copies:
             size = storage.kept_bytes(self.results)
@@ -164,8 +164,9 @@ class Run:
             self.copies.append(self._copy() if is_small else None)
         return self.copies[0]
 
-    def _copy(self) -> DataFrame:
-        return self.results.sparkSession.createDataFrame(self.results.toArrow(), self.results.schema)
+    def _copy(self) -> AnalysedFrame:
+        copied = self.results.sparkSession.createDataFrame(self.results.toArrow(), self.results.schema)
+        return AnalysedFrame.of(copied)
 
     def lend_name(self, lent: job_names.LentDescription) -> None:
         """Let the jobs that compute the results have the name of the run."""

@@ -19,6 +19,7 @@ from pyspark.sql.types import DayTimeIntervalType
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.clause_use import ClauseUse
 from sparkext.execution.query_results import aggregates_sql
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.analysis_context import session_confs
 from sparkext.jvm.frames import selected
 from sparkext.jvm.relation_filter import filtered
@@ -50,9 +51,9 @@ class CheckedQuery:
     use: ClauseUse
     bound: BoundQuery
 
-    def over(self, source: DataFrame) -> CheckedQuery:
+    def over(self, source: AnalysedFrame) -> CheckedQuery:
         """The same query over another relation in place of the one that is read."""
-        given = source if self.bound.part is None else source.where(self.bound.part)
+        given = source if self.bound.part is None else AnalysedFrame.of(source.where(self.bound.part))
         return CheckedQuery(self.use, self.use.bind(given, filtered(given), self.bound.query.name, self.bound.state))
 
     def statement(self, relation: str) -> str:
@@ -198,7 +199,7 @@ class Reproduction:
 
     def differs(self, lines: Sequence[str]) -> bool:
         """Whether the results differ with these events, each a JSON object."""
-        source = self.spark.sql(self._relation(lines))
+        source = AnalysedFrame.of(self.spark.sql(self._relation(lines)))
         query = self.query.over(source)
         live = [query.bound, *(other.over(source).bound for other in self.others)]
         demand = Demand(query.bound, live, session_confs(self.spark), name=lambda: "sparkext: debug")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pyspark.errors.exceptions.captured import CapturedException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery
@@ -17,10 +17,11 @@ from sparkext.execution import job_names
 from sparkext.execution.job_names import LentDescription
 from sparkext.execution.query_results import query_sql
 from sparkext.execution.stream_pass import with_event_time
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import known_rows, selected
 from sparkext.jvm.gateway import JavaError
 from sparkext.jvm.permanent_views import without_views
-from sparkext.jvm.plans import Plan, analysed_plan, is_of_now, is_stream
+from sparkext.jvm.plans import Plan, is_of_now
 from sparkext.jvm.relation_files import SourceVersion
 from sparkext.jvm.storage import KeptPlans
 from sparkext.planner.amounts import count
@@ -85,9 +86,9 @@ class Serving:
             if self._lent.description is None:
                 self._lent.description = LentDescription(self._spark)
             run.lend_name(self._lent.description)
-        if settings.choice(relations.confs, settings.DEBUG) == "true" and not is_stream(rows):
+        if settings.choice(relations.confs, settings.DEBUG) == "true" and not rows.is_stream:
             self._check(query, run)
-        return analysed_plan(rows) if query.use.view is None else without_views(analysed_plan(rows))
+        return rows.analysed_plan if query.use.view is None else without_views(rows.analysed_plan)
 
     # Following the source.
 
@@ -221,7 +222,7 @@ class Serving:
 
     # Showing its rows.
 
-    def _shown(self, relations: AnalysedRelations, query: TrendQuery, served: Served) -> DataFrame:
+    def _shown(self, relations: AnalysedRelations, query: TrendQuery, served: Served) -> AnalysedFrame:
         """The rows of a query, selected from the results that it is served from."""
         bound, run = served.bound, served.run
         key = run, relations.state
@@ -237,7 +238,7 @@ class Serving:
         assert index is not None
         fields, ansi = run.plan.fields, relations.state.environment.ansi
 
-        def of(held: DataFrame) -> DataFrame:
+        def of(held: AnalysedFrame) -> AnalysedFrame:
             return selected(held, lambda pool: query_sql(pool, fields, run.plan.results[index], bound, ansi))
 
         rows = of(results)
@@ -272,7 +273,7 @@ def _share_files(one: Pool, other: Pool) -> bool:
     return one is other or one.source.has_files_of(other.source)
 
 
-def _evaluated(rows: DataFrame, stay: bool) -> DataFrame | None:
+def _evaluated(rows: AnalysedFrame, stay: bool) -> AnalysedFrame | None:
     """Rows that the driver has, evaluated once if they ``stay``; None if that fails.
 
     Spark evaluates all of them, also what nobody asks for: a count that is too large would fail statements that do not
@@ -282,7 +283,7 @@ def _evaluated(rows: DataFrame, stay: bool) -> DataFrame | None:
         known = known_rows(rows)
     except (CapturedException, JavaError):
         return None
-    return known if known is not None and stay and not is_of_now(analysed_plan(rows)) else rows
+    return known if known is not None and stay and not is_of_now(rows.analysed_plan) else rows
 
 
 def _checked(query: TrendQuery) -> self_check.CheckedQuery:

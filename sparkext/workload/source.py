@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.execution import job_names
 from sparkext.execution.sample import TaskCounters, sample
-from sparkext.jvm.plans import is_stream, size_in_bytes
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.relation_files import SourceVersion, is_read_when_planned, not_followed
 from sparkext.planner.costs.statistics import ExpectedEvents, ObservedStatistics, expectations, longest_window
 from sparkext.planner.patterns.query import EventClass
@@ -43,7 +43,7 @@ class PoolSource:
         lessons: How often something new has been learned of its events.
     """
 
-    def __init__(self, spark: SparkSession, frame: DataFrame) -> None:
+    def __init__(self, spark: SparkSession, frame: AnalysedFrame) -> None:
         self.spark = spark
         self.frame = frame
         self.version = SourceVersion()
@@ -51,7 +51,7 @@ class PoolSource:
         self._sampled: list[ObservedStatistics] = []
         self._counted: list[ObservedStatistics] = []
 
-    def follow(self, frame: DataFrame, version: SourceVersion) -> bool:
+    def follow(self, frame: AnalysedFrame, version: SourceVersion) -> bool:
         """Take the relation as it is now; whether it gives other rows than before.
 
         Args:
@@ -80,12 +80,12 @@ class PoolSource:
     @property
     def is_stream(self) -> bool:
         """Whether it is one."""
-        return is_stream(self.frame)
+        return self.frame.is_stream
 
     @property
     def size(self) -> int:
         """What Spark takes it for, in bytes."""
-        return size_in_bytes(self.frame)
+        return self.frame.size_in_bytes
 
     def may_keep(self, query: BoundQuery, confs: Confs) -> bool:
         """Whether what a query gives now is what it gives until its source is seen to change, or the user says so."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame
-
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.clause_use import ClauseUse
 from sparkext.binding.session_state import SessionState
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.workload.pool import Pool
 from sparkext.workload.run import Run
 
@@ -80,7 +79,7 @@ class TrendQuery:
     pool: Pool
     run: Run | None = None
     is_right: bool = True
-    shown: tuple[tuple[Run, SessionState], DataFrame] | None = None
+    shown: tuple[tuple[Run, SessionState], AnalysedFrame] | None = None
     on_driver: bool = False
     checked: Run | None = None
 

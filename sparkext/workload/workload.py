@@ -12,16 +12,15 @@ from enum import Enum
 from functools import partial
 
 from pyspark.errors.exceptions.captured import CapturedException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.refusals import check_functions
 from sparkext.binding.relation import reads_view
 from sparkext.execution.query_results import output_columns
 from sparkext.execution.stream_pass import with_event_time
 from sparkext.jvm.analysis_context import has_double_quoted_names, session_confs
 from sparkext.jvm.permanent_views import is_temporary, rows_to_be_stored, text_in_catalog
-from sparkext.jvm.plans import Plan, analysed_plan, is_stream
+from sparkext.jvm.plans import Plan
 from sparkext.jvm.sessions import session_id
 from sparkext.jvm.table_function import calls_in
 from sparkext.jvm.temp_views import drop_view, trend_views
@@ -191,9 +190,7 @@ class Workload:
                         return self._to_be_stored(relations, query)
                     case _Purpose.SHAPE:
                         rows = relations.unread(query.bound)
-                        return analysed_plan(
-                            with_event_time(rows, query.bound) if is_stream(query.bound.source) else rows
-                        )
+                        return with_event_time(rows, query.bound).analysed_plan
                     case _Purpose.ROWS:
                         return self._serving.serve(relations, query, statement)
             except PlanningError as error:
@@ -365,12 +362,6 @@ class Workload:
         check_functions(self.spark, use.text, use.sql.index(use.text, use.source_at[1]))
         texts = *bound.texts, *bound.length_texts
         return rows_to_be_stored(relations.unplanned(bound), output_columns(bound), use.source, texts)
-
-    @staticmethod
-    def _shape(relations: AnalysedRelations, bound: BoundQuery) -> DataFrame:
-        """Rows as those of a query, which fail when they are read."""
-        rows = relations.unread(bound)
-        return with_event_time(rows, bound) if is_stream(bound.source) else rows
 
     def _is_kept(self, view: str, read: ReadView) -> bool:
         """Whether the catalog has a permanent view as it was when it was read."""

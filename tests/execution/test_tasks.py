@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from sparkext.execution.task_count import BYTES_PER_TASK, LEAST_BYTES, MOST_TASKS, number_of_tasks
-from sparkext.jvm.plans import size_in_bytes
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from tests.support.sql_cases import settings, trends
 
 ROW = 8
 """Bytes of a row of a range, as Spark sees it."""
 
 
-def rows_of(spark: SparkSession, size: int) -> DataFrame:
-    source = spark.range(size // ROW)
-    assert size_in_bytes(source) == size
+def rows_of(spark: SparkSession, size: int) -> AnalysedFrame:
+    source = AnalysedFrame.of(spark.range(size // ROW))
+    assert source.size_in_bytes == size
     return source
 
 
@@ -41,10 +41,10 @@ def test_by_size(spark: SparkSession, size: int, queries: int, on_all_cores: boo
 
 def test_sizes_that_spark_does_not_know(spark: SparkSession) -> None:
     """Where there may be many rows all cores are used."""
-    made_of_one = spark.sql("SELECT explode(sequence(1, 10000000)) AS t")
-    assert size_in_bytes(made_of_one) < LEAST_BYTES
+    made_of_one = AnalysedFrame.of(spark.sql("SELECT explode(sequence(1, 10000000)) AS t"))
+    assert made_of_one.size_in_bytes < LEAST_BYTES
     assert number_of_tasks(spark, made_of_one, 1, on_all_cores=False) == 2
-    unknown = spark.createDataFrame(spark.sparkContext.parallelize([(1,)]), "t INT")
+    unknown = AnalysedFrame.of(spark.createDataFrame(spark.sparkContext.parallelize([(1,)]), "t INT"))
     assert number_of_tasks(spark, unknown, 1, on_all_cores=False) == 8
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.relation_filter import FilteredRelation, filtered, name_of
 from tests.support.sql_cases import clause, relation, stream, trends, values
 
@@ -18,7 +19,7 @@ def events(spark: SparkSession) -> SparkSession:
 
 
 def part(spark: SparkSession, sql: str) -> FilteredRelation:
-    found = filtered(spark.sql(sql))
+    found = filtered(AnalysedFrame.of(spark.sql(sql)))
     assert found is not None
     assert found.whole.columns == spark.table("e").columns
     assert values(found.whole.where(found.condition)) == values(spark.sql(sql))
@@ -50,7 +51,7 @@ def test_columns_are_called_what_they_were(events: SparkSession) -> None:
 
 def part_columns(spark: SparkSession, sql: str) -> set[str]:
     """What the columns are qualified by."""
-    found = filtered(spark.sql(sql))
+    found = filtered(AnalysedFrame.of(spark.sql(sql)))
     assert found is not None
     columns = found.whole._jdf.queryExecution().analyzed().output()
     return {str(columns.apply(index).qualifier().mkString(".")) for index in range(columns.size())}
@@ -80,7 +81,7 @@ def test_views_are_looked_through(events: SparkSession) -> None:
     ],
 )
 def test_what_is_none(events: SparkSession, sql: str) -> None:
-    assert filtered(events.sql(sql)) is None
+    assert filtered(AnalysedFrame.of(events.sql(sql))) is None
 
 
 def test_kept_relations_are_read_as_they_are(events: SparkSession) -> None:
@@ -88,11 +89,11 @@ def test_kept_relations_are_read_as_they_are(events: SparkSession) -> None:
     fast = events.sql(f"{ALL} WHERE v > 2")
     fast.cache()
     try:
-        assert filtered(events.sql(f"SELECT * FROM ({ALL} WHERE v > 2)")) is None
-        assert filtered(events.sql(f"{ALL} WHERE v > 3")) is not None
+        assert filtered(AnalysedFrame.of(events.sql(f"SELECT * FROM ({ALL} WHERE v > 2)"))) is None
+        assert filtered(AnalysedFrame.of(events.sql(f"{ALL} WHERE v > 3"))) is not None
     finally:
         fast.unpersist()
-    assert filtered(events.sql(f"SELECT * FROM ({ALL} WHERE v > 2)")) is not None
+    assert filtered(AnalysedFrame.of(events.sql(f"SELECT * FROM ({ALL} WHERE v > 2)"))) is not None
 
 
 PARTS = ("t > 2", "t < 6", "k = 'x'", "k = 'x' AND t <> 3", "t = 1 OR v / (t - 1) > 0", "v IS NULL")

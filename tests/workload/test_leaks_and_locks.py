@@ -15,8 +15,9 @@ from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
 from sparkext.execution import sample
+from sparkext.execution.stream_pass import with_event_time
 from sparkext.jvm import storage, temp_views
-from sparkext.jvm.plans import analysed_plan
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.session import parsers_of
 from sparkext.workload import collector, making, pools
 from sparkext.workload import workload as workload_module
@@ -207,17 +208,17 @@ def test_views_are_created_while_is_looked_for_what_is_gone(
         assert is_created.wait(SECONDS)
         return before
 
-    def analysed(*args: object) -> object:
+    def shape(*args: Any) -> AnalysedFrame:
         if not looking.is_set():
             looking.set()
             looks.append(pool.submit(workload(views).collect))
             assert has_looked.wait(SECONDS)
-        return analysed_plan(*args)  # type: ignore[arg-type]
+        return with_event_time(*args)
 
     looks: list[Future[None]] = []
     before = temp_views.trend_views(views)
     monkeypatch.setattr(workload_module, "trend_views", trend_views)
-    monkeypatch.setattr(workload_module, "analysed_plan", analysed)
+    monkeypatch.setattr(workload_module, "with_event_time", shape)
     with ThreadPoolExecutor(1, "look") as pool:
         views.sql(f"CREATE TEMP VIEW three AS {trends('A B+')}")
         views.sql("SELECT 1").collect()
