@@ -119,9 +119,9 @@ def selection_of(value: object) -> str:
         PySparkValueError: It says none of that.
     """
     words = " ".join(text_of("selection", value).upper().split())
-    known = [selection.value for selection in Selection]
-    if words not in known:
-        raise PySparkValueError(f"match_trend: selection is {value!r}, and can be {', '.join(known)}.")
+    selections = [selection.value for selection in Selection]
+    if words not in selections:
+        raise PySparkValueError(f"match_trend: selection is {value!r}, and can be {', '.join(selections)}.")
     return words
 
 

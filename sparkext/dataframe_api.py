@@ -125,8 +125,8 @@ def match_trend(
     clause = "\n  ".join(filter(None, sections))
     df.createOrReplaceTempView(source)
     try:
-        made = "CREATE OR REPLACE" if name else "CREATE"
-        spark.sql(f"{made} TEMPORARY VIEW {identifier(view)} AS SELECT * FROM {source} MATCH_TREND (\n  {clause})")
+        create = "CREATE OR REPLACE" if name else "CREATE"
+        spark.sql(f"{create} TEMPORARY VIEW {identifier(view)} AS SELECT * FROM {source} MATCH_TREND (\n  {clause})")
     except BaseException:
         spark.catalog.dropTempView(source)
         raise

@@ -84,8 +84,8 @@ class PlanFrame(ClassicFrame):
 
     def _repr_html_(self) -> str:
         """The plan as it is now, which is said if it is another than the statement has found."""
-        found = explain(self.sparkSession, self._only)
+        explained = explain(self.sparkSession, self._only)
         row = self.head()
-        is_same = row is not None and row.plan == found.text
+        is_same = row is not None and row.plan == explained.text
         said = "" if is_same else "<p>This is the plan as it is now; it was another when the statement ran.</p>"
-        return said + found._repr_html_()
+        return said + explained._repr_html_()

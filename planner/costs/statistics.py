@@ -25,6 +25,11 @@ class ExpectedEvents:
     origin: str
     runs: float | None = None
 
+    @property
+    def expected_runs(self) -> float:
+        """How many runs there are; where that is not known, each event is believed to be one, as if all were mixed."""
+        return self.events if self.runs is None else self.runs
+
     def runs_among(self, events: float) -> float:
         """How many runs there are; where that is not known, of so many events that are randomly mixed."""
         if self.runs is not None:

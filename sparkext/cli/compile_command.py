@@ -79,6 +79,6 @@ def run(asked: argparse.Namespace) -> int:
 
 def _without_fractions(file: Path) -> None:
     """Give a source a time of whole seconds, as images have them: numba compares it with that of what it kept."""
-    found = file.stat()
-    if found.st_mtime_ns % 10**9 and os.access(file, os.W_OK):
-        os.utime(file, (int(found.st_atime), int(found.st_mtime)))
+    status = file.stat()
+    if status.st_mtime_ns % 10**9 and os.access(file, os.W_OK):
+        os.utime(file, (int(status.st_atime), int(status.st_mtime)))

@@ -60,8 +60,8 @@ def run(options: Sequence[str], start: Callable[[], SparkSession]) -> int:
     [parser] = parsers_of(session)
     if has_terminal() and not any(option.startswith(("-e", "-f")) for option in options):
         on_interrupt(partial(stay_at_prompt, parser), StatementCanceller(session, parser).start)
-    if (found := script_of(options, leave)) is not None:
-        script, options = found
+    if (divided := script_of(options, leave)) is not None:
+        script, options = divided
         parser.watch = script.begin
         at_end(partial(say_where_it_ended, script))
     run_prompt(options)

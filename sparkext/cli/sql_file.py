@@ -56,21 +56,21 @@ def _statement(text: str, tokens: Sequence[Token]) -> Statement:
 
 
 def _divided(tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    found: list[Token] = []
+    statement: list[Token] = []
     depth = 0
     for at, token in enumerate(tokens):
         before = tokens[at - 1].word if at else ""
         if token.is_symbol(";") and depth == 0:
-            if found:
-                yield found
-            found = []
+            if statement:
+                yield statement
+            statement = []
             continue
-        is_script = (bool(found) and found[0].word == "BEGIN") or (not found and token.word == "BEGIN")
+        is_script = (bool(statement) and statement[0].word == "BEGIN") or (not statement and token.word == "BEGIN")
         if is_script and before != "END" and token.word in ("BEGIN", "CASE"):
             depth += 1
         elif is_script and token.word == "END":
             after = tokens[at + 1].word if at + 1 < len(tokens) else ""
             depth -= after not in _AFTER_END
-        found.append(token)
-    if found:
-        yield found
+        statement.append(token)
+    if statement:
+        yield statement

@@ -108,12 +108,12 @@ class AnalysedRelations:
     def __init__(
         self,
         spark: SparkSession,
-        known: LastingAnalyses,
+        lasting: LastingAnalyses,
         context: AnalysisContext,
         confs: dict[str, str],
         served: WeakKeyDictionary[TrendQuery, Served],
     ) -> None:
-        self.state = known.state
+        self.state = lasting.state
         self.served = served
         self.analysis_confs = confs
         self._own_confs = confs if context.is_outermost and not context.namespace else None
@@ -125,7 +125,7 @@ class AnalysedRelations:
         self._files: dict[tuple[bool, str], tuple[Listing, ...]] = {}
         self._same: dict[tuple[int, int], tuple[bool, AnalysedFrame, AnalysedFrame]] = {}
         self._meanings: dict[tuple[int, tuple[str, ...]], tuple[Meaning, AnalysedFrame]] = {}
-        self._known = known
+        self._lasting = lasting
         self._context = context
         self._elsewhere: dict[tuple[str, ...], AnalysedRelations] = {}
 
@@ -141,9 +141,9 @@ class AnalysedRelations:
         if use.view is None or query.needs_schema or not is_like:
             return None
         if own.namespace not in self._elsewhere:
-            known = LastingAnalyses(replace(self.state, environment=own))
+            lasting = LastingAnalyses(replace(self.state, environment=own))
             self._elsewhere[own.namespace] = AnalysedRelations(
-                self._spark, known, self._context, self.confs, self.served
+                self._spark, lasting, self._context, self.confs, self.served
             )
         return self._elsewhere[own.namespace]
 
@@ -172,29 +172,29 @@ class AnalysedRelations:
             PlanningError: There is none, or it cannot be read.
         """
         key = use.view is not None, use.source
-        known = self._relations.get(key)
-        if known is None:
+        seen = self._relations.get(key)
+        if seen is None:
             self.problem = None
             try:
                 source = read_source(lambda: self._read(use), *use.source_at)
             except PlanningError as error:
                 raise self.problem or error from None
-            known = self._relations[key] = self._seen(key, use, source)
-        return known
+            seen = self._relations[key] = self._seen(key, use, source)
+        return seen
 
     def _seen(self, key: tuple[bool, str], use: ClauseUse, source: AnalysedFrame) -> SeenRelation:
         """What a relation is: what it was when it was looked at last, if it is that relation still."""
-        before = self._known.relations.get(key)
+        before = self._lasting.relations.get(key)
         if before is not None and source.is_that_again(before.source):
             return before
-        found = SeenRelation(source, filtered(source))
-        self._known.columns.recall(use.source, source)
-        if found.part is not None:
-            self._known.wholes.recall(use.source, found.part.whole)
+        seen = SeenRelation(source, filtered(source))
+        self._lasting.columns.recall(use.source, source)
+        if seen.part is not None:
+            self._lasting.wholes.recall(use.source, seen.part.whole)
         # Whether a filter is ours to apply depends on what Spark keeps.
         if not has_filter(source.analysed_plan) and reads_one_relation(source):
-            self._known.relations[key] = found
-        return found
+            self._lasting.relations[key] = seen
+        return seen
 
     def bind(self, use: ClauseUse, name: str, is_whole: bool = False) -> BoundQuery:
         """A clause, bound to the relation that it reads as that is now.
@@ -207,17 +207,17 @@ class AnalysedRelations:
         Raises:
             PlanningError: There is no such relation, or the clause does not fit it.
         """
-        found = self.relation(use)
+        seen = self.relation(use)
 
         def meaning_of(source: AnalysedFrame, texts: tuple[str, ...]) -> Meaning:
-            return self._lasting_meaning((use.source, source is not found.source), source, texts)
+            return self._lasting_meaning((use.source, source is not seen.source), source, texts)
 
         bound = self._of_functions_now(
-            use.bind(found.source, None if is_whole else found.part, name, self.state, meaning_of)
+            use.bind(seen.source, None if is_whole else seen.part, name, self.state, meaning_of)
         )
-        self._known.columns.learn(use.source, found.source)
-        if found.part is not None:
-            self._known.wholes.learn(use.source, found.part.whole)
+        self._lasting.columns.learn(use.source, seen.source)
+        if seen.part is not None:
+            self._lasting.wholes.learn(use.source, seen.part.whole)
         return bound
 
     def _of_functions_now(self, bound: BoundQuery) -> BoundQuery:
@@ -231,7 +231,7 @@ class AnalysedRelations:
         functions = functions_hash(self._spark)
         if functions == bound.state.functions:
             return bound
-        self._known.is_past = True
+        self._lasting.is_past = True
         return replace(bound, state=replace(bound.state, functions=functions))
 
     def _read(self, use: ClauseUse) -> AnalysedFrame:
@@ -249,22 +249,22 @@ class AnalysedRelations:
             PlanningError: There is no such relation, or it cannot be read.
         """
         key = use.view is not None, use.source
-        known = self._files.get(key)
-        if known is None:
-            known = self._files[key] = listings(self.relation(use).source)
-            before = self._known.files.get(key)
-            if before not in (None, known) and self._known.relations.pop(key) is not None:
+        files = self._files.get(key)
+        if files is None:
+            files = self._files[key] = listings(self.relation(use).source)
+            before = self._lasting.files.get(key)
+            if before not in (None, files) and self._lasting.relations.pop(key) is not None:
                 del self._relations[key]  # what is known of its size is known no more
-            self._known.files[key] = known
-        return known
+            self._lasting.files[key] = files
+        return files
 
-    def is_same(self, source: AnalysedFrame, known: AnalysedFrame) -> bool:
+    def is_same(self, source: AnalysedFrame, other: AnalysedFrame) -> bool:
         """Whether a relation that has been looked at has the same rows and names as another, files apart."""
-        if source is known:
+        if source is other:
             return True
-        key = id(source), id(known)
+        key = id(source), id(other)
         if key not in self._same:
-            self._same[key] = is_same(source, known), source, known
+            self._same[key] = is_same(source, other), source, other
         return self._same[key][0]
 
     def meaning(self, source: AnalysedFrame, texts: tuple[str, ...]) -> Meaning:
@@ -276,16 +276,16 @@ class AnalysedRelations:
 
     def _lasting_meaning(self, of: tuple[str, bool], source: AnalysedFrame, texts: tuple[str, ...]) -> Meaning:
         """What texts mean over ``source``: what they did when it was looked at first, if it is still the same."""
-        known = self._known.meanings.get(of)
-        if known is None or not self.is_same(source, known[0]):
-            known = self._known.meanings[of] = source, Recent(_MOST)
-        _, meanings = known
-        found = meanings.get(texts)
-        if found is None:
-            found = self.meaning(source, texts)
-            if not found.has_variables:
-                meanings[texts] = found
-        return found
+        seen = self._lasting.meanings.get(of)
+        if seen is None or not self.is_same(source, seen[0]):
+            seen = self._lasting.meanings[of] = source, Recent(_MOST)
+        _, meanings = seen
+        expressions = meanings.get(texts)
+        if expressions is None:
+            expressions = self.meaning(source, texts)
+            if not expressions.has_variables:
+                meanings[texts] = expressions
+        return expressions
 
     def means_same(self, query: BoundQuery) -> bool:
         """Whether the expressions of a query mean what they did when it was bound."""
@@ -312,10 +312,10 @@ class AnalysedRelations:
             PlanningError: A measure is no scalar expression over aggregates and result columns.
         """
         text = unplanned_sql(query)
-        known = self._known.unplanned.get(text)
-        if known is None:
-            known = self._known.unplanned[text] = frame_of_statement(self._spark, text)
-        rows = another(known)
+        lasting = self._lasting.unplanned.get(text)
+        if lasting is None:
+            lasting = self._lasting.unplanned[text] = frame_of_statement(self._spark, text)
+        rows = another(lasting)
         measures = [("MEASURES", measure.expression) for measure in query.computed_measures]
         check_expressions(rows, measures, "the result; attributes of events stand inside of aggregates")
         return rows
@@ -337,11 +337,11 @@ class AnalysedRelations:
         """
         columns = output_columns(query)
         key = unplanned_sql(query), tuple(columns)
-        rows = self._known.unread.get(key)
+        rows = self._lasting.unread.get(key)
         if rows is None:
             rows = columns_of(self.unplanned(query), columns)
             if not has_variables(rows):
-                self._known.unread[key] = rows
+                self._lasting.unread[key] = rows
         return rows
 
 
@@ -351,14 +351,14 @@ class _Thread(threading.local):
     Attributes:
         inner: Relations of the analysis that is under way; analyses that we start on its behalf share them.
         outer: Spark's analysis, for as long as it might go on.
-        known: Relations of that analysis.
+        relations: Of that analysis.
         served: What its clauses are served from.
     """
 
     def __init__(self) -> None:
         self.inner: AnalysedRelations | None = None
         self.outer: SeenAnalysis | None = None
-        self.known: dict[tuple[SessionState, bool], AnalysedRelations] = {}
+        self.relations: dict[tuple[SessionState, bool], AnalysedRelations] = {}
         self.served: WeakKeyDictionary[TrendQuery, Served] = WeakKeyDictionary()
 
 
@@ -368,7 +368,7 @@ class Analyses:
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._thread = _Thread()
-        self._known: LastingAnalyses | None = None
+        self._lasting: LastingAnalyses | None = None
 
     @contextmanager
     def relations(self, in_analysis: bool = True) -> Iterator[AnalysedRelations]:
@@ -399,10 +399,10 @@ class Analyses:
         confs = analysis_confs()
         state = session_state(self._spark, confs, context.namespace)
         if thread.outer is None or not thread.outer.is_that_of(context):
-            thread.outer, thread.known, thread.served = SeenAnalysis(context), {}, WeakKeyDictionary()
+            thread.outer, thread.relations, thread.served = SeenAnalysis(context), {}, WeakKeyDictionary()
         key = state, context.is_outermost
-        if key not in thread.known:
-            if self._known is None or self._known.is_past or self._known.state != state:
-                self._known = LastingAnalyses(state)
-            thread.known[key] = AnalysedRelations(self._spark, self._known, context, confs, thread.served)
-        return thread.known[key]
+        if key not in thread.relations:
+            if self._lasting is None or self._lasting.is_past or self._lasting.state != state:
+                self._lasting = LastingAnalyses(state)
+            thread.relations[key] = AnalysedRelations(self._spark, self._lasting, context, confs, thread.served)
+        return thread.relations[key]

@@ -34,8 +34,8 @@ class _Cancelled:
 
     def is_so(self) -> bool:
         """Whether it has been."""
-        mine = (goes_on for number, goes_on in _cancelled.copy() if number == self._thread.number)
-        return any(goes_on() for goes_on in mine) or self._thread.is_interrupted()
+        of_this_statement = (goes_on for number, goes_on in _cancelled.copy() if number == self._thread.number)
+        return any(goes_on() for goes_on in of_this_statement) or self._thread.is_interrupted()
 
 
 @contextmanager

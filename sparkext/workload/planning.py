@@ -187,11 +187,10 @@ def optimize_template(
         PlanningError: ``TREND_WORKLOAD_TOO_LARGE``.
     """
     of_states = [expected[state.event] for state in template.states]
-    events = tuple(found.events for found in of_states)
+    events = tuple(of_state.events for of_state in of_states)
     most_matches = None if is_stream else wanted.most_matches
     budget = Budget(wanted.budget, of_this_thread())
-    # What is not known of its order is believed to be mixed, as runs of a single event are.
-    runs = tuple(found.events if found.runs is None else found.runs for found in of_states)
+    runs = tuple(of_state.expected_runs for of_state in of_states)
     problem = Problem(template, events, budget, most_matches=most_matches, runs=runs)
     if any(query.completion is not None for query in template.queries):
         return share_what_is_equal(problem, cost_model(wanted.cost_model), wanted.optimizer)

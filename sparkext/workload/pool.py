@@ -93,10 +93,10 @@ class Pool:
 
     def _is_mine(self, frame: AnalysedFrame) -> bool:
         """Whether a relation, whose columns are called as those of the pool's, has the same rows."""
-        known = self._compared.get(frame)
-        if known is None:
-            known = self._compared[frame] = bool(self.source.frame.sameSemantics(frame))
-        return known
+        same_rows = self._compared.get(frame)
+        if same_rows is None:
+            same_rows = self._compared[frame] = bool(self.source.frame.sameSemantics(frame))
+        return same_rows
 
 
 def _shape(query: BoundQuery) -> tuple[int, int, int]:

@@ -145,7 +145,7 @@ class Registry:
                 self._forgotten()
 
     def _add_clauses(self, statement: Statement) -> None:
-        self._clauses.update((one.number, statement) for one in statement.written)
+        self._clauses.update((clause.number, statement) for clause in statement.written)
 
     def statement_with(self, number: int) -> Statement | None:
         """The statement or permanent view that has a clause; None if it is long gone."""
@@ -172,19 +172,19 @@ class Registry:
         for statement in self.going_on():
             statement.stored.update(numbers)
 
-    def add(self, statement: Statement, one: ParsedClause, query: TrendQuery) -> None:
+    def add(self, statement: Statement, clause: ParsedClause, query: TrendQuery) -> None:
         """Note the query that a clause has been bound to."""
         with self.changing:
-            statement.queries[one.number] = query
-            if one.view is None:
-                self._recent[statement.key(one)] = query
-            elif not one.is_to_be_stored:
-                self._views[one.number] = query
-                self._names = self._names.with_name(one.view.name)
+            statement.queries[clause.number] = query
+            if clause.view is None:
+                self._recent[statement.key(clause)] = query
+            elif not clause.is_to_be_stored:
+                self._views[clause.number] = query
+                self._names = self._names.with_name(clause.view.name)
 
-    def take_recent(self, statement: Statement, one: ParsedClause) -> TrendQuery | None:
+    def take_recent(self, statement: Statement, clause: ParsedClause) -> TrendQuery | None:
         """The query that a clause was when a statement of the same text was run before."""
-        return self._recent.pop(statement.key(one)) if one.view is None else None
+        return self._recent.pop(statement.key(clause)) if clause.view is None else None
 
     def recent(self) -> list[TrendQuery]:
         """Queries that may come again."""
@@ -218,6 +218,10 @@ class Registry:
         """The query of a view's clause."""
         return self._views.get(number)
 
+    def holds(self, query: TrendQuery) -> bool:
+        """Whether a view refers to a query still."""
+        return self._views.get(query.written.number) is query
+
     def views(self) -> dict[int, TrendQuery]:
         """Queries of views by the numbers of their clauses, in order of registration."""
         with self.changing:
@@ -244,7 +248,7 @@ class Registry:
             names = names - {query.view.name.lower()}
         if not names:
             return []
-        return [one for one in self.views().values() if one.view is not None and one.view.name.lower() in names]
+        return [other for other in self.views().values() if other.view is not None and other.view.name.lower() in names]
 
     def read_view(self, view: str) -> ReadView | None:
         """What was found when a permanent view was read."""
@@ -267,15 +271,15 @@ class Registry:
             if self._read_views.get(view) is not read:
                 return
             del self._read_views[view]
-            for one in read.statement.written:
-                self._views.pop(one.number, None)
-                self._clauses.pop(one.number, None)
+            for clause in read.statement.written:
+                self._views.pop(clause.number, None)
+                self._clauses.pop(clause.number, None)
 
-    def follow_names(self, known: dict[int, TrendQuery], called: dict[int, str], kept: set[int]) -> list[TrendQuery]:
+    def follow_names(self, queries: dict[int, TrendQuery], called: dict[int, str], kept: set[int]) -> list[TrendQuery]:
         """Rename queries as their temporary views are called now, and forget those that have none any more.
 
         Args:
-            known: Queries of views when the catalog was asked.
+            queries: Of views, when the catalog was asked.
             called: Names that the catalog has, by the numbers of clauses.
             kept: Numbers of clauses whose views may not be in the catalog yet.
 
@@ -284,7 +288,7 @@ class Registry:
         """
         gone: list[TrendQuery] = []
         with self.changing:
-            for number, query in known.items():
+            for number, query in queries.items():
                 if query.use.view is not None:
                     continue
                 if number in called:
@@ -292,7 +296,7 @@ class Registry:
                         query.rename(called[number])
                 elif number not in kept and self._views.get(number) is query:
                     gone.append(self._views.pop(number))
-            self._names = ViewNames(one.view.name for one in self._views.values() if one.view is not None)
+            self._names = ViewNames(left.view.name for left in self._views.values() if left.view is not None)
         return gone
 
     def forget_all(self) -> None:

@@ -107,8 +107,8 @@ def _values(key: str, condition: str | None) -> set[str] | None:
     # Outside of functions, an expression begins a condition or a parenthesis, or follows on AND.
     column = rf"(?:^|\bAND |(?:^|AND )\(+ ?){re.escape(key)}"
     listed = re.compile(rf"{column} (?:==? ({_LITERALS})|IN \( ((?:{_LITERALS})(?: , (?:{_LITERALS}))*) \))", re.I)
-    found = [{value.strip() for value in re.findall(_LITERALS, one or many)} for one, many in listed.findall(condition)]
-    return set.intersection(*found) if found else None
+    lists = [{value.strip() for value in re.findall(_LITERALS, one or many)} for one, many in listed.findall(condition)]
+    return set.intersection(*lists) if lists else None
 
 
 def say_traps(name: str, template: Template, queries: Sequence[BoundQuery]) -> None:

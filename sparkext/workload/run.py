@@ -120,7 +120,7 @@ class Run:
     def compared(self) -> tuple[StrategyResult, ...]:
         """What each optimizer makes of these queries as they are known, at the cost of planning them by all."""
         of_states = [self.known()[state.event] for state in self.template.states]
-        events = tuple(found.events for found in of_states)
+        events = tuple(of_state.events for of_state in of_states)
         if events not in self.comparisons:
 
             def budget() -> Budget:
@@ -128,7 +128,7 @@ class Run:
 
             optimized = self.planned.optimized
             if events != optimized.problem.events:
-                runs = tuple(found.events if found.runs is None else found.runs for found in of_states)
+                runs = tuple(of_state.expected_runs for of_state in of_states)
                 problem = replace(optimized.problem, events=events, runs=runs, budget=budget())
                 optimized = optimize(problem, optimized.model, optimized.optimizer)
             self.comparisons[events] = tuple(compared(optimized, budget))

@@ -108,7 +108,7 @@ class Runs:
         """The run whose kept results have those of ``query``, which follow its source; None if there is none."""
         if not self._source.may_keep(query, confs):
             return None
-        run = next((one for one in self._current() if one.index_of(query) is not None and one.is_computed()), None)
+        run = next((run for run in self._current() if run.index_of(query) is not None and run.is_computed()), None)
         if run is not None and not run.counted.has_heard:
             run.counted.hear_nothing()
         return run
@@ -148,18 +148,18 @@ class Runs:
     def _choice(self, demand: Demand) -> _Choice:
         query = demand.query
         may_keep = self._source.may_keep(query, demand.confs) and not self._source.is_stream
-        live = [one for one in demand.live if not one.meaning.is_of_now]
+        live = [candidate for candidate in demand.live if not candidate.meaning.is_of_now]
         computed = [run for run in self._current() if run.is_computed()] if may_keep else []
         if not may_keep or len(live) < 2:
             return _Choice(computed, [query], keep=False)
         part = self._parts.get(query.computation, 0)
-        anew = {one.computation for one in demand.anew}
+        anew = {candidate.computation for candidate in demand.anew}
         missing = [
-            one
-            for one in live
-            if (one.computation in anew or all(run.index_of(one) is None for run in computed))
-            and _go_together(one, query)
-            and self._parts.get(one.computation, 0) == part
+            candidate
+            for candidate in live
+            if (candidate.computation in anew or all(run.index_of(candidate) is None for run in computed))
+            and _go_together(candidate, query)
+            and self._parts.get(candidate.computation, 0) == part
         ]
         return _Choice(computed, _few_conditions(missing, query), keep=True)
 
@@ -227,8 +227,8 @@ class Runs:
         optimized = optimize_template(run.template, expected, run.settings, self._source.is_stream)
         within = longest_window(query.query for query in run.queries)
         windows = max(seen.keys, 0 if within is None else seen.span // within)
-        found = migration(optimized.problem, optimized.model, run.sharing, optimized.found.plan, windows)
-        return found if found.pays else None
+        change = migration(optimized.problem, optimized.model, run.sharing, optimized.found.plan, windows)
+        return change if change.pays else None
 
     def _warn_of_changes(self, name: str, keep: bool, confs: Confs) -> None:
         """Say what becomes of the results of a run, if nothing tells of changes of its source."""
@@ -332,10 +332,10 @@ class Runs:
 
 def by_pass(queries: Iterable[BoundQuery]) -> list[list[BoundQuery]]:
     """Queries of a pool, apart by the kind of pass that they need; see `_go_together`."""
-    found: dict[object, list[BoundQuery]] = {}
+    passes: dict[object, list[BoundQuery]] = {}
     for query in queries:
-        found.setdefault(_kind_of_pass(query), []).append(query)
-    return list(found.values())
+        passes.setdefault(_kind_of_pass(query), []).append(query)
+    return list(passes.values())
 
 
 def _holding(runs: Iterable[Run], *queries: BoundQuery) -> Run | None:
@@ -343,15 +343,15 @@ def _holding(runs: Iterable[Run], *queries: BoundQuery) -> Run | None:
     return next((run for run in runs if all(run.index_of(query) is not None for query in queries)), None)
 
 
-def _go_together(one: BoundQuery, other: BoundQuery) -> bool:
+def _go_together(left: BoundQuery, right: BoundQuery) -> bool:
     """Whether one run may hold two queries: not if the same texts mean something else in each.
 
     Queries that ask for completions share no totals with others, and have passes of their own; and so do those of them
     whose windows are gone through one by one.
     """
-    if _kind_of_pass(one) != _kind_of_pass(other):
+    if _kind_of_pass(left) != _kind_of_pass(right):
         return False
-    return one.computation != other.computation or one.meaning.is_same(other.meaning)
+    return left.computation != right.computation or left.meaning.is_same(right.meaning)
 
 
 def _kind_of_pass(query: BoundQuery) -> object:

@@ -144,8 +144,8 @@ def _difference(spark: SparkSession, query: CheckedQuery, run: Run) -> _Differen
     )
     wrong = [~F.col("pooled_is_there").eqNullSafe(F.col("alone_is_there"))]
     wrong += [~_equal(F.col(f"pooled{name}"), F.col(f"alone{name}"), kind) for name, kind in values]
-    found = joined.where(reduce(Column.__or__, wrong)).head(1)
-    return _Difference(found[0]) if found else None
+    different = joined.where(reduce(Column.__or__, wrong)).head(1)
+    return _Difference(different[0]) if different else None
 
 
 def _rows(run: Run, query: BoundQuery) -> DataFrame:

@@ -132,18 +132,18 @@ class Serving:
         left = query.pool
         self._follow(relations, query)
         if query.pool is not left:
-            self.follow_all(relations, (one for one in self._live(left, ()) if one is not query))
+            self.follow_all(relations, (other for other in self._live(left, ()) if other is not query))
         beside = self._registry.read_beside(query)
-        others = [one for one in dict.fromkeys((*together, *beside)) if one is not query]
+        others = [other for other in dict.fromkeys((*together, *beside)) if other is not query]
         self.follow_all(relations, others)
         with self._registry.changing:
             bound, pool = query.bound, query.pool  # which another thread may bind anew meanwhile
-        also = [one for one in together if one.view is None]
-        known = next((one for one in relations.served.values() if one.holds(bound)), None)
-        if known is not None:
-            served = relations.served[query] = replace(known, bound=bound)
+        also = [other for other in together if other.view is None]
+        sibling = next((other for other in relations.served.values() if other.holds(bound)), None)
+        if sibling is not None:
+            served = relations.served[query] = replace(sibling, bound=bound)
             return served
-        others = [one for one in others if one.is_right and _share_files(one.pool, pool)]
+        others = [other for other in others if other.is_right and _share_files(other.pool, pool)]
         is_alone = not self._has_clauses_to_come()
         if is_alone and not others:
             run = pool.runs.computed(bound, relations.confs)
@@ -153,20 +153,20 @@ class Serving:
             is_computed = is_computed or run.is_computed()
             served = relations.served[query] = Served(bound, run, is_computed, may_be_on_driver=True)
             return served
-        runs = {one: one.pool.runs.computed(one.bound, relations.confs) for one in others}
+        runs = {other: other.pool.runs.computed(other.bound, relations.confs) for other in others}
         runs[query] = pool.runs.computed(bound, relations.confs)
-        before = [relations.served[one] for one in runs if one in relations.served]
-        are_computed = is_alone and all(one.may_be_on_driver for one in before)
+        before = [relations.served[other] for other in runs if other in relations.served]
+        are_computed = is_alone and all(other.may_be_on_driver for other in before)
         on_driver = are_computed and all(run is not None and run.copy() is not None for run in runs.values())
-        mine = [one for one in runs if on_driver or one is query or one.pool is pool]
-        if any(runs[one] is None for one in mine):
-            anew = [bound if one is query else one.bound for one in mine]
+        served_now = [other for other in runs if on_driver or other is query or other.pool is pool]
+        if any(runs[other] is None for other in served_now):
+            anew = [bound if other is query else other.bound for other in served_now]
             made = self._run(relations, query, bound, pool, [*also, *others], anew)
-            runs.update((one, made) for one in mine if one is query or made.index_of(one.bound) is not None)
-        for one in mine:
-            if one not in relations.served and (its := runs[one]) is not None:
-                its_bound = bound if one is query else one.bound
-                relations.served[one] = Served(its_bound, its, its.is_computed(), on_driver)
+            runs |= {other: made for other in served_now if other is query or made.index_of(other.bound) is not None}
+        for other in served_now:
+            if other not in relations.served and (its_run := runs[other]) is not None:
+                bound_as = bound if other is query else other.bound
+                relations.served[other] = Served(bound_as, its_run, its_run.is_computed(), on_driver)
         return relations.served[query]
 
     def _has_clauses_to_come(self) -> bool:
@@ -174,7 +174,7 @@ class Serving:
         statement = self._registry.current
         if statement is None:
             return False
-        return any(one.view is None and one.number not in statement.queries for one in statement.written)
+        return any(clause.view is None and clause.number not in statement.queries for clause in statement.written)
 
     def _live(self, pool: Pool, also: Iterable[TrendQuery]) -> list[TrendQuery]:
         """Queries of a pool that something may ask for: those of views, and others that a statement reads."""
@@ -197,16 +197,17 @@ class Serving:
             query: The query.
             bound: As it was bound.
             pool: That it was in.
-            also: Queries without a view that the statement reads.
+            also: Further queries that the statement reads, or may read.
             anew: Queries that the run is to compute with it, also those that other runs have computed.
         """
         with pool.runs.planning:  # what is asked for by then is planned together
-            if self._collector.is_expecting() and any(one is not query for one in self._live(pool, also)):
-                self._collector.collect()
-            others = (one for one in self._live(pool, also) if one is not query)
-            self.follow_all(relations, (one for one in others if not relations.is_known(one.bound)))
-            members = [one for one in self._live(pool, also) if one.is_right or one is query]
-            live = [bound if one is query else one.bound for one in members]
+            if any(other is not query for other in self._live(pool, also)):
+                self._collector.collect()  # a view may be gone without a sign: what nobody reads is not computed
+                also = [other for other in also if other.view is None or self._registry.holds(other)]
+            others = (other for other in self._live(pool, also) if other is not query)
+            self.follow_all(relations, (other for other in others if not relations.is_known(other.bound)))
+            members = [other for other in self._live(pool, also) if other.is_right or other is query]
+            live = [bound if other is query else other.bound for other in members]
             if query not in members:  # bound anew by another thread, which found another pool
                 live.append(bound)
             run = pool.runs.serving_run(Demand(bound, live, relations.confs, anew, lambda: self._name_of(pool, also)))
@@ -216,8 +217,8 @@ class Serving:
     def _name_of(self, pool: Pool, also: Sequence[TrendQuery]) -> str:
         """What people who look at the Spark UI may call a run of a pool."""
         pools = by_pool([*self._registry.views().values(), *also])
-        its = ((name, members) for name, members in pools.items() if members[0].pool is pool)
-        name, members = next(its, ("pool", []))
+        called = ((name, members) for name, members in pools.items() if members[0].pool is pool)
+        name, members = next(called, ("pool", []))
         return f"{job_names.OURS}{name}, {count(len(members), 'query', 'queries')}"
 
     # Showing its rows.
@@ -231,8 +232,8 @@ class Serving:
         may_be_on_driver = served.is_computed and served.may_be_on_driver and not self._kept_plans.has_others()
         results = run.rows(may_be_on_driver)
         on_driver = results is not run.results
-        known, shown = query.shown or (None, run.results)
-        if known == key and query.on_driver == on_driver and (on_driver or not has_variables(shown)):
+        shown_by, shown = query.shown or (None, run.results)
+        if shown_by == key and query.on_driver == on_driver and (on_driver or not has_variables(shown)):
             return shown
         index = run.index_of(bound)
         assert index is not None
@@ -280,10 +281,10 @@ def _evaluated(rows: AnalysedFrame, stay: bool) -> AnalysedFrame | None:
     read it.
     """
     try:
-        known = known_rows(rows)
+        evaluated = known_rows(rows)
     except (CapturedException, JavaError):
         return None
-    return known if known is not None and stay and not is_of_now(rows.analysed_plan) else rows
+    return evaluated if evaluated is not None and stay and not is_of_now(rows.analysed_plan) else rows
 
 
 def _checked(query: TrendQuery) -> self_check.CheckedQuery:

@@ -107,7 +107,7 @@ class Workload:
         """
         with self._registry.changing:
             self._registry.remember(Statement(tuple(written), at_once=not is_script))
-            _homes.update((one.number, self) for one in written)
+            _homes.update((clause.number, self) for clause in written)
         self.pools.release_unused()
 
     def text_of_view(self, view: str, text: str, rewrite: Callable[[], tuple[str, tuple[ParsedClause, ...]]]) -> str:
@@ -211,14 +211,14 @@ class Workload:
     def queries(self) -> list[TrendQuery]:
         """The queries that views refer to, in order of registration. Nothing is run or planned for it."""
         self.collect()
-        found: list[TrendQuery] = []
+        shown: list[TrendQuery] = []
         with self._analyses.relations(in_analysis=False) as relations:
             queries = list(self._registry.views().values())
             self._serving.follow_all(relations, queries)
             for query in queries:
                 query.run = query.pool.runs.known(query.bound, query.run) if query.is_right else None
-                found.append(query)
-        return found
+                shown.append(query)
+        return shown
 
     def explained(self, also: Sequence[ParsedClause] = (), samples: bool = False) -> list[TrendQuery]:
         """As `queries`, but those that nothing has read yet have runs as they would be planned.
@@ -232,17 +232,17 @@ class Workload:
         """
         queries = self.queries()
         with self._analyses.relations(in_analysis=False) as relations:
-            for one in also:
+            for clause in also:
                 try:
-                    queries.append(self._bound(relations, one))
+                    queries.append(self._bound(relations, clause))
                 except PlanningError as error:
-                    raise one.use.placed(error) from None
+                    raise clause.use.placed(error) from None
         shown: list[TrendQuery] = []
         for members in by_pool(queries).values():
             runs = members[0].pool.runs
             runs.learn()
-            planned = {one: runs.known(one.bound, one.run) for one in members}
-            missing = [one.bound for one in members if planned[one] is None and one.is_right]
+            planned = {clause: runs.known(clause.bound, clause.run) for clause in members}
+            missing = [clause.bound for clause in members if planned[clause] is None and clause.is_right]
             previews: list[Run] = []
             with contextlib.suppress(CapturedException):  # of rows that Spark has at hand, and looks at while it plans
                 previews += (runs.preview(part, relations.confs, samples) for part in by_pass(missing))
@@ -250,7 +250,7 @@ class Workload:
                 run = planned[member] or next((run for run in previews if run.index_of(member.bound) is not None), None)
                 shown.append(replace(member, run=run if member.is_right else None))
         self.pools.release_unused()
-        return sorted(shown, key=lambda one: one.written.number)
+        return sorted(shown, key=lambda clause: clause.written.number)
 
     def collect(self) -> None:
         """Forget queries whose views have been dropped or replaced, and results that none asks for.
@@ -262,12 +262,12 @@ class Workload:
             drop_view(self.spark, name)
         with self._registry.changing:
             self._registry.forget_ended()
-            known, being_created = self._registry.views(), self._registry.being_created()
-        called = {number: name for number, (name, *_) in trend_views(self.spark).items()} if known else {}
+            queries, being_created = self._registry.views(), self._registry.being_created()
+        called = {number: name for number, (name, *_) in trend_views(self.spark).items()} if queries else {}
         for view, read in self._registry.read_views():
             if not self._is_kept(view, read):
                 self._registry.forget_read_view(view, read)
-        gone = self._registry.follow_names(known, called, being_created)
+        gone = self._registry.follow_names(queries, called, being_created)
         self.pools.release_unused()
         self.pools.release_again()
         for query in gone:
@@ -328,33 +328,34 @@ class Workload:
     def _bind(self, relations: AnalysedRelations, statement: Statement, number: int) -> TrendQuery:
         """The query of a clause, bound; and with it those of the statement that are computed at once."""
         asked, bound = statement.clause(number), dict[int, TrendQuery]()
-        together = [one for one in statement.written if one is asked or (statement.at_once and one.view is None)]
-        for one in together:
-            if one.number in statement.queries or one.number in statement.under_way:
+        for clause in statement.written:
+            if clause is not asked and (clause.view is not None or not statement.at_once):
                 continue
-            statement.under_way.add(one.number)
+            if clause.number in statement.queries or clause.number in statement.under_way:
+                continue
+            statement.under_way.add(clause.number)
             try:
-                query = self._registry.take_recent(statement, one) or self._bound(relations, one)
+                query = self._registry.take_recent(statement, clause) or self._bound(relations, clause)
             except PlanningError as error:
-                if one is asked:
-                    raise one.use.placed(error) from None
+                if clause is asked:
+                    raise clause.use.placed(error) from None
                 continue  # it is reported when its own rows are asked for
             finally:
-                statement.under_way.discard(one.number)
-            self._registry.add(statement, one, query)
-            bound[one.number] = query
+                statement.under_way.discard(clause.number)
+            self._registry.add(statement, clause, query)
+            bound[clause.number] = query
         return bound.get(number) or statement.queries[number]
 
-    def _bound(self, relations: AnalysedRelations, one: ParsedClause) -> TrendQuery:
-        bound = relations.bind(one.use, one.name, is_whole=one.is_to_be_stored)
-        view = one.view
+    def _bound(self, relations: AnalysedRelations, clause: ParsedClause) -> TrendQuery:
+        bound = relations.bind(clause.use, clause.name, is_whole=clause.is_to_be_stored)
+        view = clause.view
         if view is not None and not view.is_permanent and reads_view(bound.given, view.name, view.is_global):
-            raise PlanningError("TREND_RECURSIVE_VIEW", *one.use.source_at, view=view.name)
+            raise PlanningError("TREND_RECURSIVE_VIEW", *clause.use.source_at, view=view.name)
         if view is None:
             relations.check_measures(bound)  # what is read at once needs no stand-in
         else:
             relations.unread(bound)
-        return TrendQuery(one, bound, self.pools.of(bound))
+        return TrendQuery(clause, bound, self.pools.of(bound))
 
     def _to_be_stored(self, relations: AnalysedRelations, query: TrendQuery) -> Plan:
         """The plan of the rows of a clause of a permanent view that is created."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 import threading
@@ -203,6 +204,18 @@ def test_dropped_and_replaced_views_leave_the_workload(spark: SparkSession) -> N
     spark.sql("CREATE OR REPLACE TEMP VIEW q0 AS SELECT 1 AS one")
     assert column(spark, "name") == []
     assert "No views of this session hold trend queries" in spark.sql("EXPLAIN SHARING").collect()[0].plan
+
+
+def test_what_is_dropped_is_not_computed(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+    """Also if a statement after it has a column that is called what the view was called."""
+    create(spark, ["q0"])
+    spark.sql(f"CREATE TEMP VIEW v AS {POOL['q1']}")
+    spark.sql("DROP VIEW q0")
+    spark.catalog.dropTempView("v")
+    with caplog.at_level(logging.INFO, "sparkext"):
+        spark.sql(trends("A B", "SUM(B.v) AS s")).collect()
+    planned = [message.splitlines()[0] for message in caplog.messages if message.startswith("planned sparkext: ")]
+    assert planned == ["planned sparkext: pool 1, 1 query"]
 
 
 def test_views_over_views_keep_a_query_alive(spark: SparkSession) -> None:
