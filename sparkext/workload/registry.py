@@ -246,6 +246,11 @@ class Registry:
             return []
         return [one for one in self.views().values() if one.view is not None and one.view.name.lower() in names]
 
+    def without_gone(self, queries: Iterable[TrendQuery]) -> list[TrendQuery]:
+        """Those of views that there are, and those without a view."""
+        views = set(self.views().values())
+        return [one for one in queries if one.view is None or one in views]
+
     def read_view(self, view: str) -> ReadView | None:
         """What was found when a permanent view was read."""
         return self._read_views.get(view)

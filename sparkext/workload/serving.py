@@ -159,8 +159,7 @@ class Serving:
         on_driver = are_computed and all(run is not None and run.copy() is not None for run in runs.values())
         mine = [one for one in runs if on_driver or one is query or one.pool is pool]
         if any(runs[one] is None for one in mine):
-            anew = [bound if one is query else one.bound for one in mine]
-            made = self._run(relations, query, bound, pool, [*also, *others], anew)
+            made = self._run(relations, query, bound, pool, [*also, *others], mine)
             runs.update((one, made) for one in mine if one is query or made.index_of(one.bound) is not None)
         for one in mine:
             if one not in relations.served and (its := runs[one]) is not None:
@@ -187,7 +186,7 @@ class Serving:
         bound: BoundQuery,
         pool: Pool,
         also: Sequence[TrendQuery],
-        anew: Sequence[BoundQuery] = (),
+        anew: Sequence[TrendQuery] = (),
     ) -> Run:
         """The run that computes a query of which the source has been followed, as it was bound then.
 
@@ -196,19 +195,21 @@ class Serving:
             query: The query.
             bound: As it was bound.
             pool: That it was in.
-            also: Queries without a view that the statement reads.
-            anew: Queries that the run is to compute with it, also those that other runs have computed.
+            also: Others that the statement reads.
+            anew: Of all these, those that the run is to compute, also if other runs have computed them.
         """
         with pool.runs.planning:  # what is asked for by then is planned together
             if self._collector.is_expecting() and any(one is not query for one in self._live(pool, also)):
                 self._collector.collect()
+                also = self._registry.without_gone(also)
             others = (one for one in self._live(pool, also) if one is not query)
             self.follow_all(relations, (one for one in others if not relations.is_known(one.bound)))
             members = [one for one in self._live(pool, also) if one.is_right or one is query]
             live = [bound if one is query else one.bound for one in members]
             if query not in members:  # bound anew by another thread, which found another pool
                 live.append(bound)
-            run = pool.runs.serving_run(Demand(bound, live, relations.confs, anew, lambda: self._name_of(pool, also)))
+            again = [bound if one is query else one.bound for one in anew if one is query or one in also]
+            run = pool.runs.serving_run(Demand(bound, live, relations.confs, again, lambda: self._name_of(pool, also)))
         self._pools.add(pool)  # forgotten meanwhile, with the last view: its run is yet to be released
         return run
 
