@@ -2,7 +2,7 @@
 # processes run tests.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all cluster-test versions constraints bench lint format wheel notebook clean kernels browser
+.PHONY: help demo check test test-all cluster-test versions constraints bench lint format wheel notebook site clean kernels browser
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -76,8 +76,18 @@ wheel: $(VENV)/.dev ## dist/sparkext-*.whl
 notebook: $(VENV)/.notebook ## Run examples/flights.ipynb from top to bottom and keep what it prints
 	@$(WITH_JAVA) $(BIN)/python -m examples.notebook
 
+# Pages are copied as they lie here, so that their links are checked as they are; each is there as Markdown, too, for
+# programs that begin at llms.txt.
+PAGES = README.md CONTRIBUTING.md CHANGELOG.md LICENSE docs benchmarks/NOTES.md benchmarks/results examples
+site: $(VENV)/.site ## The documentation as a site, in site/; a link that leads nowhere is an error
+	@rm -rf build/pages site && mkdir -p build/pages
+	@tar -c --exclude='*.py' --exclude=__pycache__ --exclude='*.properties' $(PAGES) | tar -x -C build/pages
+	@mv build/pages/docs/llms.txt build/pages/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@cd build/pages && find . -name '*.md' | tar -c -T - | tar -x -C ../../site
+
 clean: ## Remove what the other targets made, but for the virtual environment
-	rm -rf build dist data spark-warehouse metastore_db derby.log .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist data site spark-warehouse metastore_db derby.log .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,7 +100,8 @@ $(VENV)/.demo: EXTRAS = demo
 $(VENV)/.dev: EXTRAS = dev
 $(VENV)/.notebook: EXTRAS = demo,notebook
 $(VENV)/.lab: EXTRAS = lab
-$(VENV)/.demo $(VENV)/.dev $(VENV)/.notebook $(VENV)/.lab: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.site: EXTRAS = site
+$(VENV)/.demo $(VENV)/.dev $(VENV)/.notebook $(VENV)/.lab $(VENV)/.site: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing sparkext[$(EXTRAS)] in $(VENV); the first time this takes a minute or two."
 	@printf '[bdist_wheel]\ncompression = stored\n' >$(VENV)/distutils.cfg
 	@DIST_EXTRA_CONFIG="$(abspath $(VENV))/distutils.cfg" $(PIP) --no-compile --editable ".[$(EXTRAS)]" $(CONSTRAINED)

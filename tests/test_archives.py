@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-MADE = (".git", ".venv", "build", "data", "dist", "spark-warehouse")
+MADE = (".git", ".venv", "build", "data", "dist", "site", "spark-warehouse")
 """What is not part of the repository."""
 
 

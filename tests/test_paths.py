@@ -38,6 +38,19 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not heading or heading in anchors(target), f"{path}#{heading}"
 
 
+def test_llms_txt_leads_to_all_pages_for_users() -> None:
+    """It stands beside README.md on the site; what is for developers of sparkext may be missing."""
+    found = {path for path, _ in LINK.findall((ROOT / "docs" / "llms.txt").read_text())}
+    assert [path for path in found if not (ROOT / path).exists()] == []
+    pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")}
+    assert pages - found == {"docs/features_inside.md", "docs/private_apis.md"}
+
+
+def test_the_site_has_all_pages() -> None:
+    listed = set(re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    assert listed == {page.relative_to(ROOT).as_posix() for page in PAGES} | {"README.md", "CHANGELOG.md"}
+
+
 def anchors(page: Path) -> set[str]:
     """What links to the headings of a page are called by."""
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)

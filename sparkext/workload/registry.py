@@ -218,10 +218,6 @@ class Registry:
         """The query of a view's clause."""
         return self._views.get(number)
 
-    def holds(self, query: TrendQuery) -> bool:
-        """Whether a view refers to a query still."""
-        return self._views.get(query.written.number) is query
-
     def views(self) -> dict[int, TrendQuery]:
         """Queries of views by the numbers of their clauses, in order of registration."""
         with self.changing:
@@ -249,6 +245,11 @@ class Registry:
         if not names:
             return []
         return [other for other in self.views().values() if other.view is not None and other.view.name.lower() in names]
+
+    def without_gone(self, queries: Iterable[TrendQuery]) -> list[TrendQuery]:
+        """Those of views that there are, and those without a view."""
+        views = set(self.views().values())
+        return [one for one in queries if one.view is None or one in views]
 
     def read_view(self, view: str) -> ReadView | None:
         """What was found when a permanent view was read."""

@@ -160,8 +160,7 @@ class Serving:
         on_driver = are_computed and all(run is not None and run.copy() is not None for run in runs.values())
         served_now = [other for other in runs if on_driver or other is query or other.pool is pool]
         if any(runs[other] is None for other in served_now):
-            anew = [bound if other is query else other.bound for other in served_now]
-            made = self._run(relations, query, bound, pool, [*also, *others], anew)
+            made = self._run(relations, query, bound, pool, [*also, *others], served_now)
             runs |= {other: made for other in served_now if other is query or made.index_of(other.bound) is not None}
         for other in served_now:
             if other not in relations.served and (its_run := runs[other]) is not None:
@@ -188,7 +187,7 @@ class Serving:
         bound: BoundQuery,
         pool: Pool,
         also: Sequence[TrendQuery],
-        anew: Sequence[BoundQuery] = (),
+        anew: Sequence[TrendQuery] = (),
     ) -> Run:
         """The run that computes a query of which the source has been followed, as it was bound then.
 
@@ -197,20 +196,22 @@ class Serving:
             query: The query.
             bound: As it was bound.
             pool: That it was in.
-            also: Further queries that the statement reads, or may read.
-            anew: Queries that the run is to compute with it, also those that other runs have computed.
+            also: Others that the statement reads, or may read.
+            anew: Of all these, those that the run is to compute, also if other runs have computed them.
         """
         with pool.runs.planning:  # what is asked for by then is planned together
             if any(other is not query for other in self._live(pool, also)):
                 self._collector.collect()  # a view may be gone without a sign: what nobody reads is not computed
-                also = [other for other in also if other.view is None or self._registry.holds(other)]
+                also = self._registry.without_gone(also)
             others = (other for other in self._live(pool, also) if other is not query)
             self.follow_all(relations, (other for other in others if not relations.is_known(other.bound)))
             members = [other for other in self._live(pool, also) if other.is_right or other is query]
             live = [bound if other is query else other.bound for other in members]
             if query not in members:  # bound anew by another thread, which found another pool
                 live.append(bound)
-            run = pool.runs.serving_run(Demand(bound, live, relations.confs, anew, lambda: self._name_of(pool, also)))
+            left = {query, *also}
+            again = [bound if other is query else other.bound for other in anew if other in left]
+            run = pool.runs.serving_run(Demand(bound, live, relations.confs, again, lambda: self._name_of(pool, also)))
         self._pools.add(pool)  # forgotten meanwhile, with the last view: its run is yet to be released
         return run
 

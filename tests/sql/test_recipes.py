@@ -1,4 +1,6 @@
-"""The recipes: each is run on a few rows, gives what stands below it, and that is what other systems give.
+"""The recipes: each is run on a few rows, and gives what stands below it.
+
+The rows are compared with those of plain SQL in DuckDB, or with those that ClickHouse has given.
 
 ``SPARKEXT_UPDATE_GOLDEN=1 python -m pytest tests/sql/test_recipes.py`` writes the results anew.
 """

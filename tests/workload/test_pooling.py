@@ -218,6 +218,15 @@ def test_what_is_dropped_is_not_computed(spark: SparkSession, caplog: pytest.Log
     assert planned == ["planned sparkext: pool 1, 1 query"]
 
 
+def test_a_pass_leaves_out_what_was_replaced_just_before(spark: SparkSession) -> None:
+    """Also where a statement names the view beside another."""
+    create(spark, ["q0", "q1"])
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW q1 AS {POOL['q4']}")
+    assert spark.sql("SELECT q0.n FROM q0 JOIN q1 USING (k)").count() == 2
+    plan = spark.sql("EXPLAIN SHARING").collect()[0].plan
+    assert re.findall(r"^    \(\d+\) (.*?): (.*?) \|", plan, re.MULTILINE) == [("q0", "A B"), ("q1", "A B C")]
+
+
 def test_views_over_views_keep_a_query_alive(spark: SparkSession) -> None:
     """A view that was made from a trend view reads that view, not its old text."""
     create(spark, ["q0"])
