@@ -11,10 +11,10 @@ from sparkext.planner.automata.guards import ALWAYS, Condition
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.compiler.anchor_classes import anchor_classes
 from sparkext.planner.compiler.banks import Banks, is_free, lay_out
-from sparkext.planner.compiler.completions import one_by_one, with_completions
-from sparkext.planner.compiler.forms import Forms, Gains, MoreCells, passive
+from sparkext.planner.compiler.completion_plan import one_by_one, with_completions
 from sparkext.planner.compiler.match_steps import with_matches
 from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, key_of, nodes_of, sources_of
+from sparkext.planner.compiler.spaces import Forms, Gains, MoreCells, passive
 from sparkext.planner.conditions.access import compile_comparison, is_ranked
 from sparkext.planner.conditions.instructions import program
 from sparkext.planner.kernel_plan.kernel_plan import (

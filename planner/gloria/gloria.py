@@ -22,7 +22,7 @@ from sparkext.planner.gloria.node_pruning import prune_nodes
 from sparkext.planner.gloria.numbering import as_given
 from sparkext.planner.gloria.path_search import search_paths
 from sparkext.planner.gloria.prospects import too_large, without_prospects
-from sparkext.planner.plan_completion.completion import Effort, complete
+from sparkext.planner.plan_completion.completed_plan import Effort, complete
 from sparkext.planner.problem.canonical import canonical
 from sparkext.planner.problem.cost_model import CostModel
 from sparkext.planner.problem.labels import ALONE, Labelling, plan_of

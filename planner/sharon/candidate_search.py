@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sparkext.planner.bits import members
-from sparkext.planner.plan_completion.completion import Effort
+from sparkext.planner.plan_completion.completed_plan import Effort
 from sparkext.planner.problem.cost_model import CostModel
 from sparkext.planner.problem.labels import ALONE, Labelling
 from sparkext.planner.problem.pricer import Pricer

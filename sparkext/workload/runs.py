@@ -13,7 +13,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.execution import job_names
-from sparkext.planner.compiler.completions import one_by_one
+from sparkext.planner.compiler.completion_plan import one_by_one
 from sparkext.planner.costs.migration import Migration, migration
 from sparkext.planner.costs.statistics import are_near, longest_window
 from sparkext.settings import Confs

@@ -19,7 +19,7 @@ from sparkext.planner.gloria.node_pruning import prune_nodes
 from sparkext.planner.gloria.path_search import search_paths
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import EventClass
-from sparkext.planner.plan_completion.completion import Effort, complete
+from sparkext.planner.plan_completion.completed_plan import Effort, complete
 from sparkext.planner.plan_completion.options import all_labels, some_labels
 from sparkext.planner.problem.labels import ALONE, Labelling, forms, plan_of
 from sparkext.planner.problem.pricer import Pricer

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, CompletionQuery, Completions
-from sparkext.udfs.completions.program import (
+from sparkext.udfs.completions.completion_program import (
     CURSOR_LISTED,
     CURSOR_NODES,
     CURSOR_TIME,

@@ -12,8 +12,8 @@ from sparkext.udfs.arithmetic.numbers import add_scaled, is_before, scaled
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, TINY, add_from, is_some
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.difference_parts import add_from_with_part, with_part
-from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.lookback import match
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 

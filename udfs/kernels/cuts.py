@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.udfs.jit.compiled import inner
-from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.guard_buckets import holds
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 
 _SOME, _ALL = np.int64(1), np.int64(2)

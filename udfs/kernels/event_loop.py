@@ -27,7 +27,6 @@ from sparkext.udfs.kernels.burst_choice import choose, end_bursts, look_again
 from sparkext.udfs.kernels.cuts import mark_cuts, settle_cuts
 from sparkext.udfs.kernels.difference_parts import add_part
 from sparkext.udfs.kernels.event_values import add_up_counts, add_up_numbers, classes_of, take_least
-from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.gains import gain, settle_gains
 from sparkext.udfs.kernels.guard_buckets import (
     add_buckets,
@@ -41,6 +40,7 @@ from sparkext.udfs.kernels.lookback import forget_past, insert_into_trees, look_
 from sparkext.udfs.kernels.open_windows import close_all, enter, restrict
 from sparkext.udfs.kernels.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
 from sparkext.udfs.kernels.rows import rows_at_once
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.kernels.span_lanes import move_spans, need_room
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, NUMBER

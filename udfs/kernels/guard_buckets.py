@@ -13,7 +13,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled
 from sparkext.udfs.arithmetic.totals import add_from
 from sparkext.udfs.jit.compiled import inner
-from sparkext.udfs.kernels.forms import clear
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, NEVER_YET, NUMBER
 

@@ -13,8 +13,8 @@ from sparkext.udfs.comparisons.ranks import ASKED, ASKED_NODE, ASKED_OTHERS, ASK
 from sparkext.udfs.comparisons.scan import find_matches
 from sparkext.udfs.jit.compiled import inlined, inner
 from sparkext.udfs.kernels.cuts import mark_taken
-from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.guard_buckets import holds
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NEVER_YET, NUMBER
 

@@ -7,7 +7,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import LIMIT_HIGH, add_exact, add_scaled, is_before
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add_product, is_some
 from sparkext.udfs.jit.compiled import inner
-from sparkext.udfs.kernels.forms import clear
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 

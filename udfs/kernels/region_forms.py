@@ -7,7 +7,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import is_before
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, add, add_product, is_some
 from sparkext.udfs.jit.compiled import as_index, inner
-from sparkext.udfs.kernels.forms import clear, clear_cells, number_of_windows, set_units
+from sparkext.udfs.kernels.space_lanes import clear, clear_cells, number_of_windows, set_units
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 

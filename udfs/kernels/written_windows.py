@@ -5,9 +5,9 @@ from __future__ import annotations
 from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
 from sparkext.udfs.arithmetic.totals import is_some, write
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
-from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.guard_buckets import holds
 from sparkext.udfs.kernels.rows import new_row
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 

@@ -12,7 +12,7 @@ from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.key_changes import changes
 from sparkext.udfs.arrow.order_keys import as_int64
-from sparkext.udfs.completions.program import OUT_LAST, OUT_ROW, OUT_WINDOW
+from sparkext.udfs.completions.completion_program import OUT_LAST, OUT_ROW, OUT_WINDOW
 from sparkext.udfs.sorting.row_order import digits_of
 from sparkext.udfs.tables.program import Ints
 from sparkext.udfs.workers.completion_run import CompletionRun

@@ -21,9 +21,8 @@ from sparkext.planner.patterns.query import Distinct
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import BatchReader, keys_at
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
-from sparkext.udfs.completions.form import Form
-from sparkext.udfs.completions.machine import NODES, CompletionMachine
-from sparkext.udfs.completions.program import (
+from sparkext.udfs.completions.completion_machine import NODES, CompletionMachine
+from sparkext.udfs.completions.completion_program import (
     NODE_PREV,
     NODE_ROW,
     NODE_STATE,
@@ -35,6 +34,7 @@ from sparkext.udfs.completions.program import (
     OUT_VALUES,
     OUT_WINDOW,
 )
+from sparkext.udfs.completions.kernel_form import Form
 from sparkext.udfs.completions.tallies import Tallies
 from sparkext.udfs.sorting.row_order import moments
 from sparkext.udfs.tables.batch import Batch, no_batch

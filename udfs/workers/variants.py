@@ -279,10 +279,10 @@ def compile_signatures(signatures: Signatures) -> None:
     if "run" in signatures:
         run.compile(signatures["run"])
         return
-    from sparkext.udfs.completions import kernel  # which most passes do without
+    from sparkext.udfs.completions import completion_kernel  # which most passes do without
 
     for name, signature in signatures.items():
-        getattr(kernel, name).compile(signature)
+        getattr(completion_kernel, name).compile(signature)
 
 
 def _compiling(lock: int, signatures: Signatures) -> subprocess.Popen[bytes]:

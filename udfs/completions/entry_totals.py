@@ -11,7 +11,7 @@ import numpy as np
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
 from sparkext.udfs.arithmetic.numbers import is_before, scaled
 from sparkext.udfs.arithmetic.totals import NO_HIGH, NO_LOW, add_one, is_some
-from sparkext.udfs.completions.program import (
+from sparkext.udfs.completions.completion_program import (
     ANY_START,
     BEST,
     CURSOR_LANE,

@@ -17,7 +17,7 @@ import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
 from sparkext.udfs.comparisons.scan import find_matches
-from sparkext.udfs.completions.program import (
+from sparkext.udfs.completions.completion_program import (
     ANCHOR_AT,
     ANCHOR_KEY,
     ANCHOR_TABLE,
@@ -121,7 +121,7 @@ from sparkext.udfs.completions.program import (
     WANTS_OUTPUT,
     WANTS_WAITING,
 )
-from sparkext.udfs.completions.totals import (
+from sparkext.udfs.completions.entry_totals import (
     add_entry,
     add_event,
     begin_totals,
@@ -150,8 +150,8 @@ def advance(program, state, batch, moments, keys, row, base):
     """Process the events of a batch from ``row`` on.
 
     Args:
-        program: `sparkext.udfs.completions.program.Program`.
-        state: `sparkext.udfs.completions.program.State`; changed.
+        program: `sparkext.udfs.completions.completion_program.Program`.
+        state: `sparkext.udfs.completions.completion_program.State`; changed.
         batch: `sparkext.udfs.arrow.batches.Batch`.
         moments: 1 where an event is at another moment than the one before. Shape (rows,).
         keys: Number of the key of each row. Shape (rows,).

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
-from sparkext.udfs.completions.form import Form
-from sparkext.udfs.completions.giving_up import let_go, most_held_by, without
-from sparkext.udfs.completions.program import (
+from sparkext.udfs.completions.completion_program import (
     ANCHORED,
     BEST,
     CURSOR_LISTED,
@@ -38,6 +36,8 @@ from sparkext.udfs.completions.program import (
     new_state,
     with_room,
 )
+from sparkext.udfs.completions.giving_up import let_go, most_held_by, without
+from sparkext.udfs.completions.kernel_form import Form
 from sparkext.udfs.tables.batch import Batch
 from sparkext.udfs.tables.program import Flags, Ints
 
