@@ -338,7 +338,7 @@ class _Compiler:
         if node.held is TotalKind.FORM:
             window, starts, units = self._forms.number_of(node), False, self._forms.units(node, more)
         elif starts and self._panes[node.query] is not None:
-            starts, units = False, (self._forms.one(node, more),)
+            starts, units = False, (self._forms.unit(node, more),)
         live = replace(node, held=TotalKind.LIVE)
         if node.held is TotalKind.TOTAL and component.arithmetic is not Arithmetic.EXTREME and live in cell_of:
             # What comes to the state is added up already; the column of its own has no part in that.

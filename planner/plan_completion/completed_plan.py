@@ -100,7 +100,7 @@ def complete(
     # Groups of queries that have nothing in common with others are small, also in many large workloads.
     proof = searched(choices, labels, effort, effort.looks if every else effort.looks // LARGE)
     completed = [
-        {**dict.fromkeys(problem.mine[query], ALONE), **inner}
+        {**dict.fromkeys(problem.transitions_of[query], ALONE), **inner}
         for query, inner in enumerate(choices.labels(proof.chosen))
     ]
     return CompletedPlan(completed, proof.bound if every else None, proof.looked_at)

@@ -47,7 +47,7 @@ def search(
     reasons |= dict.fromkeys(sequences.keys() - having.keys(), Reason.NOTHING_IN_COMMON)
     not_planned = tuple(NotPlanned(query, reasons[query]) for query in sorted(reasons))
     if not looked_at:
-        alone: list[Labelling] = [dict.fromkeys(transitions, ALONE) for transitions in problem.mine]
+        alone: list[Labelling] = [dict.fromkeys(transitions, ALONE) for transitions in problem.transitions_of]
         return alone, SharonSearch(not_planned, proven=not problem.budget.is_used_up)
     benefits = Benefits(problem, model, pricer, having)
     saving: list[float] = []

@@ -219,7 +219,7 @@ class _PlanBuilder:
     def plan(self, compares: bool) -> Plan:
         """The report of it; ``compares``: with those of other optimizers."""
         run, optimized = self.run, self.run.planned.optimized
-        found, template = optimized.found, run.template
+        found, template = optimized.plan_result, run.template
         audience = Audience(self.shown, self.names, found.plan)
         return Plan(
             optimizer=optimized.optimizer,
@@ -272,7 +272,9 @@ class _PlanBuilder:
 
     def _member(self, query: int) -> Member:
         bound = self.run.queries[query]
-        apart = next((one for one in self.run.planned.optimized.found.not_planned or () if one.query == query), None)
+        apart = next(
+            (one for one in self.run.planned.optimized.plan_result.not_planned or () if one.query == query), None
+        )
         notes = tuple(traps(self.run.template, query, bound))
         left = None if apart is None else self._left_alone(apart)
         return Member(query + 1, self.names[query], _clause(bound), notes, left)
@@ -320,7 +322,7 @@ class _PlanBuilder:
     @cached_property
     def _costs(self) -> PartCosts:
         optimized = self.run.planned.optimized
-        return part_costs(replace(optimized.problem), optimized.model, optimized.found.plan)
+        return part_costs(replace(optimized.problem), optimized.model, optimized.plan_result.plan)
 
     def _named(self, queries: Iterable[int]) -> tuple[str, ...]:
         return tuple(name for query in queries for name in self.names[query])

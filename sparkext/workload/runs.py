@@ -227,7 +227,7 @@ class Runs:
         optimized = optimize_template(run.template, expected, run.settings, self._source.is_stream)
         within = longest_window(query.query for query in run.queries)
         windows = max(seen.keys, 0 if within is None else seen.span // within)
-        found = migration(optimized.problem, optimized.model, run.sharing, optimized.found.plan, windows)
+        found = migration(optimized.problem, optimized.model, run.sharing, optimized.plan_result.plan, windows)
         return found if found.pays else None
 
     def _warn_of_changes(self, name: str, keep: bool, confs: Confs) -> None:
