@@ -16,12 +16,12 @@ def comparison_text(report: Report) -> str:
     """A row for each optimizer, of each pass over a source."""
     lines = ["== Sharing Plans Compared =="]
     for pool in report.pools:
-        for number, one in enumerate(pool.passes, 1):
-            if one.plan is not None:
-                size = count(one.plan.figures.queries, "query", "queries")
-                costs = f"costs in a group and window, in {unit(one.plan.costs.model)}"
+        for number, source_pass in enumerate(pool.passes, 1):
+            if source_pass.plan is not None:
+                size = count(source_pass.plan.figures.queries, "query", "queries")
+                costs = f"costs in a group and window, in {unit(source_pass.plan.costs.model)}"
                 lines += ["", f"{pool.name.capitalize()}, pass {number}: {size}; {costs}"]
-                lines += _pass(one.plan)
+                lines += _pass(source_pass.plan)
     if len(lines) == 1:
         lines.append(NOTHING_REGISTERED)
     return "\n".join(lines)

@@ -496,7 +496,7 @@ class Report:
     def passes(self) -> Iterator[tuple[Pass, Plan]]:
         """The passes that are planned, with their plans."""
         for pool in self.pools:
-            yield from ((one, one.plan) for one in pool.passes if one.plan is not None)
+            yield from ((source_pass, source_pass.plan) for source_pass in pool.passes if source_pass.plan is not None)
 
 
 def numbered(numbers: Iterable[int]) -> str:
@@ -510,7 +510,7 @@ def names_by_number(queries: Iterable[Query], partners: Iterable[Partner]) -> di
     for query in queries:
         if query.number is not None:
             names.setdefault(query.number, []).append(query.name)
-    return {number: ", ".join(known) for number, known in sorted(names.items()) if known}
+    return {number: ", ".join(called) for number, called in sorted(names.items()) if called}
 
 
 def _candidate(node: dict[str, Any]) -> Candidate:

@@ -51,11 +51,11 @@ def numbers_label(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers)) if len(numbers) <= MOST_NUMBERS else f"{len(numbers)} queries"
 
 
-def listed(one: Pass, numbers: Sequence[int]) -> str:
+def listed(source_pass: Pass, numbers: Sequence[int]) -> str:
     """Queries by number and name."""
-    shown = ", ".join(f"({number}) {shortened(one.name_of(number), 40)}" for number in numbers[:MOST_NAMES])
-    rest = len(numbers) - MOST_NAMES
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    shown = ", ".join(f"({number}) {shortened(source_pass.name_of(number), 40)}" for number in numbers[:MOST_NAMES])
+    more = len(numbers) - MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def priced(costs: Costs, value: float) -> str:
