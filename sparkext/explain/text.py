@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sparkext.explain.report import Kept, Loop, Pass, Plan, Pool, QSet, Query, Report, numbered
+from sparkext.explain.report import NOTHING_REGISTERED, Kept, Loop, Pass, Plan, Pool, QSet, Query, Report, numbered
 from sparkext.planner.amounts import amount, count, part
 from sparkext.planner.optimizers import QUICK
 from sparkext.sql.quoting import one_line
-
-NOTHING_REGISTERED = "No views of this session hold trend queries; queries outside of views are not listed."
 
 
 def sharing_text(report: Report) -> str:
@@ -32,8 +30,7 @@ def query_row(pool: str, query: Query) -> tuple[str, ...]:
 
 def _pool(pool: Pool) -> Iterator[str]:
     first = pool.passes[0]
-    planned = [(source_pass, source_pass.plan) for source_pass in pool.passes if source_pass.plan is not None]
-    size, passes = count(len(pool.queries), "query", "queries"), count(len(planned), "pass", "passes")
+    size, passes = count(len(pool.queries), "query", "queries"), count(len(pool.planned), "pass", "passes")
     yield f"{pool.name.capitalize()}: {size}, {passes} over the source"
     yield f"  source: {first.source}"
     keys, groups = (", ".join(names) or "none" for names in (first.other_keys, first.group_by))
@@ -41,7 +38,7 @@ def _pool(pool: Pool) -> Iterator[str]:
     yield from (f"  note: {text}" for text in pool.notes)
     if pool.broken:
         yield f"  broken, reading them says why: {', '.join(pool.broken)}"
-    for number, (source_pass, plan) in enumerate(planned, 1):
+    for number, (source_pass, plan) in enumerate(pool.planned, 1):
         yield ""
         yield _head(source_pass, number)
         yield from _plan(plan)
@@ -80,13 +77,8 @@ def _statistics(plan: Plan) -> Iterator[str]:
     width = max(map(len, events), default=0)
     yield "  Events in a group and window"
     for event in events:
-        of_event = by_event[event]
-        counted = ""
-        if of_event.is_missing:
-            counted = "; the pass has found none"
-        elif of_event.counted is not None:
-            counted = f"; the pass has counted {amount(of_event.counted)}"
-        yield f"    {event:<{width}}  {amount(of_event.events)} ({of_event.known_from}){counted}"
+        seen = by_event[event]
+        yield f"    {event:<{width}}  {amount(seen.events)} ({seen.known_from}){seen.counted_text}"
 
 
 def _template(plan: Plan) -> Iterator[str]:

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from sparkext.explain.pictures import sections
+from sparkext.explain.pictures.candidates import candidates
 from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.explain.pictures.theme import style
-from sparkext.explain.report import Pass, Plan
+from sparkext.explain.report import NOTHING_REGISTERED, Pass, Plan
 from sparkext.planner.amounts import count
 from sparkext.planner.optimizers import GRAPH_TITLE
 
-NOTHING = "No views of this session hold trend queries; queries outside of views are not listed."
 MANY = 12
 """Queries from which on there is a field to find some."""
 
@@ -39,7 +39,7 @@ def page(passes: Sequence[Pass], title: str = "Sharing plan") -> str:
     top = element(
         "header",
         element("h1", title),
-        element("p", sections.totals(passes) if passes else NOTHING),
+        element("p", sections.totals(passes) if passes else NOTHING_REGISTERED),
         *([element("nav", *links)] if len(links) > 1 else []),
         class_="top",
     )
@@ -58,7 +58,7 @@ def fragment(passes: Sequence[Pass]) -> str:
     parts = [
         element("section", *_seen(source_pass, fit), _queries(source_pass), class_="pass") for source_pass in passes
     ]
-    top = element("p", sections.totals(passes) if passes else NOTHING)
+    top = element("p", sections.totals(passes) if passes else NOTHING_REGISTERED)
     return element("div", element("style", _sheet(sets)), top, *parts, class_="sparkext")
 
 
@@ -106,22 +106,28 @@ def _details(plan: Plan, queries: Markup) -> list[Markup]:
     costs, events = _titled("Costs", sections.costs(plan)), _titled("Events", sections.statistics(plan))
     parts = [element("div", queries, element("div", costs, events), class_="columns")]
     if plan.conditions:
-        parts.append(_titled("Conditions with PREV", sections.conditions(plan)))
+        parts.append(
+            _titled("Conditions with PREV", sections.conditions("Condition on the event before", plan.conditions))
+        )
     if plan.looking_back:
-        parts.append(_titled("Conditions on earlier events", sections.looking_back(plan)))
-    if candidates := plan.candidates:
-        edges, pruned_edges = plan.edges
-        pruned = sum(candidate.pruned_by is not None for candidate in candidates)
+        parts.append(
+            _titled(
+                "Conditions on earlier events", sections.conditions("Condition on an earlier event", plan.looking_back)
+            )
+        )
+    if searched := candidates(plan.graph):
+        edges, pruned_edges = (count(plan.graph[name], "edge", "edges") for name in ("edges", "pruned_edges"))
+        pruned = sum(candidate.pruned_by is not None for candidate in searched)
         said = (
-            f"{count(len(candidates), 'candidate', 'candidates')}, {count(edges, 'edge', 'edges')} between them; "
-            f"{count(pruned, 'candidate', 'candidates')} and {count(pruned_edges, 'edge', 'edges')} were pruned. "
+            f"{count(len(searched), 'candidate', 'candidates')}, {edges} between them; "
+            f"{count(pruned, 'candidate', 'candidates')} and {pruned_edges} were pruned. "
             "Each is a way to divide the queries of some transitions into Q-sets, with the least cost to get there. "
             "Those of the plan are marked, those that were pruned struck out; where none is marked, the search that "
             "follows the rules has found better."
         )
         parts += [
             _titled(GRAPH_TITLE, element("p", said, class_="note")),
-            _more("All candidates", sections.trace(candidates, plan.costs.model, Legend(plan))),
+            _more("All candidates", sections.trace(searched, plan.costs.model, Legend(plan))),
         ]
     return parts
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from sparkext.explain.pictures.candidates import Candidate
 from sparkext.explain.pictures.legend import Entry, Legend, colour
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.texts import listed, numbers_label, qset_label, shortened
-from sparkext.explain.report import Candidate, LeftAlone, Pass, Plan, QSet, Query
+from sparkext.explain.report import TOO_MANY_PLANS, LeftAlone, Pass, Plan, QSet, Query
 from sparkext.planner.amounts import amount, count, part, unit
 from sparkext.planner.sharing.sharing_plan import BURST_NAME
 
@@ -192,9 +193,9 @@ def _compared(plan: Plan) -> Markup:
     for row in plan_costs.compared:
         name = f"{row.optimizer}, in use" if row.optimizer == plan.optimizer else row.optimizer
         if row.cost is None or row.milliseconds is None:
-            rows.append((name, "", "too many plans to look at", "", "", ""))
+            rows.append((name, "", TOO_MANY_PLANS, "", "", ""))
             continue
-        of_none = part(row.cost, plan_costs.none).removesuffix(" of")
+        of_none = plan_costs.of_nothing(row)
         alone = element("span", str(len(row.not_planned)), title="; ".join(map(_left_alone, row.not_planned)))
         bar = _bar(row.cost, most)
         took = f"{row.milliseconds:.1f} ms"
@@ -207,18 +208,9 @@ def _left_alone(apart: LeftAlone) -> str:
     return f"{', '.join(apart.names) or f'({apart.number})'}: {apart.why}"
 
 
-def conditions(plan: Plan) -> Markup:
-    """How the events before are found where a condition names them."""
-    return _table(
-        ("Condition on the event before", "found by"), [(element("code", c), how) for c, how in plan.conditions]
-    )
-
-
-def looking_back(plan: Plan) -> Markup:
-    """How the latest events of a variable are found where a condition names them."""
-    return _table(
-        ("Condition on an earlier event", "found by"), [(element("code", c), how) for c, how in plan.looking_back]
-    )
+def conditions(title: str, pairs: Iterable[tuple[str, str]]) -> Markup:
+    """How the events are found that conditions name; ``title``: of the conditions."""
+    return _table((title, "found by"), [(element("code", condition), how) for condition, how in pairs])
 
 
 def trace(candidates: Sequence[Candidate], model: str, legend: Legend) -> Markup:
