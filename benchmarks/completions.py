@@ -38,8 +38,8 @@ from sparkext.planner.patterns.query import (
 )
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
-from sparkext.udfs.completions.form import Form
-from sparkext.udfs.completions.machine import CompletionMachine
+from sparkext.udfs.completions.completion_machine import CompletionMachine
+from sparkext.udfs.completions.kernel_form import Form
 from sparkext.udfs.workers.completion_run import CompletionRun
 from sparkext.udfs.workers.pool_run import PoolRun
 from sparkext.udfs.workers.variants import KernelForm

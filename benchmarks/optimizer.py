@@ -85,7 +85,7 @@ def least(run: Callable[[], PlanResult], repetitions: int) -> tuple[float, PlanR
 
 
 def _run(workload: Problem, optimizer: str, model: str) -> PlanResult:
-    return optimize(_fresh(workload), cost_model(model), optimizer).found
+    return optimize(_fresh(workload), cost_model(model), optimizer).plan_result
 
 
 def _fresh(workload: Problem) -> Problem:

@@ -47,5 +47,9 @@ def compared(planned: OptimizerResult, budget: Callable[[], Budget]) -> Iterator
                 yield StrategyResult(optimizer, None, None)
                 continue
         yield StrategyResult(
-            optimizer, result.found.cost, result.seconds, result.found.not_planned or (), result.is_cut_short
+            optimizer,
+            result.plan_result.cost,
+            result.seconds,
+            result.plan_result.not_planned or (),
+            result.is_cut_short,
         )

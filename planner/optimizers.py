@@ -84,7 +84,7 @@ class OptimizerResult:
         problem: What was optimized.
         model: With which costs.
         optimizer: By what.
-        found: The result.
+        plan_result: The plan, its cost, and how it was found.
         seconds: How long the optimizer took.
         is_cut_short: Whether the plan is the best that was found before the budget was used up.
     """
@@ -92,7 +92,7 @@ class OptimizerResult:
     problem: Problem
     model: CostModel
     optimizer: str
-    found: PlanResult
+    plan_result: PlanResult
     seconds: float
     is_cut_short: bool
 
@@ -103,7 +103,7 @@ class OptimizerResult:
     def cost_by(self, optimizer: str, budget: Budget) -> float:
         """Cost of what another optimizer finds in a budget of its own."""
         if optimizer == self.optimizer:
-            return self.found.cost
+            return self.plan_result.cost
         return OPTIMIZERS[optimizer].plan(replace(self.problem, budget=budget), self.model).cost
 
 

@@ -47,13 +47,13 @@ def lasting_directory() -> Path | None:
         except OSError:
             return None
     try:
-        own = base / f"sparkext-kernels-{os.getuid()}"
-        own.mkdir(mode=0o700, exist_ok=True)
-        found = own.lstat()
+        directory = base / f"sparkext-kernels-{os.getuid()}"
+        directory.mkdir(mode=0o700, exist_ok=True)
+        status = directory.lstat()
     except OSError:
         return None
-    is_own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
-    return own if is_own else None
+    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+    return directory if is_own else None
 
 
 def may_be_trusted(directory: Path) -> bool:
@@ -62,8 +62,8 @@ def may_be_trusted(directory: Path) -> bool:
     Raises:
         OSError: There is no such directory.
     """
-    found = directory.stat()
-    is_ours = found.st_uid in (os.getuid(), 0) and not found.st_mode & stat.S_IWOTH
+    status = directory.stat()
+    is_ours = status.st_uid in (os.getuid(), 0) and not status.st_mode & stat.S_IWOTH
     return is_ours and all(map(_is_safe_above, directory.resolve().parents))
 
 
@@ -103,8 +103,8 @@ def unpack() -> list[str]:
     Several processes may ask for them at once.
     """
     modules = sorted(_modules(files("sparkext.udfs")))
-    compiled = [one for one in modules if one[0].split("/")[0] in COMPILED_FOLDERS]
-    return [str(_unpacked(some)) for some in (compiled, [one for one in modules if one not in compiled])]
+    compiled = [module for module in modules if module[0].split("/")[0] in COMPILED_FOLDERS]
+    return [str(_unpacked(some)) for some in (compiled, [module for module in modules if module not in compiled])]
 
 
 def _unpacked(modules: list[tuple[str, bytes]]) -> Path:
@@ -130,7 +130,7 @@ def _modules(folder: Traversable, within: str = "") -> Iterator[tuple[str, bytes
 
 def _write(target: Path, text: bytes) -> None:
     """Write a file that others see whole or not at all."""
-    made = target.with_name(f"{target.name}.{uuid.uuid4().hex}")
-    with made.open("xb") as file:
+    written = target.with_name(f"{target.name}.{uuid.uuid4().hex}")
+    with written.open("xb") as file:
         file.write(text)
-    made.replace(target)
+    written.replace(target)

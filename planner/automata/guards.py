@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from operator import and_, or_
 
 MAX_GUARDS = 8
 """Most guards that one condition may depend on."""
@@ -60,26 +61,35 @@ def guard(number: int) -> Condition:
 
 def both(left: Condition, right: Condition) -> Condition:
     """The condition that both hold."""
-    if left is right:
-        return left
-    if left == ALWAYS or right == NEVER:
-        return right
-    if right == ALWAYS or left == NEVER:
-        return left
-    return of({*left.guards, *right.guards}, lambda intact: left.holds(intact) and right.holds(intact))
+    return _combined(left, right, and_, neutral=ALWAYS, absorbing=NEVER)
 
 
 def either(left: Condition, right: Condition) -> Condition:
     """The condition that at least one holds."""
-    if left is right or right is NEVER:
+    return _combined(left, right, or_, neutral=NEVER, absorbing=ALWAYS)
+
+
+def _combined(
+    left: Condition, right: Condition, combine: Callable[[bool, bool], bool], neutral: Condition, absorbing: Condition
+) -> Condition:
+    """The condition that holds where ``combine`` says so of whether each of two holds.
+
+    Args:
+        left: The one.
+        right: The other.
+        combine: Of two truth values.
+        neutral: With it, the other is what comes out.
+        absorbing: With it, it is itself what comes out.
+    """
+    if left is right or right is neutral:  # most of them, without a look at what they hold
         return left
-    if left is NEVER:
+    if left is neutral:
         return right
-    if left == ALWAYS or right == NEVER:
+    if left == neutral or right == absorbing:
+        return right
+    if right == neutral or left == absorbing:
         return left
-    if right == ALWAYS or left == NEVER:
-        return right
-    return of({*left.guards, *right.guards}, lambda intact: left.holds(intact) or right.holds(intact))
+    return of({*left.guards, *right.guards}, lambda intact: combine(left.holds(intact), right.holds(intact)))
 
 
 def of(guards: Iterable[int], holds: Callable[[frozenset[int]], bool]) -> Condition:

@@ -11,10 +11,10 @@ from sparkext.planner.automata.guards import ALWAYS, Condition
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.compiler.anchor_classes import anchor_classes
 from sparkext.planner.compiler.banks import Banks, is_free, lay_out
-from sparkext.planner.compiler.completions import one_by_one, with_completions
-from sparkext.planner.compiler.forms import Forms, Gains, MoreCells, passive
+from sparkext.planner.compiler.completion_plan import one_by_one, with_completions
 from sparkext.planner.compiler.match_steps import with_matches
 from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, key_of, nodes_of, sources_of
+from sparkext.planner.compiler.spaces import Forms, Gains, MoreCells, passive
 from sparkext.planner.conditions.access import compile_comparison, is_ranked
 from sparkext.planner.conditions.instructions import program
 from sparkext.planner.kernel_plan.kernel_plan import (
@@ -338,7 +338,7 @@ class _Compiler:
         if node.held is TotalKind.FORM:
             window, starts, units = self._forms.number_of(node), False, self._forms.units(node, more)
         elif starts and self._panes[node.query] is not None:
-            starts, units = False, (self._forms.one(node, more),)
+            starts, units = False, (self._forms.unit(node, more),)
         live = replace(node, held=TotalKind.LIVE)
         if node.held is TotalKind.TOTAL and component.arithmetic is not Arithmetic.EXTREME and live in cell_of:
             # What comes to the state is added up already; the column of its own has no part in that.

@@ -40,12 +40,12 @@ class Exhaustive:
     """The cheapest of all plans, of workloads that have few enough.
 
     Attributes:
-        known: Finds a plan to begin with: parts of plans that cost more need not be gone on with.
+        first_strategy: Finds a plan to begin with: parts of plans that cost more need not be gone on with.
         most: Most parts of plans to go on with.
         name: By which users ask for it.
     """
 
-    known: Strategy
+    first_strategy: Strategy
     most: int = 10_000
     name: str = "exhaustive"
 
@@ -55,7 +55,7 @@ class Exhaustive:
         Raises:
             WorkloadTooLargeError: There are too many of them, or too many for the budget.
         """
-        completed = self.known.plan(problem, model)
+        completed = self.first_strategy.plan(problem, model)
         try:
             best = exhaustive(problem, model, self.most, completed.cost)
         except BudgetSpentError:
@@ -77,7 +77,7 @@ def exhaustive(
         known_cost: Cost of a plan that is known, so that parts that cost more need not be gone on with.
 
     Returns:
-        The plan; None when all cost more than ``known``.
+        The plan; None when all cost more than ``known_cost``.
 
     Raises:
         WorkloadTooLargeError: There are more than ``most`` parts of plans, or it takes too many looks to tell.

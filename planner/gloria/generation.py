@@ -101,14 +101,14 @@ def connect(graph: Graph, pool: Pool, rule: str, shared: Iterable[Sharing], befo
     """
     ordered = tuple(sorted(shared, key=_first))
     nodes = graph.nodes[pool.number]
-    node = graph.known.get((pool.number, ordered))
+    node = graph.node_of.get((pool.number, ordered))
     if node is None:
         if len(nodes) == MAX_NODES:
             return
         graph.generated += 1
         qsets = tuple(QSet(graph.numbers(queries), snapshot) for queries, snapshot in ordered)
         node = Node(f"n{graph.generated}", pool.number, pool.queries, qsets, rule)
-        graph.known[pool.number, ordered] = node
+        graph.node_of[pool.number, ordered] = node
         nodes.append(node)
     for number, sources in zip(pool.preceding, before, strict=True):
         edges = node.edges.setdefault(number, {})

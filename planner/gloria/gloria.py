@@ -22,7 +22,7 @@ from sparkext.planner.gloria.node_pruning import prune_nodes
 from sparkext.planner.gloria.numbering import as_given
 from sparkext.planner.gloria.path_search import search_paths
 from sparkext.planner.gloria.prospects import too_large, without_prospects
-from sparkext.planner.plan_completion.completion import Effort, complete
+from sparkext.planner.plan_completion.completed_plan import Effort, complete
 from sparkext.planner.problem.canonical import canonical
 from sparkext.planner.problem.cost_model import CostModel
 from sparkext.planner.problem.labels import ALONE, Labelling, plan_of
@@ -73,12 +73,12 @@ class Gloria:
         """The best plan that can be found in the budget; it does not depend on the order of the queries."""
         searched = GraphSearch(problem, model)
         if searched.graph is None:
-            return searched.found(self.name, searched.labels, proved=not searched.has_prospects)
+            return searched.result(self.name, searched.labels, proved=not searched.has_prospects)
         cost = searched.pricer.cost(searched.labels)
         try:
             completion = complete(searched.problem, model, searched.pricer, searched.labels, self.effort)
         except BudgetSpentError:
-            return searched.found(self.name, searched.labels, cost)
+            return searched.result(self.name, searched.labels, cost)
         labels, bound = completion.labels, completion.bound
         proved = bound is not None and bound >= searched.pricer.cost(labels) * (1 - 1e-9)
         if not proved:
@@ -86,7 +86,7 @@ class Gloria:
                 if not problem.budget.is_spent():
                     begin = beginning(searched.problem, model, searched.pricer, self.effort)
                     labels = _no_dearer(searched, model, labels, begin, self.effort)
-        return searched.found(self.name, labels, cost, bound)
+        return searched.result(self.name, labels, cost, bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Published:
     def plan(self, problem: Problem, model: CostModel) -> PlanResult:
         """The plan that the rules of the paper find."""
         searched = GraphSearch(problem, model)
-        return searched.found(self.name, searched.labels)
+        return searched.result(self.name, searched.labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Greedy:
     def plan(self, problem: Problem, model: CostModel) -> PlanResult:
         """The plan of the lightest nodes; it does not depend on the order of the queries."""
         searched = GraphSearch(problem, model, LIGHTEST)
-        return searched.found(self.name, searched.labels)
+        return searched.result(self.name, searched.labels)
 
 
 def lightest_labels(problem: Problem, model: CostModel, pricer: Pricer, effort: Effort) -> list[Labelling]:
@@ -118,7 +118,7 @@ def lightest_labels(problem: Problem, model: CostModel, pricer: Pricer, effort: 
     del model, effort  # the pricer knows the one, and one node of each pool is kept
     with suppress(BudgetSpentError):
         return search_paths(build(pricer, LIGHTEST, part=1.0))
-    return [dict.fromkeys(transitions, ALONE) for transitions in problem.mine]
+    return [dict.fromkeys(transitions, ALONE) for transitions in problem.transitions_of]
 
 
 def _no_dearer(
@@ -156,16 +156,16 @@ class GraphSearch:
         self.problem = without_large if alone == large else replace(given, left_alone=alone)
         self.pricer = Pricer(self.problem, model)
         self.graph: Graph | None = None
-        self.has_prospects = bool(large) or len(alone) < len(given.mine)
-        if len(alone) < len(given.mine):
+        self.has_prospects = bool(large) or len(alone) < len(given.transitions_of)
+        if len(alone) < len(given.transitions_of):
             with suppress(BudgetSpentError):
                 graph = build(self.pricer, rules)
                 self.labels = search_paths(graph)
                 self.graph = graph
         if self.graph is None:
-            self.labels = [dict.fromkeys(transitions, ALONE) for transitions in given.mine]
+            self.labels = [dict.fromkeys(transitions, ALONE) for transitions in given.transitions_of]
 
-    def found(
+    def result(
         self,
         optimizer: str,
         labels: Sequence[Labelling],
@@ -176,7 +176,7 @@ class GraphSearch:
         """The plan that labels give.
 
         Args:
-            optimizer: That has found them.
+            optimizer: That has found the labels.
             labels: Per query.
             published: Cost of the plan that the rules of the paper find.
             bound: No plan costs less.

@@ -105,7 +105,7 @@ class Graph:
         generated: Number of nodes generated.
         edges: Number of edges generated.
         pruned_edges: Number of those pruned.
-        known: Nodes by pool and Q-sets.
+        node_of: Nodes by pool and Q-sets.
         part: Of the budget, after which nothing is added any more.
     """
 
@@ -115,7 +115,7 @@ class Graph:
     generated: int = 0
     edges: int = 0
     pruned_edges: int = 0
-    known: dict[object, Node] = field(default_factory=dict, repr=False)
+    node_of: dict[object, Node] = field(default_factory=dict, repr=False)
     part: float = GRAPH_PART
     _memo: dict[object, float] = field(default_factory=dict, repr=False)
     _queries: dict[tuple[int, int | None], int] = field(default_factory=dict, repr=False)

@@ -54,7 +54,7 @@ def _inside(graph: Graph, pool: Pool, coming: Mapping[int, Mapping[int, object]]
     here = set(pool.transitions)
     anything, only = 0, dict[int, int]()
     for query in pool.queries:
-        inner = [number for number in problem.mine[query] if number in here]
+        inner = [number for number in problem.transitions_of[query] if number in here]
         if any(query not in problem.plain[number] for number in inner):
             continue
         reached = {problem.transitions[number].target for number in inner}.union(coming[query])

@@ -1,7 +1,7 @@
 """Rule 4, node pruning: a node goes when another with the same Q-sets is cheaper and has rarer snapshots.
 
 This is Lemma 5.2 of the paper, which is proved for equal snapshot types only. Where it loses the best plan,
-`sparkext.planner.plan_completion.completion` finds it again.
+`sparkext.planner.plan_completion.completed_plan` finds it again.
 """
 
 from __future__ import annotations

@@ -17,15 +17,17 @@ MAX_TRANSITIONS = 10_000
 
 def too_large(problem: Problem) -> frozenset[int]:
     """The queries that have too many transitions to look for what they might share."""
-    return frozenset(query for query, transitions in enumerate(problem.mine) if len(transitions) > MAX_TRANSITIONS)
+    return frozenset(
+        query for query, transitions in enumerate(problem.transitions_of) if len(transitions) > MAX_TRANSITIONS
+    )
 
 
 def without_prospects(problem: Problem, model: CostModel) -> frozenset[int]:
     """The queries that may as well go alone: no plan in which they share costs less."""
     links = [tuple(queries) for queries in problem.plain]
     hopeless: set[int] = set()
-    for queries in put_together(len(problem.mine), links):
-        transitions = {number for query in queries for number in problem.mine[query]}
+    for queries in put_together(len(problem.transitions_of), links):
+        transitions = {number for query in queries for number in problem.transitions_of[query]}
         if not any(model.may_pay(problem, number) for number in transitions if problem.plain[number]):
             hopeless.update(queries)
     return frozenset(hopeless)

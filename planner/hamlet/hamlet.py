@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from sparkext.planner.hamlet.loop_report import HamletSearch
 from sparkext.planner.hamlet.loop_search import search
-from sparkext.planner.plan_completion.completion import Effort
+from sparkext.planner.plan_completion.completed_plan import Effort
 from sparkext.planner.problem.canonical import Canonical, canonical
 from sparkext.planner.problem.cost_model import CostModel
 from sparkext.planner.problem.labels import Labelling, plan_of

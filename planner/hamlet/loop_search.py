@@ -24,7 +24,7 @@ SIZES = 16
 
 def search(problem: Problem, pricer: Pricer) -> tuple[list[Labelling], HamletSearch]:
     """Labels that cost no more than if all go alone, per query, and how they were found; as far as the budget goes."""
-    labels: list[Labelling] = [dict.fromkeys(transitions, ALONE) for transitions in problem.mine]
+    labels: list[Labelling] = [dict.fromkeys(transitions, ALONE) for transitions in problem.transitions_of]
     loops, not_planned = repeats(problem)
     cost = pricer.cost(labels)
     repeated: list[CommonLoop] = []

@@ -59,7 +59,7 @@ class Core:
 
 def core(problem: Problem, fewest: int, query: int) -> Core:
     """The core of a query, when a Q-set has at least ``fewest`` queries."""
-    shareable = tuple(number for number in problem.mine[query] if can_share(problem, fewest, query, number))
+    shareable = tuple(number for number in problem.transitions_of[query] if can_share(problem, fewest, query, number))
     inner = frozenset(shareable)
     links = [problem.transitions[number] for number in shareable]
     return Core(
@@ -102,7 +102,7 @@ def options(
         candidates: Labels of the core, each with the forms that they give; the first share nothing.
         given: Those of the candidates that the query has in the plan to begin with.
     """
-    alone: Labelling = dict.fromkeys(problem.mine[query], ALONE)
+    alone: Labelling = dict.fromkeys(problem.transitions_of[query], ALONE)
     around = {state for state, *_ in own_core.states}
     rest = [
         pricer.at(query, (state, pricer.behind(query, state, alone, {})), alone, {})
@@ -153,7 +153,7 @@ def all_labels(
         TooManyLabelsError: It would take more than ``tries`` to find them, or more than is left of the budget.
     """
     tried = 0
-    numbers = problem.mine[query]
+    numbers = problem.transitions_of[query]
     transitions, passing = problem.transitions, problem.passing[query]
     arrivals, departures = problem.arrivals[query], problem.departures[query]
     sharable = {number for number in numbers if can_share(problem, fewest, query, number)}
@@ -252,7 +252,7 @@ def some_labels(
     most are kept. Up to half are those of loops that are shared by bursts.
     """
     transitions = problem.transitions
-    steps = [(n, transitions[n].source, can_share(problem, fewest, query, n)) for n in problem.mine[query]]
+    steps = [(n, transitions[n].source, can_share(problem, fewest, query, n)) for n in problem.transitions_of[query]]
     sources = list(dict.fromkeys(source for _, source, may in steps if may))
     carriers = list(_carriers(problem, query, {number for number, _, may in steps if may}, sources))
     seen: set[tuple[int | None, ...]] = set()
@@ -294,9 +294,9 @@ def some_labels(
         for simple_labels, _ in simple
         for burst_labels, _ in bursts
     )
-    distinct = {tuple(labels[number] for number in problem.mine[query]): labels for labels in both}
+    distinct = {tuple(labels[number] for number in problem.transitions_of[query]): labels for labels in both}
     for burst_labels, _ in bursts:
-        distinct.pop(tuple(burst_labels[number] for number in problem.mine[query]), None)
+        distinct.pop(tuple(burst_labels[number] for number in problem.transitions_of[query]), None)
     valid = (
         (labels, form_of) for labels in distinct.values() if (form_of := forms(problem, query, labels)) is not None
     )
@@ -312,7 +312,7 @@ def _burst_labels(problem: Problem, fewest: int, query: int) -> Iterator[tuple[L
     if len(shareable) > 1:
         every.insert(0, {n: problem.bursts.labels(loop)[-1] for loop in shareable for n in loop.inside})
     for some in every:
-        labels: Labelling = {**dict.fromkeys(problem.mine[query], ALONE), **some}
+        labels: Labelling = {**dict.fromkeys(problem.transitions_of[query], ALONE), **some}
         form_of = forms(problem, query, labels)
         if form_of is not None:
             yield labels, form_of

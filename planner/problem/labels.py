@@ -37,7 +37,7 @@ def forms(problem: Problem, query: int, labels: Labels) -> dict[int, int] | None
     come: dict[int, _Way] = {}
     plain, passing, starts = problem.plain, problem.passing[query], problem.starts[query]
     arrivals, transitions, numbers = problem.arrivals[query], problem.transitions, problem.forms
-    for transition in problem.mine[query]:
+    for transition in problem.transitions_of[query]:
         snapshot = labels[transition]
         if snapshot is ALONE:
             continue

@@ -113,7 +113,7 @@ class Pricer:
 
     def all(self, query: int, labels: Labels) -> list[Bundle]:
         """What a query has to pay for, state by state, with labels that are valid."""
-        key = (query, *map(labels.__getitem__, self.problem.mine[query]))
+        key = (query, *map(labels.__getitem__, self.problem.transitions_of[query]))
         if key not in self._all:
             form_of = forms(self.problem, query, labels)
             assert form_of is not None, f"labels of query {query} are not valid: {labels}"

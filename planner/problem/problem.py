@@ -117,7 +117,7 @@ class Problem:
         return Bursts(self.loops, self.events)
 
     @cached_property
-    def mine(self) -> tuple[tuple[int, ...], ...]:
+    def transitions_of(self) -> tuple[tuple[int, ...], ...]:
         """Per query its transitions, in an order in which those before come first, but in cycles."""
         of_query: list[list[int]] = [[] for _ in self.template.queries]
         for number, transition in enumerate(self.transitions):
@@ -214,7 +214,7 @@ class Problem:
 
     def _near(self, query: int, by_target: bool) -> dict[int, tuple[int, ...]]:
         near: dict[int, list[int]] = {state: [] for state in self.template.states_of[query]}
-        for number in self.mine[query]:
+        for number in self.transitions_of[query]:
             transition = self.transitions[number]
             near[transition.target if by_target else transition.source].append(number)
         return {state: tuple(numbers) for state, numbers in near.items()}

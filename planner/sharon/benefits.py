@@ -42,7 +42,7 @@ class Benefits:
 
     def __init__(self, problem: Problem, model: CostModel, pricer: Pricer, queries: Iterable[int]) -> None:
         """Price the queries by themselves; of ``queries`` there may be candidates."""
-        self.alone: list[Labelling] = [dict.fromkeys(own, ALONE) for own in problem.mine]
+        self.alone: list[Labelling] = [dict.fromkeys(own, ALONE) for own in problem.transitions_of]
         self._problem = problem
         self._pricer = pricer
         self._merges = model.merges

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sparkext.planner.bits import members
-from sparkext.planner.plan_completion.completion import Effort
+from sparkext.planner.plan_completion.completed_plan import Effort
 from sparkext.planner.problem.cost_model import CostModel
 from sparkext.planner.problem.labels import ALONE, Labelling
 from sparkext.planner.problem.pricer import Pricer
@@ -47,7 +47,7 @@ def search(
     reasons |= dict.fromkeys(sequences.keys() - having.keys(), Reason.NOTHING_IN_COMMON)
     not_planned = tuple(NotPlanned(query, reasons[query]) for query in sorted(reasons))
     if not looked_at:
-        alone: list[Labelling] = [dict.fromkeys(transitions, ALONE) for transitions in problem.mine]
+        alone: list[Labelling] = [dict.fromkeys(transitions, ALONE) for transitions in problem.transitions_of]
         return alone, SharonSearch(not_planned, proven=not problem.budget.is_used_up)
     benefits = Benefits(problem, model, pricer, having)
     saving: list[float] = []

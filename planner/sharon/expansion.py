@@ -12,7 +12,7 @@ from itertools import islice
 
 from sparkext.planner.disjoint_sets import put_together
 from sparkext.planner.plan_completion.choices import Choices
-from sparkext.planner.plan_completion.completion import FEWEST_LABELS, LARGE, Effort, promising, searched
+from sparkext.planner.plan_completion.completed_plan import FEWEST_LABELS, LARGE, Effort, promising, searched
 from sparkext.planner.plan_completion.options import Core, Option, core, options
 from sparkext.planner.problem.labels import Labelling, Labels, forms
 from sparkext.planner.problem.pricer import Pricer

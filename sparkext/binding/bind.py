@@ -12,8 +12,8 @@ from pyspark.sql.types import DataType
 
 from sparkext.binding import event_time
 from sparkext.binding.aggregate_types import check_type
+from sparkext.binding.bound_completions import check_completions, check_groups, completion_of, shown_of
 from sparkext.binding.bound_query import BoundQuery, Key, Measure, event_texts
-from sparkext.binding.completions import check_completions, check_groups, completion_of, shown_of
 from sparkext.binding.earlier_events import check_earlier_events
 from sparkext.binding.meaning import Meaning
 from sparkext.binding.orders import KEY_TYPES

@@ -24,9 +24,9 @@ from pyspark.sql.types import (
     YearMonthIntervalType,
 )
 
-from sparkext.jvm.errors import reason
 from sparkext.jvm.expressions import CalendarInterval, NotConstantError, constant, parsed_interval
 from sparkext.jvm.frames import own_column
+from sparkext.jvm.spark_errors import reason
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.query import Window
 from sparkext.sql.clause import Expression

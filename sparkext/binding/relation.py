@@ -14,10 +14,10 @@ from pyspark.sql.types import BooleanType, DataType, StructType
 from sparkext.binding.recent import Recent
 from sparkext.binding.type_text import type_text
 from sparkext.jvm.analysed_frame import AnalysedFrame
-from sparkext.jvm.errors import reason
 from sparkext.jvm.frames import columns_of
 from sparkext.jvm.gateway import JavaError, thrown_class
 from sparkext.jvm.plans import first_non_deterministic, plan_text, selects_from
+from sparkext.jvm.spark_errors import reason
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.event_expressions import EventExpression
 from sparkext.sql.own_columns import names_own

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from sparkext.cli.closed_sessions import serve
 from sparkext.cli.thrift_server import LOOPBACK
-from sparkext.jvm.connect_server import ConnectServer
+from sparkext.jvm.connect_service import ConnectServer
 from sparkext.jvm.gateway import JavaError
 from sparkext.jvm.spark_programs import first_cause
 

@@ -67,8 +67,8 @@ def report(queries: Sequence[TrendQuery], only: str | None = None, compares: boo
         if wanted:
             pools.append(_pool(name, members, wanted, only is not None, compares))
     if only is not None and not pools:
-        known = ", ".join(query.bound.query.name for query in queries)
-        said = f"There are: {known}." if known else "There is none; views with MATCH_TREND make some."
+        names = ", ".join(query.bound.query.name for query in queries)
+        said = f"There are: {names}." if names else "There is none; views with MATCH_TREND make some."
         raise PlanningError("TREND_UNKNOWN_QUERY", 0, 0, name=only, known=said)
     return Report(tuple(pools))
 
@@ -76,7 +76,7 @@ def report(queries: Sequence[TrendQuery], only: str | None = None, compares: boo
 def registered(queries: Sequence[TrendQuery]) -> list[tuple[str, Query]]:
     """The queries with the names of their pools, from pool to pool."""
     computed = _computed(queries)
-    return [(name, _query(one, computed)) for name, members in by_pool(queries).items() for one in members]
+    return [(name, _query(query, computed)) for name, members in by_pool(queries).items() for query in members]
 
 
 def report_of_run(run: Run) -> Plan:
@@ -100,8 +100,8 @@ def _pool(
             if index is not None:
                 names[index].append(query.bound.query.name)
         served = [query for query in wanted if query.run is run]
-        mine = {run.index_of(query.bound) for query in served}
-        shown = tuple(index for index in range(len(run.queries)) if not is_part or index in mine)
+        indexes = {run.index_of(query.bound) for query in served}
+        shown = tuple(index for index in range(len(run.queries)) if not is_part or index in indexes)
         plan = _PlanBuilder(run, tuple(map(tuple, names)), shown).plan(compares)
         called = name if len(runs) == 1 else f"{name}, pass {number}"
         passes.append(_pass(called, wanted, [_query(query, computed) for query in served], plan, run, computed))
@@ -140,8 +140,8 @@ def _pass(
 
 
 def _is_named(query: TrendQuery, name: str) -> bool:
-    own = query.bound.query.name.lower()
-    return own == name.lower() or own.rpartition("#")[0] == name.lower()
+    own_name = query.bound.query.name.lower()
+    return own_name == name.lower() or own_name.rpartition("#")[0] == name.lower()
 
 
 def _computed(queries: Iterable[TrendQuery]) -> set[Run]:
@@ -182,7 +182,7 @@ def _clause(bound: BoundQuery) -> Clause:
         pattern=str(query.pattern),
         selection=query.selection,
         aggregates=tuple(map(str, query.aggregates)),
-        completions=() if asked is None else (*map(str, asked.shown), *(one.value for one in asked.counted)),
+        completions=() if asked is None else (*map(str, asked.shown), *(counted.value for counted in asked.counted)),
         measures=tuple(measure.name for measure in bound.measures),
         within=None if window is None else duration(window.within, kind),
         slide=None if window is None else duration(window.slide, kind),
@@ -219,8 +219,8 @@ class _PlanBuilder:
     def plan(self, compares: bool) -> Plan:
         """The report of it; ``compares``: with those of other optimizers."""
         run, optimized = self.run, self.run.planned.optimized
-        found, template = optimized.found, run.template
-        audience = Audience(self.shown, self.names, found.plan)
+        result, template = optimized.plan_result, run.template
+        audience = Audience(self.shown, self.names, result.plan)
         return Plan(
             optimizer=optimized.optimizer,
             milliseconds=1000 * optimized.seconds,
@@ -231,22 +231,24 @@ class _PlanBuilder:
             looking_back=earlier_conditions(template, self.shown),
             costs=Costs(
                 model=optimized.model.name,
-                chosen=found.cost,
+                chosen=result.cost,
                 none=run.cost_by(NOTHING),
                 greedy=run.cost_by(QUICK),
-                published=found.published,
-                bound=found.bound,
+                published=result.published,
+                bound=result.bound,
                 compared=self._compared() if compares else (),
             ),
-            search=found.report(template, optimized.model.name, audience),
+            search=result.report(template, optimized.model.name, audience),
             running_totals=len(run.plan.cells),
             members=tuple(map(self._member, self.shown)),
             partners=tuple(Partner(query + 1, self.names[query]) for query in self._partners),
-            plans_all=found.not_planned is None,
+            plans_all=result.not_planned is None,
             loops=self._loops(),
             budget=run.settings.budget if optimized.is_cut_short else None,
             figures=self._figures(),
-            counts_known_from=tuple(dict.fromkeys(one.origin for one in run.known().values())) if compares else (),
+            counts_known_from=tuple(dict.fromkeys(statistic.origin for statistic in run.known().values()))
+            if compares
+            else (),
         )
 
     @cached_property
@@ -258,12 +260,12 @@ class _PlanBuilder:
     def _transitions(self) -> list[TransitionPlan]:
         """Transitions that some of the shown queries have, with all Q-sets of which some have a part."""
         wanted = set(self.shown)
-        found = []
+        shown = []
         for transition in self.run.sharing.transitions:
             qsets = tuple(qset for qset in transition.qsets if wanted & set(qset.queries))
             if qsets:
-                found.append(TransitionPlan(transition.source, transition.target, qsets))
-        return found
+                shown.append(TransitionPlan(transition.source, transition.target, qsets))
+        return shown
 
     @cached_property
     def _partners(self) -> list[int]:
@@ -272,7 +274,14 @@ class _PlanBuilder:
 
     def _member(self, query: int) -> Member:
         bound = self.run.queries[query]
-        apart = next((one for one in self.run.planned.optimized.found.not_planned or () if one.query == query), None)
+        apart = next(
+            (
+                not_planned
+                for not_planned in self.run.planned.optimized.plan_result.not_planned or ()
+                if not_planned.query == query
+            ),
+            None,
+        )
         notes = tuple(traps(self.run.template, query, bound))
         left = None if apart is None else self._left_alone(apart)
         return Member(query + 1, self.names[query], _clause(bound), notes, left)
@@ -283,12 +292,14 @@ class _PlanBuilder:
     def _statistics(self) -> tuple[Statistic, ...]:
         run, template = self.run, self.run.template
         seen, shown = run.counted.seen(), {template.states[state].event for state in self._states}
-        known = run.known()
+        statistics = run.known()
 
         def counted(event: EventClass) -> float | None:
             """Events that the pass has counted in a group and window, if the plan was made without that."""
-            is_new = seen is not None and known[event].origin == "counted" and run.expected[event].origin != "counted"
-            return known[event].events if is_new else None
+            is_new = (
+                seen is not None and statistics[event].origin == "counted" and run.expected[event].origin != "counted"
+            )
+            return statistics[event].events if is_new else None
 
         return tuple(
             Statistic(
@@ -320,7 +331,7 @@ class _PlanBuilder:
     @cached_property
     def _costs(self) -> PartCosts:
         optimized = self.run.planned.optimized
-        return part_costs(replace(optimized.problem), optimized.model, optimized.found.plan)
+        return part_costs(replace(optimized.problem), optimized.model, optimized.plan_result.plan)
 
     def _named(self, queries: Iterable[int]) -> tuple[str, ...]:
         return tuple(name for query in queries for name in self.names[query])
@@ -349,13 +360,13 @@ class _PlanBuilder:
         """The loops that some of the shown queries share by bursts."""
         run, template = self.run, self.run.template
         loops: dict[tuple[int, PlannedQSet], list[int]] = {}
-        found = regions(template, run.sharing)
+        of_regions = regions(template, run.sharing)
         for transition in run.sharing.transitions:
             for qset in transition.qsets:
                 if qset.snapshot == BURST and not set(self.shown).isdisjoint(qset.queries):
                     query = qset.queries[0]
-                    form = found.forms[query][template.states_of[query].index(transition.target)]
-                    loops.setdefault((found.region_of[form.block], qset), []).append(transition.target)
+                    form = of_regions.forms[query][template.states_of[query].index(transition.target)]
+                    loops.setdefault((of_regions.region_of[form.block], qset), []).append(transition.target)
         bursts = run.counted.bursts() if run.counted.seen() is not None else None
         return tuple(
             Loop(
@@ -386,7 +397,7 @@ class _PlanBuilder:
                 cost=row.cost,
                 milliseconds=None if row.seconds is None else 1000 * row.seconds,
                 is_cut_short=row.is_cut_short,
-                not_planned=tuple(self._left_alone(one) for one in row.not_planned if one.query in self.shown),
+                not_planned=tuple(self._left_alone(apart) for apart in row.not_planned if apart.query in self.shown),
                 all_not_planned=len(row.not_planned),
             )
             for row in self.run.compared()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sparkext.explain.report import ComparedStrategy, Plan, Report
-from sparkext.explain.text import NOTHING_REGISTERED
-from sparkext.planner.amounts import amount, cost, count, part, unit
+from sparkext.explain.report import NOTHING_REGISTERED, TOO_MANY_PLANS, ComparedStrategy, Costs, Plan, Report
+from sparkext.planner.amounts import amount, count, unit
 from sparkext.planner.costs.statistics import ASSUMED
 
 _HEAD = ("optimizer", "cost", "of sharing nothing", "planned in", "leaves alone")
@@ -16,12 +15,10 @@ def comparison_text(report: Report) -> str:
     """A row for each optimizer, of each pass over a source."""
     lines = ["== Sharing Plans Compared =="]
     for pool in report.pools:
-        for number, one in enumerate(pool.passes, 1):
-            if one.plan is not None:
-                size = count(one.plan.figures.queries, "query", "queries")
-                costs = f"costs in a group and window, in {unit(one.plan.costs.model)}"
-                lines += ["", f"{pool.name.capitalize()}, pass {number}: {size}; {costs}"]
-                lines += _pass(one.plan)
+        for number, (_, plan) in enumerate(pool.planned, 1):
+            size = count(plan.figures.queries, "query", "queries")
+            costs = f"costs in a group and window, in {unit(plan.costs.model)}"
+            lines += ["", f"{pool.name.capitalize()}, pass {number}: {size}; {costs}", *_pass(plan)]
     if len(lines) == 1:
         lines.append(NOTHING_REGISTERED)
     return "\n".join(lines)
@@ -32,21 +29,20 @@ def _pass(plan: Plan) -> Iterator[str]:
     known_from = (assumed if origin == "assumed" else origin for origin in plan.counts_known_from)
     yield f"  events in a group and window: {'; '.join(known_from)}"
     costs = plan.costs
-    rows = [_HEAD, *(_row(row, costs.model, costs.compared_none) for row in costs.compared)]
+    rows = [_HEAD, *(_row(row, costs) for row in costs.compared)]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     for cells in rows:
         marked = "*" if cells[0] == plan.optimizer else " "
         yield f"  {marked} {'  '.join(f'{cell:<{width}}' for cell, width in zip(cells, widths, strict=True))}".rstrip()
     yield f"  * {plan.optimizer} is in use"
-    called = {member.number: member.called for member in plan.members}
     for row in costs.compared:
         for apart in row.not_planned:
-            yield f"    ({apart.number}) {called[apart.number]}: left alone by {row.optimizer}, {apart.why}"
+            yield f"    ({apart.number}) {apart.called}: left alone by {row.optimizer}, {apart.why}"
 
 
-def _row(row: ComparedStrategy, model: str, none: float) -> tuple[str, ...]:
+def _row(row: ComparedStrategy, costs: Costs) -> tuple[str, ...]:
     if row.cost is None or row.milliseconds is None:
-        return row.optimizer, "too many plans to look at", "", "", ""
+        return row.optimizer, TOO_MANY_PLANS, "", "", ""
     took = f"{row.milliseconds:.1f} ms" + (", its budget" if row.is_cut_short else "")
     alone = count(row.all_not_planned, "query", "queries") if row.all_not_planned else ""
-    return row.optimizer, cost(row.cost, model), part(row.cost, none).removesuffix(" of"), took, alone
+    return row.optimizer, costs.shown(row.cost), costs.of_nothing(row), took, alone

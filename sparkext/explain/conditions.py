@@ -20,7 +20,7 @@ _SCANNED = {
 
 def adjacent_conditions(template: Template, queries: Iterable[int]) -> tuple[tuple[str, str], ...]:
     """The conditions on adjacent events of some queries, with what finds the events before."""
-    found: dict[tuple[str, str], None] = {}
+    pairs: dict[tuple[str, str], None] = {}
     for query in queries:
         states, selection = template.states_of[query], template.queries[query].selection
         for after in template.automata[query].follows:
@@ -28,21 +28,21 @@ def adjacent_conditions(template: Template, queries: Iterable[int]) -> tuple[tup
                 step = template.states[states[target]].step
                 if step is not None and step.anchor is None:
                     structures = accesses(step.condition, condition != ALWAYS)
-                    found[step.text, _SCANNED.get(selection) or _found_by(structures)] = None
-    return tuple(found)
+                    pairs[step.text, _SCANNED.get(selection) or _found_by(structures)] = None
+    return tuple(pairs)
 
 
 def earlier_conditions(template: Template, queries: Iterable[int]) -> tuple[tuple[str, str], ...]:
     """The conditions on the latest event of a variable of some queries, with what finds these events."""
-    found: dict[tuple[str, str], None] = {}
+    pairs: dict[tuple[str, str], None] = {}
     for query in queries:
         for source, after in enumerate(template.automata[query].follows):
             for target in after:
                 step = template.states[template.states_of[query][target]].step
                 if step is not None and step.anchor is not None:
                     how = _looked_up_by(step.condition, template.is_open(query, source))
-                    found[step.text, f"looks back at {step.anchor}, by {how}"] = None
-    return tuple(found)
+                    pairs[step.text, f"looks back at {step.anchor}, by {how}"] = None
+    return tuple(pairs)
 
 
 def _found_by(structures: tuple[Access, ...]) -> str:

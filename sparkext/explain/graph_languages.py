@@ -46,9 +46,9 @@ def mermaid(report: Report) -> str:
 
 
 def _passes(report: Report) -> Iterator[tuple[str, Plan]]:
-    for one, plan in report.passes():
+    for source_pass, plan in report.passes():
         legend = (f"({member.number}) {', '.join(member.names) or f'query {member.number}'}" for member in plan.members)
-        yield f"{one.name}: {'; '.join(legend)}", plan
+        yield f"{source_pass.name}: {'; '.join(legend)}", plan
 
 
 def _edges(plan: Plan) -> Iterator[tuple[int, int, QSet, str]]:

@@ -10,22 +10,22 @@ from sparkext.explain.report import ComparedStrategy, Loop, Pass, Plan, QSet, Qu
 
 def json_text(report: Report) -> str:
     """One document with a key ``pools``: an entry for each pass over the source of a pool."""
-    entries = [_pass(one) for pool in report.pools for one in pool.passes]
+    entries = [_pass(source_pass) for pool in report.pools for source_pass in pool.passes]
     return json.dumps({"pools": entries}, indent=2, ensure_ascii=False)
 
 
-def _pass(one: Pass) -> dict[str, Any]:
+def _pass(source_pass: Pass) -> dict[str, Any]:
     head = {
-        "name": one.name,
-        "source": one.source,
-        "group_by": one.group_by,
-        "other_keys": one.other_keys,
-        "order_by": one.order_by,
-        "state": one.state,
+        "name": source_pass.name,
+        "source": source_pass.source,
+        "group_by": source_pass.group_by,
+        "other_keys": source_pass.other_keys,
+        "order_by": source_pass.order_by,
+        "state": source_pass.state,
     }
-    if one.plan is None:
-        return head | {"queries": list(map(_query, one.queries))}
-    return head | {"results_kept": one.kept} | _plan(one.plan, one.queries)
+    if source_pass.plan is None:
+        return head | {"queries": list(map(_query, source_pass.queries))}
+    return head | {"results_kept": source_pass.kept} | _plan(source_pass.plan, source_pass.queries)
 
 
 def _plan(plan: Plan, queries: tuple[Query, ...]) -> dict[str, Any]:
@@ -35,9 +35,9 @@ def _plan(plan: Plan, queries: tuple[Query, ...]) -> dict[str, Any]:
         "queries": [_query(query) | _applicable(plan, query.number) for query in queries],
         "partners": [{"number": partner.number, "names": partner.names} for partner in plan.partners],
         "statistics": {
-            one.event: {"events": one.events, "origin": one.known_from}
-            | ({} if one.counted is None else {"counted": one.counted})
-            for one in plan.statistics
+            statistic.event: {"events": statistic.events, "origin": statistic.known_from}
+            | ({} if statistic.counted is None else {"counted": statistic.counted})
+            for statistic in plan.statistics
         },
         "template": [
             {
@@ -82,7 +82,7 @@ def _plan(plan: Plan, queries: tuple[Query, ...]) -> dict[str, Any]:
 
 
 def _conditions(conditions: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
-    return [{"condition": condition, "found_by": found} for condition, found in conditions]
+    return [{"condition": condition, "found_by": how} for condition, how in conditions]
 
 
 def _query(query: Query) -> dict[str, Any]:
@@ -132,6 +132,7 @@ def _compared(row: ComparedStrategy, none: float) -> dict[str, Any]:
         "planning_ms": None if row.milliseconds is None else round(row.milliseconds, 3),
         "budget_used_up": row.is_cut_short,
         "not_planned": [
-            {"number": one.number, "names": one.names, "reason": one.reason, "why": one.why} for one in row.not_planned
+            {"number": apart.number, "names": apart.names, "reason": apart.reason, "why": apart.why}
+            for apart in row.not_planned
         ],
     }

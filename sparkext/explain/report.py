@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sparkext.planner.amounts import amount, cost
+from sparkext.planner.amounts import amount, cost, part
 from sparkext.planner.optimizers import NOTHING
 from sparkext.planner.patterns.query import Selection
 from sparkext.planner.problem.strategy import Report as Search
@@ -20,6 +20,11 @@ NO_GRAPH: dict[str, Any] = {"nodes": 0, "edges": 0, "pruned_nodes": 0, "pruned_e
 """Of plans that are not searched for in a graph."""
 
 NO_NAME = "(no longer registered)"
+
+TOO_MANY_PLANS = "too many plans to look at"
+"""What is said of an optimizer for which a workload is too large."""
+
+NOTHING_REGISTERED = "No views of this session hold trend queries; queries outside of views are not listed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,19 @@ class Partner:
     def called(self) -> str:
         """What it is registered as."""
         return ", ".join(self.names) or NO_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone(Partner):
+    """A query that an optimizer does not plan.
+
+    Attributes:
+        reason: A word for programs.
+        why: For people.
+    """
+
+    reason: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,27 +224,16 @@ class Statistic:
     is_missing: bool = False
 
     @property
+    def counted_text(self) -> str:
+        """What the pass has counted, after how that was known before; empty where that is not new."""
+        if self.is_missing:
+            return "; the pass has found none"
+        return "" if self.counted is None else f"; the pass has counted {amount(self.counted)}"
+
+    @property
     def origin(self) -> str:
         """How it is known how many events there are, and what a pass that was planned otherwise has counted."""
-        counted = "" if self.counted is None else f"; the pass has counted {amount(self.counted)}"
-        return self.known_from + counted
-
-
-@dataclass(frozen=True, slots=True)
-class LeftAlone:
-    """A query that an optimizer does not plan.
-
-    Attributes:
-        number: Of the query.
-        names: That it is registered as.
-        reason: A word for programs.
-        why: For people.
-    """
-
-    number: int
-    names: tuple[str, ...]
-    reason: str
-    why: str
+        return self.known_from + self.counted_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,36 +279,13 @@ class Costs:
         """What it costs to share nothing, by what is known of the events now; of what has been compared."""
         return next(row.cost for row in self.compared if row.optimizer == NOTHING and row.cost is not None)
 
+    def of_nothing(self, row: ComparedStrategy) -> str:
+        """What part of sharing nothing the plan of one of the compared costs; empty if it has none."""
+        return "" if row.cost is None else part(row.cost, self.compared_none).removesuffix(" of")
+
     def shown(self, value: float) -> str:
         """One of these costs, or of a part of the plan, with its unit."""
         return cost(value, self.model)
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A node of the graph in which a plan was searched for: how the queries of some transitions might be divided.
-
-    Attributes:
-        name: ``n`` and a number.
-        transitions: Names of states, from and to.
-        qsets: The division.
-        rule: What generated it.
-        cost: Least cost to get there.
-        to_end: Cost from there to the end, for the queries that end.
-        before: Candidates that it may follow, with the cost of doing so.
-        in_plan: Whether the plan divides the queries like this.
-        pruned_by: The candidate that is better.
-    """
-
-    name: str
-    transitions: tuple[tuple[str, str], ...]
-    qsets: tuple[QSet, ...]
-    rule: str
-    cost: float
-    to_end: float
-    before: tuple[tuple[str, float], ...]
-    in_plan: bool
-    pruned_by: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,16 +393,6 @@ class Plan:
         graph: dict[str, Any] = self.search.document.get("graph", NO_GRAPH)
         return graph
 
-    @property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """Of the graph, in order of generation."""
-        return tuple(map(_candidate, self.graph["trace"]))
-
-    @property
-    def edges(self) -> tuple[int, int]:
-        """Of the graph, and how many of them were pruned."""
-        return self.graph["edges"], self.graph["pruned_edges"]
-
     def shown(self, numbers: Iterable[int]) -> list[int]:
         """Those queries, of some, that are shown."""
         members = {member.number for member in self.members}
@@ -482,6 +456,11 @@ class Pool:
     notes: tuple[str, ...]
     passes: tuple[Pass, ...]
 
+    @property
+    def planned(self) -> tuple[tuple[Pass, Plan], ...]:
+        """The passes that are planned, with their plans."""
+        return tuple((source_pass, source_pass.plan) for source_pass in self.passes if source_pass.plan is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -496,7 +475,7 @@ class Report:
     def passes(self) -> Iterator[tuple[Pass, Plan]]:
         """The passes that are planned, with their plans."""
         for pool in self.pools:
-            yield from ((one, one.plan) for one in pool.passes if one.plan is not None)
+            yield from pool.planned
 
 
 def numbered(numbers: Iterable[int]) -> str:
@@ -510,18 +489,4 @@ def names_by_number(queries: Iterable[Query], partners: Iterable[Partner]) -> di
     for query in queries:
         if query.number is not None:
             names.setdefault(query.number, []).append(query.name)
-    return {number: ", ".join(known) for number, known in sorted(names.items()) if known}
-
-
-def _candidate(node: dict[str, Any]) -> Candidate:
-    return Candidate(
-        name=node["node"],
-        transitions=tuple((source, target) for source, target in node["transitions"]),
-        qsets=tuple(QSet(tuple(part["numbers"]), part["snapshot"]) for part in node["divided"]),
-        rule=node["rule"],
-        cost=node["d_s"],
-        to_end=node["to_end"],
-        before=tuple(zip(node["from"], node["weights"], strict=True)),
-        in_plan=node["in_plan"],
-        pruned_by=node["pruned_by"],
-    )
+    return {number: ", ".join(called) for number, called in sorted(names.items()) if called}

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sparkext.explain.report import Kept, Loop, Pass, Plan, Pool, QSet, Query, Report, numbered
+from sparkext.explain.report import NOTHING_REGISTERED, Kept, Loop, Pass, Plan, Pool, QSet, Query, Report, numbered
 from sparkext.planner.amounts import amount, count, part
 from sparkext.planner.optimizers import QUICK
 from sparkext.sql.quoting import one_line
-
-NOTHING_REGISTERED = "No views of this session hold trend queries; queries outside of views are not listed."
 
 
 def sharing_text(report: Report) -> str:
@@ -32,8 +30,7 @@ def query_row(pool: str, query: Query) -> tuple[str, ...]:
 
 def _pool(pool: Pool) -> Iterator[str]:
     first = pool.passes[0]
-    planned = [(one, one.plan) for one in pool.passes if one.plan is not None]
-    size, passes = count(len(pool.queries), "query", "queries"), count(len(planned), "pass", "passes")
+    size, passes = count(len(pool.queries), "query", "queries"), count(len(pool.planned), "pass", "passes")
     yield f"{pool.name.capitalize()}: {size}, {passes} over the source"
     yield f"  source: {first.source}"
     keys, groups = (", ".join(names) or "none" for names in (first.other_keys, first.group_by))
@@ -41,15 +38,17 @@ def _pool(pool: Pool) -> Iterator[str]:
     yield from (f"  note: {text}" for text in pool.notes)
     if pool.broken:
         yield f"  broken, reading them says why: {', '.join(pool.broken)}"
-    for number, (one, plan) in enumerate(planned, 1):
+    for number, (source_pass, plan) in enumerate(pool.planned, 1):
         yield ""
-        yield _head(one, number)
+        yield _head(source_pass, number)
         yield from _plan(plan)
         yield from plan.search.lines
 
 
-def _head(one: Pass, number: int) -> str:
-    return f"  Pass {number} ({one.state}, {'results are kept' if one.kept else 'results are not kept'})"
+def _head(source_pass: Pass, number: int) -> str:
+    return (
+        f"  Pass {number} ({source_pass.state}, {'results are kept' if source_pass.kept else 'results are not kept'})"
+    )
 
 
 def _plan(plan: Plan) -> Iterator[str]:
@@ -78,13 +77,8 @@ def _statistics(plan: Plan) -> Iterator[str]:
     width = max(map(len, events), default=0)
     yield "  Events in a group and window"
     for event in events:
-        one = by_event[event]
-        found = ""
-        if one.is_missing:
-            found = "; the pass has found none"
-        elif one.counted is not None:
-            found = f"; the pass has counted {amount(one.counted)}"
-        yield f"    {event:<{width}}  {amount(one.events)} ({one.known_from}){found}"
+        seen = by_event[event]
+        yield f"    {event:<{width}}  {amount(seen.events)} ({seen.known_from}){seen.counted_text}"
 
 
 def _template(plan: Plan) -> Iterator[str]:
@@ -92,9 +86,9 @@ def _template(plan: Plan) -> Iterator[str]:
     yield "  Template"
     for state in plan.states:
         marks = [
-            f"{label} {numbered(mine)}"
+            f"{label} {numbered(shown)}"
             for label, queries in (("starts", state.starts), ("ends", state.ends))
-            if (mine := plan.shown(queries))
+            if (shown := plan.shown(queries))
         ]
         yield f"    {state.name:<{width}}  {', '.join(marks)}".rstrip()
     yield "  Transitions (queries in one parenthesis share; ^ says where snapshots are taken)"
@@ -106,10 +100,10 @@ def _template(plan: Plan) -> Iterator[str]:
         yield from map(_loop, plan.loops)
     if plan.conditions:
         yield "  Conditions on the event before"
-        yield from (f"    {condition}: {found}" for condition, found in plan.conditions)
+        yield from (f"    {condition}: {how}" for condition, how in plan.conditions)
     if plan.looking_back:
         yield "  Conditions on earlier events"
-        yield from (f"    {condition}: {found}" for condition, found in plan.looking_back)
+        yield from (f"    {condition}: {how}" for condition, how in plan.looking_back)
 
 
 def _guarded(qset: QSet) -> str:

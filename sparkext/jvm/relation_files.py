@@ -53,17 +53,17 @@ class Listing:
     Attributes:
         paths: Directories and files that it is made of.
         present: Digest of the files, with times and sizes, that are there.
-        known: Of those that Spark will read, as it has seen them; None where it looks when it reads.
+        seen_by_spark: Of those that Spark will read, as it has seen them; None where it looks when it reads.
     """
 
     paths: tuple[str, ...]
     present: str
-    known: str | None
+    seen_by_spark: str | None
 
     @property
     def is_current(self) -> bool:
         """Whether Spark reads what is there."""
-        return self.known in (None, self.present)
+        return self.seen_by_spark in (None, self.present)
 
 
 def listings(frame: AnalysedFrame) -> tuple[Listing, ...]:

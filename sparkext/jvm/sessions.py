@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.errors import install_conditions, shorten_errors_of_frames
 from sparkext.jvm.gateway import java_class, java_gateway
+from sparkext.jvm.spark_errors import install_conditions, shorten_errors_of_frames
 
 
 class ParserInterface:

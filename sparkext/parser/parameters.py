@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sparkext.jvm.statements import only_at, values_of
+from sparkext.jvm.statement_analyzer import only_at, values_of
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.find_clauses import ClauseSpan
 from sparkext.sql.text_edits import Edits

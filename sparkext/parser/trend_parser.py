@@ -14,13 +14,13 @@ from pyspark.sql import SparkSession
 
 from sparkext.explain.builder import report_of_run
 from sparkext.explain.text import plan_text
-from sparkext.jvm.errors import is_on_its_way, own_error, spark_error, statement_error
 from sparkext.jvm.failing_plan import failing_plan
 from sparkext.jvm.frames import local_rows, local_rows_like
 from sparkext.jvm.gateway import JavaError, send_at_once
 from sparkext.jvm.permanent_views import view_being_parsed, with_view_text
 from sparkext.jvm.sessions import ParserInterface
-from sparkext.jvm.statements import StatementAnalyzer
+from sparkext.jvm.spark_errors import is_on_its_way, own_error, spark_error, statement_error
+from sparkext.jvm.statement_analyzer import StatementAnalyzer
 from sparkext.jvm.table_function import calls_in, find_typed, has_only_a_call, register_function
 from sparkext.jvm.temp_views import views_may_be_renamed
 from sparkext.jvm.variable_substitution import with_values

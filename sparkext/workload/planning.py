@@ -111,12 +111,12 @@ class Planned:
     @property
     def sharing(self) -> SharingPlan:
         """What the queries share."""
-        return self.optimized.found.plan
+        return self.optimized.plan_result.plan
 
     @property
     def builds_matches(self) -> bool:
         """Whether some queries are computed from their matches."""
-        return self.optimized.found.matches is not None
+        return self.optimized.plan_result.matches is not None
 
     def index_of(self, query: BoundQuery) -> int | None:
         """Index of the query here that is computed as ``query`` is; None when there is none."""
@@ -149,7 +149,7 @@ def plan_together(
     """
     first = queries[0]
     optimized = optimize_template(template, expected, wanted, is_stream)
-    matches = optimized.found.matches
+    matches = optimized.plan_result.matches
     of_completions = first.query.completion is not None
     if of_completions or (matches is not None and matches.roots):
         cutting = Cutting(cutting.tasks, is_cut=False, is_stretched=False)  # all events of a key are in one task
@@ -159,14 +159,14 @@ def plan_together(
     else:
         plan = compile_plan(
             template,
-            optimized.found.plan,
+            optimized.plan_result.plan,
             fallback=True,
             stretched=cutting.is_stretched,
             matches=matches,
             most_matches=wanted.most_matches,
         )
-    if optimized.found.chooses_bursts:
-        plan = with_choices(plan, Constants(), mean_burst(optimized.problem, optimized.found.plan))
+    if optimized.plan_result.chooses_bursts:
+        plan = with_choices(plan, Constants(), mean_burst(optimized.problem, optimized.plan_result.plan))
     optimized.problem.budget.look()
     indexes = {query.computation: index for index, query in enumerate(queries)}
     return Planned(tuple(queries), wanted, expected, optimized.kept(), plan, cutting, indexes)

@@ -13,7 +13,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.execution import job_names
-from sparkext.planner.compiler.completions import one_by_one
+from sparkext.planner.compiler.completion_plan import one_by_one
 from sparkext.planner.costs.migration import Migration, migration
 from sparkext.planner.costs.statistics import are_near, longest_window
 from sparkext.settings import Confs
@@ -227,7 +227,7 @@ class Runs:
         optimized = optimize_template(run.template, expected, run.settings, self._source.is_stream)
         within = longest_window(query.query for query in run.queries)
         windows = max(seen.keys, 0 if within is None else seen.span // within)
-        change = migration(optimized.problem, optimized.model, run.sharing, optimized.found.plan, windows)
+        change = migration(optimized.problem, optimized.model, run.sharing, optimized.plan_result.plan, windows)
         return change if change.pays else None
 
     def _warn_of_changes(self, name: str, keep: bool, confs: Confs) -> None:

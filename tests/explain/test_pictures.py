@@ -25,11 +25,11 @@ from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.markup import Markup, element, number
 from sparkext.explain.pictures.onward import onward
 from sparkext.explain.pictures.ordering import crossings, ordered
-from sparkext.explain.pictures.page import NOTHING, fragment, page
+from sparkext.explain.pictures.page import fragment, page
 from sparkext.explain.pictures.ranking import backward, parts, ranks
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.explain.pictures.texts import qset_label, text_width
-from sparkext.explain.report import Plan
+from sparkext.explain.report import NOTHING_REGISTERED, Plan
 from sparkext.planner import amounts
 from tests.support.json_documents import faults
 from tests.support.picture_documents import GOLDEN, HOSTILE, golden, hostile, many, part_for_q2, pools
@@ -193,7 +193,7 @@ def test_pages_are_well_formed(name: str) -> None:
             for query in one.queries:
                 assert query.name in texts
                 assert query.sql.strip() in texts
-        assert passes or NOTHING in texts
+        assert passes or NOTHING_REGISTERED in texts
 
 
 def test_page_needs_nothing_else() -> None:

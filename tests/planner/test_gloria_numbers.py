@@ -132,7 +132,7 @@ def test_figure_1(sharing: set[int]) -> None:
     p = states.index("P")
     inner = {n for n, t in enumerate(workload.transitions) if {states[t.source], states[t.target]} == {"P", "T"}}
     labels = []
-    for query, mine in enumerate(workload.mine):
+    for query, mine in enumerate(workload.transitions_of):
         wanted = {number: p if query in sharing and number in inner else None for number in mine}
         assert forms(workload, query, wanted) is not None
         assert wanted in [known for known, _ in islice(all_labels(workload, PAPER.fewest, query), 10_000)]

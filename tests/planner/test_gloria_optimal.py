@@ -65,7 +65,9 @@ def test_charges_of_labels_are_the_cost_of_their_plan(model: str) -> None:
     for seed in range(40):
         random = Random(seed)
         workload, text = random_problem(random)
-        every = [[labels for labels, _ in all_labels(workload, costs.fewest, q)] for q in range(len(workload.mine))]
+        every = [
+            [labels for labels, _ in all_labels(workload, costs.fewest, q)] for q in range(len(workload.transitions_of))
+        ]
         for _ in range(4):
             labels = [random.choice(mine) for mine in every]
             plan = plan_of(workload, "drawn", labels)

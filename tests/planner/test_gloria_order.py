@@ -138,8 +138,8 @@ def test_what_is_kept_has_no_graph() -> None:
     found = optimize(replace(workload, budget=Budget(9.0, lambda: False)), MODELS["paper"], "gloria")
     assert found.problem.transitions  # worked out, and remembered there
     kept = found.kept()
-    assert isinstance(kept.found.search, SearchedGraph)
-    assert sum(len(pool.nodes) for pool in kept.found.search.pools) == kept.found.search.generated
+    assert isinstance(kept.plan_result.search, SearchedGraph)
+    assert sum(len(pool.nodes) for pool in kept.plan_result.search.pools) == kept.plan_result.search.generated
     made = [type(one) for one in reachable(kept)]
     assert Template in made
     assert not {Graph, Node, Pool, Pricer, Canonical, Steps, FunctionType}.intersection(made)

@@ -19,7 +19,7 @@ from sparkext.planner.gloria.node_pruning import prune_nodes
 from sparkext.planner.gloria.path_search import search_paths
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import EventClass
-from sparkext.planner.plan_completion.completion import Effort, complete
+from sparkext.planner.plan_completion.completed_plan import Effort, complete
 from sparkext.planner.plan_completion.options import all_labels, some_labels
 from sparkext.planner.problem.labels import ALONE, Labelling, forms, plan_of
 from sparkext.planner.problem.pricer import Pricer
@@ -228,7 +228,7 @@ def test_what_comes_together_from_two_pools() -> None:
 
 def completed(workload: Problem, effort: Effort) -> tuple[float, float | None]:
     pricer = Pricer(workload, PAPER)
-    alone = [dict.fromkeys(mine, ALONE) for mine in workload.mine]
+    alone = [dict.fromkeys(mine, ALONE) for mine in workload.transitions_of]
     found = complete(workload, PAPER, pricer, alone, effort)
     return pricer.cost(found.labels), found.bound
 
@@ -265,7 +265,7 @@ def test_some_labels_go_round_cycles_in_any_order() -> None:
     states = [str(state) for state in workload.template.states]
     f = states.index("F")
     far = max(some_labels(workload, 2, 1), key=lambda found: sum(label == f for label in found[0].values()))[0]
-    assert [label for number, label in far.items() if number in workload.mine[1]] == [f] * len(far)
+    assert [label for number, label in far.items() if number in workload.transitions_of[1]] == [f] * len(far)
 
 
 def test_totals_behind_different_forms_are_not_paid_for_once() -> None:
@@ -273,14 +273,14 @@ def test_totals_behind_different_forms_are_not_paid_for_once() -> None:
     workload = problem(["E B C", "E B C", "A E B C"], EVENTS)
     model = MeasuredCosts()
     pricer = Pricer(workload, model)
-    first: Labelling = dict.fromkeys(workload.mine[0], ALONE)
+    first: Labelling = dict.fromkeys(workload.transitions_of[0], ALONE)
     e = [str(state) for state in workload.template.states].index("E")
     number = workload.departures[0][e][0]
-    third: Labelling = dict.fromkeys(workload.mine[2], ALONE)
+    third: Labelling = dict.fromkeys(workload.transitions_of[2], ALONE)
     labels = [first, {**first, number: e}, third]
     both = pricer.cost([first, first, third])
     one = pricer.cost(labels)
-    last = next(n for n in workload.mine[0] if n != number)
+    last = next(n for n in workload.transitions_of[0] if n != number)
     charged = dict(model.alone(workload, 0, last))
     assert one >= both + sum(charged.values())
 
@@ -323,4 +323,4 @@ def test_completion_looks_at_the_simplest_labels_of_many() -> None:
     assert {len({*labels.values()} - {ALONE}) for labels, _ in more} == {1, 2}
     few, _ = completed(workload, Effort(queries=2, labels=1))
     many, _ = completed(workload, Effort(queries=2))
-    assert many <= few < Pricer(workload, PAPER).cost([dict.fromkeys(mine, ALONE) for mine in workload.mine])
+    assert many <= few < Pricer(workload, PAPER).cost([dict.fromkeys(mine, ALONE) for mine in workload.transitions_of])

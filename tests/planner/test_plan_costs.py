@@ -18,7 +18,7 @@ def test_parts_are_the_whole(model: str, optimizer: str) -> None:
     random = Random(7)
     for _ in range(40):
         drawn, _ = random_problem(random)
-        plan = optimize(drawn, MODELS[model], optimizer).found.plan
+        plan = optimize(drawn, MODELS[model], optimizer).plan_result.plan
         parts = part_costs(drawn, MODELS[model], plan)
         total = sum(parts.qsets.values()) + sum(parts.states)
         assert total == pytest.approx(plan_cost(drawn, MODELS[model], plan))
@@ -28,7 +28,7 @@ def test_published_example() -> None:
     """Of the plan of Table 3 of the GLORIA paper: ten F and A pairs, a coefficient for each B, C and D after A."""
     events = {"F": 10, "A": 5, "B": 10, "C": 12, "D": 4, "E": 3}
     published = problem(["F A B C D", "A B C D", "E C D"], events)
-    plan = optimize(published, MODELS["paper"], "gloria").found.plan
+    plan = optimize(published, MODELS["paper"], "gloria").plan_result.plan
     parts = part_costs(published, MODELS["paper"], plan)
     names = [str(state) for state in published.template.states]
     costs = {(names[source], names[target], qset): cost for (source, target, qset), cost in parts.qsets.items()}

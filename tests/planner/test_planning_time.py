@@ -59,7 +59,7 @@ def planned(queries: list[Query], budget: Budget) -> OptimizerResult:
     """All that is done before a task begins; the sharing plan must be a valid one."""
     template = template_of(queries)
     found = optimize(Problem(template, (100.0,) * len(template.states), budget), cost_model("measured"), "gloria")
-    compile_plan(template, found.found.plan, fallback=True)
+    compile_plan(template, found.plan_result.plan, fallback=True)
     return found
 
 
@@ -76,7 +76,7 @@ def test_two_of_a_kind_are_planned_in_time(shape: str) -> None:
     """That have all but their first event in common, so that there is much to share and to choose from."""
     begin = time.thread_time()
     found = planned([query(f"{first} ({NASTY[shape]})") for first in ("X", "Y")], Budget(SECONDS))
-    assert not list(invalid(found.problem.template, found.found.plan))
+    assert not list(invalid(found.problem.template, found.plan_result.plan))
     assert time.thread_time() - begin < BOUND
 
 
@@ -99,7 +99,7 @@ def test_one_query_alone_is_not_searched(optimizer: str) -> None:
     """With few lanes, nothing pays for it; `exhaustive` looks by itself, as it takes nothing for granted."""
     template = template_of([query("A (B C)+ D")])
     problem = Problem(template, (10.0, 20.0, 30.0, 40.0))
-    found = optimize(problem, cost_model("measured"), optimizer).found
+    found = optimize(problem, cost_model("measured"), optimizer).plan_result
     assert found.search is None or found.not_planned
     assert all(qset.snapshot is None for t in found.plan.transitions for qset in t.qsets)
     assert found.bound == (found.cost if optimizer in ("gloria", "exhaustive") else None)
@@ -128,7 +128,7 @@ def test_random_large_patterns_are_planned_in_time(seed: int) -> None:
     asked = _typed(large_pattern(Random(seed)))
     begin = time.thread_time()
     found = planned([asked, query(f"X ({asked.pattern})") if seed % 2 else asked], Budget(SECONDS))
-    assert not list(invalid(found.problem.template, found.found.plan))
+    assert not list(invalid(found.problem.template, found.plan_result.plan))
     assert time.thread_time() - begin < BOUND
 
 
@@ -144,8 +144,8 @@ def test_any_budget_gives_the_rows_of_the_enumerator(seconds: float, part: int) 
             problem = Problem(template, (30.0,) * len(template.states), Budget(seconds))
             name = random.choice(("gloria", "published", "greedy", "sharon", "hamlet"))  # noqa: B023
             found = optimize(problem, cost_model("paper"), name)
-            assert not list(invalid(template, found.found.plan))
-            return found.found.plan
+            assert not list(invalid(template, found.plan_result.plan))
+            return found.plan_result.plan
 
         results = pool_results(drawn.queries, events, plan, random)
         for asked, result in zip(drawn.queries, results, strict=True):
@@ -157,14 +157,14 @@ def test_a_plan_says_that_it_was_cut_short() -> None:
     short, long = planned(pool, Budget(0.0)), planned(pool, Budget())
     assert short.is_cut_short
     assert not long.is_cut_short
-    assert short.found.bound is None
-    assert long.found.bound == pytest.approx(long.found.cost)
-    assert long.found.cost <= short.found.cost
+    assert short.plan_result.bound is None
+    assert long.plan_result.bound == pytest.approx(long.plan_result.cost)
+    assert long.plan_result.cost <= short.plan_result.cost
 
 
 def test_more_budget_is_no_worse() -> None:
     pool = [query(f"{first} (A|B)* A (A|B){{4}}") for first in "XYZ"]
-    costs = [planned(pool, Budget(seconds)).found.cost for seconds in (0.0, 0.5, 3.0)]
+    costs = [planned(pool, Budget(seconds)).plan_result.cost for seconds in (0.0, 0.5, 3.0)]
     assert costs == sorted(costs, reverse=True)
 
 

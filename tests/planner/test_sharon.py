@@ -32,7 +32,7 @@ PART = 25
 
 def alone(workload: Problem, costs: CostModel) -> float:
     """Cost of all queries alone, but for equal prefixes."""
-    labels = [dict.fromkeys(mine, ALONE) for mine in workload.mine]
+    labels = [dict.fromkeys(mine, ALONE) for mine in workload.transitions_of]
     return plan_cost(workload, costs, plan_of(workload, "none", labels))
 
 
@@ -83,7 +83,7 @@ def test_published_workloads(name: str) -> None:
     search = found.search
     assert isinstance(search, SharonSearch)
     refused = [apart for apart in search.not_planned if apart.reason is not Reason.NOTHING_IN_COMMON]
-    assert len(workload.mine) - len(refused) == chains
+    assert len(workload.transitions_of) - len(refused) == chains
     assert len(search.considered) == count
     assert sum(one.benefit > 0 for one in search.considered) == paying
     assert (search.conflicts, search.proven) == (conflicts, True)

@@ -54,7 +54,7 @@ def test_who_is_believed() -> None:
 def test_a_better_plan_that_pays() -> None:
     """Sharing pays when there are few events of the snapshots' type; whether to change depends on how often."""
     few = problem(["A B C D"] * 4, {"A": 1, "B": 50, "C": 50, "D": 50})
-    best = optimize(few, PaperCosts(), "gloria").found
+    best = optimize(few, PaperCosts(), "gloria").plan_result
     found = migration(few, PaperCosts(), share_nothing(few.template), best.plan, windows=1)
     assert found.pays
     assert found.new == best.cost < found.old
@@ -65,7 +65,7 @@ def test_a_better_plan_that_pays() -> None:
 def test_a_change_costs_time(windows: float, pays: bool) -> None:
     model = MeasuredCosts()
     many = problem(["A+ B"] * 3, {"A": 50, "B": 50})
-    best = optimize(many, model, "gloria").found.plan
+    best = optimize(many, model, "gloria").plan_result.plan
     found = migration(many, model, share_nothing(many.template), best, windows)
     assert found.saved == pytest.approx((found.old - found.new) * windows * 1e-9)
     assert found.pays is pays

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 import sparkext
 from sparkext.cli.compile_command import smallest_plan
 from sparkext.cli.submit import PROGRAMS
-from sparkext.jvm.errors import CONDITIONS
+from sparkext.jvm.spark_errors import CONDITIONS
 from sparkext.settings import BUDGET, KNOWN
 from sparkext.udfs.workers.every_variant import every_variant
 from tests.cluster import page as cluster_page

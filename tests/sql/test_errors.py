@@ -14,7 +14,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
 from sparkext.binding import streams
-from sparkext.jvm.errors import CONDITIONS
+from sparkext.jvm.spark_errors import CONDITIONS
 from sparkext.parser import rewrite
 from sparkext.session import parsers_of
 from tests.support.sql_cases import clause, fails, position, settings, stream, trends, values

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sparkext.planner.automata.guards import ALWAYS, guard
 from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.compiler.compile import compile_completions
-from sparkext.planner.compiler.completions import one_by_one
+from sparkext.planner.compiler.completion_plan import one_by_one
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.kernel_plan.result_columns import BEYOND, field_column
 from sparkext.planner.patterns.attribute import Attribute
@@ -32,7 +32,7 @@ from sparkext.planner.patterns.query import (
     Window,
 )
 from sparkext.planner.sharing.template import template_of
-from sparkext.udfs.completions.machine import NODES
+from sparkext.udfs.completions.completion_machine import NODES
 from sparkext.udfs.workers.window_by_window import completion_run
 from tests.support.completions import Counts, Found, count_completions, enumerate_completions
 from tests.support.enumerator import Event

@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def _planned(problem: Problem, model: CostModel, optimizer: str) -> PlanResult:
-    return optimize(Problem(problem.template, problem.events), model, optimizer).found
+    return optimize(Problem(problem.template, problem.events), model, optimizer).plan_result
 
 
 if __name__ == "__main__":

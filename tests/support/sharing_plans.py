@@ -168,13 +168,13 @@ def optimized_plan(random: Random, template: Template) -> SharingPlan:
     constants = random.choice((None, Constants(lane=50.0, multiply=0.1)))
     model = cost_model(random.choice(MODELS), constants)
     strategies = ("gloria", "gloria", "greedy", "sharon", "hamlet", "published")
-    return optimize(problem, model, random.choice(strategies)).found.plan
+    return optimize(problem, model, random.choice(strategies)).plan_result.plan
 
 
 def sharon_plan(random: Random, template: Template) -> SharingPlan:
     """What SHARON finds with random statistics, and costs that make sharing pay."""
     problem = Problem(template, tuple(random.choice((1.0, 3.0, 10.0, 100.0)) for _ in template.states))
     model = random.choice((cost_model("paper"), cost_model("measured", Constants(lane=50.0, multiply=0.1))))
-    plan = optimize(problem, model, "sharon").found.plan
+    plan = optimize(problem, model, "sharon").plan_result.plan
     assert not list(invalid(template, plan))
     return plan

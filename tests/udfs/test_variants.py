@@ -19,8 +19,8 @@ from sparkext.cli.main import main
 from sparkext.planner.compiler.compile import compile_completions, compile_plan
 from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.planner.sharing.template import template_of
-from sparkext.udfs.completions.form import Form
-from sparkext.udfs.completions.machine import CompletionMachine
+from sparkext.udfs.completions.completion_machine import CompletionMachine
+from sparkext.udfs.completions.kernel_form import Form
 from sparkext.udfs.jit import compiled
 from sparkext.udfs.tables.batch import no_batch
 from sparkext.udfs.unpacked import COMPILED_FOLDERS

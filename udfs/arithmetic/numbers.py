@@ -27,15 +27,15 @@ NOT_FINITE = np.int64(1 << 40)
 """Scale of NaN and infinities, so that they outweigh every finite number."""
 
 
-def _high_word(one: Any, other: Any) -> Any:
+def _high_word(left: Any, right: Any) -> Any:
     """High word of the product of two uint64, which is one instruction of the machine and has no name in numba."""
-    return np.uint64(int(one) * int(other) >> 64)
+    return np.uint64(int(left) * int(right) >> 64)
 
 
 @type_callable(_high_word)
 def _type_of_high_word(_context: Any) -> Callable[[types.Type, types.Type], types.Type]:
     """What compiled code gets from `_high_word`."""
-    return lambda one, other: types.uint64 if one == other == types.uint64 else None
+    return lambda left, right: types.uint64 if left == right == types.uint64 else None
 
 
 @lower_builtin(_high_word, types.uint64, types.uint64)
@@ -60,14 +60,14 @@ def multiply_exact(high, low, other_high, other_low):
     """Product of two counts, as (high, low). Sticks like a sum; nothing times a count that stuck is nothing."""
     if (high | low) == 0 or (other_high | other_low) == 0:
         return np.int64(0), np.int64(0)
-    one, other = np.uint64(low), np.uint64(other_low)
-    carried = _high_word(one, other)
+    left, right = np.uint64(low), np.uint64(other_low)
+    carried = _high_word(left, right)
     if (high | other_high) != 0:
-        crossed = np.float64(high) * np.float64(other) + np.float64(other_high) * np.float64(one)
+        crossed = np.float64(high) * np.float64(right) + np.float64(other_high) * np.float64(left)
         if (high != 0 and other_high != 0) or crossed + np.float64(carried) >= 2.0**63:
             return LIMIT_HIGH, np.int64(0)
-        carried += np.uint64(high) * other + np.uint64(other_high) * one
-    return np.int64(min(carried, np.uint64(LIMIT_HIGH))), np.int64(one * other)
+        carried += np.uint64(high) * right + np.uint64(other_high) * left
+    return np.int64(min(carried, np.uint64(LIMIT_HIGH))), np.int64(left * right)
 
 
 @kernel

@@ -101,17 +101,17 @@ def add_from(kind, begin, end, by, cursor, high, low, number, more_high, more_lo
 def add_product(kind, begin, end, at, base, to_high, to_low, to_number, by_high, by_low, by_number, high, low, number):
     """Add a coefficient times the totals at ``base`` (-1: 1) to the lanes of a cell, which begin at ``at``."""
     for lane in range(as_index(begin), as_index(end if by_high | by_low else begin)):
-        there, of = as_index(at) + lane, as_index(base) + lane
+        slot, of = as_index(at) + lane, as_index(base) + lane
         if kind == EXACT:
             more_high, more_low = by_high, by_low
             if base >= 0:
                 more_high, more_low = multiply_exact(by_high, by_low, high[of], low[of])
-            to_high[there], to_low[there] = add_exact(to_high[there], to_low[there], more_high, more_low)
+            to_high[slot], to_low[slot] = add_exact(to_high[slot], to_low[slot], more_high, more_low)
         elif base < 0:
-            to_number[there], to_low[there] = add_scaled(to_number[there], to_low[there], by_number, by_low)
+            to_number[slot], to_low[slot] = add_scaled(to_number[slot], to_low[slot], by_number, by_low)
         elif number[of] != 0.0:  # nothing times what is not finite is nothing
             more, scale = scaled(by_number * number[of], by_low + low[of])
-            to_number[there], to_low[there] = add_scaled(to_number[there], to_low[there], more, scale)
+            to_number[slot], to_low[slot] = add_scaled(to_number[slot], to_low[slot], more, scale)
 
 
 @inlined

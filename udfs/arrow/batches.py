@@ -91,9 +91,9 @@ class BatchReader:
 
     def _changes(self, column: pa.Array, index: int) -> NDArray[np.bool_]:
         """Where a key column differs from the row before, of the batch before if need be."""
-        found = changes(column)
-        found[0] = self._last is not None and not same(self._last[index], column[0])
-        return found
+        is_changed = changes(column)
+        is_changed[0] = self._last is not None and not same(self._last[index], column[0])
+        return is_changed
 
     def _attributes(self, arrays: list[pa.Array], rows: int) -> tuple[Flags, Floats, Ints, Ints]:
         plan = self._plan.columns
@@ -139,8 +139,10 @@ class BatchReader:
     def _identity(self, array: pa.Array) -> Ints:
         """A number for each value, the same for equal ones; that of NULL means nothing."""
         encoded = array.dictionary_encode()
-        known = self._identities
-        numbers = np.array([known.setdefault(v, len(known)) for v in encoded.dictionary.to_pylist()], np.int64)
+        identities = self._identities
+        numbers = np.array(
+            [identities.setdefault(v, len(identities)) for v in encoded.dictionary.to_pylist()], np.int64
+        )
         if not len(numbers):
             return np.zeros(len(array), np.int64)
         return numbers[np.where(has_values(array), as_numbers(encoded.indices, np.int32), 0)]

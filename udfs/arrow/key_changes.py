@@ -18,20 +18,20 @@ def changes(column: pa.Array) -> NDArray[np.bool_]:
     """
     if pa.types.is_dictionary(column.type):
         column = column.indices
-    found = np.zeros(len(column), np.bool_)
+    is_changed = np.zeros(len(column), np.bool_)
     missing = as_flags(column.is_null(nan_is_null=pa.types.is_floating(column.type)))
     differs = as_flags(pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)))
-    found[1:] = differs & ~(missing[1:] | missing[:-1])
-    found[1:] |= missing[1:] != missing[:-1]
+    is_changed[1:] = differs & ~(missing[1:] | missing[:-1])
+    is_changed[1:] |= missing[1:] != missing[:-1]
     if pa.types.is_floating(column.type) and column.null_count:
         null = as_flags(column.is_null())
-        found[1:] |= null[1:] != null[:-1]
-    return found
+        is_changed[1:] |= null[1:] != null[:-1]
+    return is_changed
 
 
-def same(one: pa.Scalar, other: pa.Scalar) -> bool:
+def same(left: pa.Scalar, right: pa.Scalar) -> bool:
     """Whether two values of keys are the same."""
-    if not one.is_valid or not other.is_valid:
-        return bool(one.is_valid == other.is_valid)
-    a, b = one.as_py(), other.as_py()
-    return bool(a == b or (a != a and b != b))
+    if not left.is_valid or not right.is_valid:
+        return bool(left.is_valid == right.is_valid)
+    left_value, right_value = left.as_py(), right.as_py()
+    return bool(left_value == right_value or (left_value != left_value and right_value != right_value))

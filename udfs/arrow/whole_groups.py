@@ -28,11 +28,11 @@ def whole_groups(fields: Sequence[Field], groups: int, batches: Iterable[pa.Reco
         if held and _goes_on(groups, held[-1], batch):
             *whole, last = _cut(held[-1], _begins(groups, held[-1])[-1:])
             yield from whole
-            first, *others = _cut(batch, _begins(groups, batch)[:1])
+            first, *parts = _cut(batch, _begins(groups, batch)[:1])
             held = [*held[:-1], last, first]
-            if others:
+            if parts:
                 yield _combined(fields, groups, held)
-                held = others
+                held = parts
         else:
             if held:
                 yield _combined(fields, groups, held)

@@ -41,16 +41,16 @@ LEAST_WORD = np.int64(np.iinfo(np.int64).min)
 
 
 @inlined
-def three_way_whole(one, other):
+def three_way_whole(left, right):
     """-1, 0 or 1 as one word is less than another, equal or greater."""
-    return np.int64(one > other) - np.int64(one < other)
+    return np.int64(left > right) - np.int64(left < right)
 
 
 @inlined
-def three_way_number(one, other):
+def three_way_number(left, right):
     """Likewise of doubles; NaN equals itself and is greater than all else."""
-    equal = one == other or (one != one and other != other)
-    less = not equal and (one < other or other != other)
+    equal = left == right or (left != left and right != right)
+    less = not equal and (left < right or right != right)
     return np.int64(not equal) - 2 * np.int64(less)
 
 
@@ -61,20 +61,20 @@ def three_way_key(high, low, other_high, other_low):
 
 
 @inlined
-def compared(base, sign, known, other_known):
+def compared(base, sign, first_known, second_known):
     """What a comparison gives, as (value, whether it is known).
 
     Args:
         base: ``EQUAL_WHOLE``, ``SAME_WHOLE``, ``LESS_WHOLE`` or ``AT_MOST_WHOLE``.
         sign: Of the operands, -1, 0 or 1.
-        known: Whether the first is not NULL.
-        other_known: Whether the second is not NULL.
+        first_known: Whether the first is not NULL.
+        second_known: Whether the second is not NULL.
     """
     holds = (sign == 0 and base != LESS_WHOLE) or (sign < 0 and base not in EQUALITIES)
-    both = known and other_known
+    both_known = first_known and second_known
     if base == SAME_WHOLE:
-        return np.int64(holds if both else (not known and not other_known)), np.uint8(1)
-    return np.int64(holds), np.uint8(both)
+        return np.int64(holds if both_known else (not first_known and not second_known)), np.uint8(1)
+    return np.int64(holds), np.uint8(both_known)
 
 
 @inlined

@@ -81,8 +81,8 @@ class Histories:
         anchored = [cell for cell in plan.cells if cell.anchor is not None]
         links = [link for cell in plan.cells for link in cell.links if link.comparison is not None]
         links += [link for cell in anchored for link in cell.links]
-        known = dict.fromkeys(_history_key(plan.cells[link.cell]) for link in links)
-        self._index = {key: number for number, key in enumerate(sorted(known, key=lambda one: one[:2]))}
+        keys = dict.fromkeys(_history_key(plan.cells[link.cell]) for link in links)
+        self._index = {key: number for number, key in enumerate(sorted(keys, key=lambda history_key: history_key[:2]))}
         self._histories = [_History(*key, self._lanes(key[1])) for key in self._index]
         for link in links:
             self._history(link.cell).at(link.cell, 1 if plan.cells[link.cell].anchor is None else 2)
@@ -136,11 +136,11 @@ class Histories:
 
     def feeds(self) -> tuple[list[tuple[list[int], int]], list[int]]:
         """Rows of ``Program.feeds``, each with the cell it is about, and ``Program.feed_ends``."""
-        found: list[tuple[int, int, int]] = sorted(
+        ordered: list[tuple[int, int, int]] = sorted(
             (self._number(cell), tree, cell) for (_, cells), tree in self._tree_of.items() for cell in cells
         )
-        rows = [([tree, self._history(cell).at(cell)], cell) for _, tree, cell in found]
-        return rows, [sum(h < number for h, _, _ in found) for number in range(len(self._histories) + 1)]
+        rows = [([tree, self._history(cell).at(cell)], cell) for _, tree, cell in ordered]
+        return rows, [sum(h < number for h, _, _ in ordered) for number in range(len(self._histories) + 1)]
 
     def rows(self) -> list[list[int]]:
         """Rows of ``Program.histories``."""
@@ -154,8 +154,8 @@ class Histories:
 
     def leaving(self) -> list[tuple[int, int | None, tuple[Cut, ...]]]:
         """Histories that events leave before their windows end: number, and `Cell.taken` and `Cell.cuts`."""
-        known = enumerate(self._histories)
-        return [(number, h.taken, h.cuts) for number, h in known if h.taken is not None or h.cuts]
+        numbered = enumerate(self._histories)
+        return [(number, h.taken, h.cuts) for number, h in numbered if h.taken is not None or h.cuts]
 
     def cells(self) -> list[int]:
         """Cells of all histories, one history after another."""
@@ -185,8 +185,8 @@ class Histories:
         return self._histories[self._number(cell)]
 
     def _lanes(self, window: int) -> int:
-        known = self._plan.windows[window]
-        return 1 if known is None else known.live
+        space = self._plan.windows[window]
+        return 1 if space is None else space.live
 
 
 def _history_key(cell: Cell) -> _HistoryKey:
@@ -195,15 +195,15 @@ def _history_key(cell: Cell) -> _HistoryKey:
 
 def coded(program: Sequence[Instruction]) -> NDArray[np.int64]:
     """A program as rows of ``Program.code``."""
-    return np.array([_instruction(one) for one in program], np.int64).reshape(-1, 7)
+    return np.array([_instruction(instruction) for instruction in program], np.int64).reshape(-1, 7)
 
 
 def _instruction(instruction: Instruction) -> list[int]:
     """A row of ``Program.code``: code, up to three registers, column, constant, whether that is a value."""
     registers = [*instruction.operands, -1, -1, -1][:3]
-    value, known = instruction.value
+    value, is_known = instruction.value
     word = float_bits(value) if isinstance(value, float) else value
-    return [CODES[instruction.code], *registers, instruction.column, word, int(known)]
+    return [CODES[instruction.code], *registers, instruction.column, word, int(is_known)]
 
 
 def float_bits(value: float) -> int:

@@ -28,7 +28,7 @@ def add_intervals(program, state, past, row, u, tree):
     if past.asking[term, 0] != row:
         past.asking[term, 0] = row
         past.asking[term, 1] = find_nodes(
-            past.ranks[term, row], past.intervals, past.shapes[term], past.order, past.sorted, past.found[term]
+            past.ranks[term, row], past.intervals, past.shapes[term], past.order, past.sorted, past.asked_nodes[term]
         )
     count = past.asking[term, 1]
     lanes, opened = program.trees[tree, col.TREE_LANES], state.open[window]
@@ -43,29 +43,29 @@ def add_intervals(program, state, past, row, u, tree):
     if only and kind == EXACT and not state.cursor[col.CURSOR_WIDE]:
         # While all counts of a key are narrow, so are those of nodes, and a sum of some in one word.
         for n in range(count):
-            low[begin] += node_low[base + past.found[term, n]]
+            low[begin] += node_low[base + past.asked_nodes[term, n]]
     elif only:
         for n in range(count):
-            there = base + past.found[term, n]
-            add_one(kind, begin, high, low, number, node_high[there], node_low[there], node_number[there])
+            slot = base + past.asked_nodes[term, n]
+            add_one(kind, begin, high, low, number, node_high[slot], node_low[slot], node_number[slot])
     else:
         for n in range(count):
-            first = past.found[term, n] * lanes
-            for here in range(begin, end):
-                index = opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE] + here - begin
+            first = past.asked_nodes[term, n] * lanes
+            for lane in range(begin, end):
+                index = opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE] + lane - begin
                 if past.node_window[tags + first + index % lanes] == index:
-                    there = base + first + index % lanes
-                    add_one(kind, here, high, low, number, node_high[there], node_low[there], node_number[there])
+                    slot = base + first + index % lanes
+                    add_one(kind, lane, high, low, number, node_high[slot], node_low[slot], node_number[slot])
     if kind == EXACT:
-        for there in range(begin, end):
-            state.cursor[col.CURSOR_WIDE] |= high[there] != 0 or low[there] < 0 or low[there] >= NARROW
+        for slot in range(begin, end):
+            state.cursor[col.CURSOR_WIDE] |= high[slot] != 0 or low[slot] < 0 or low[slot] >= NARROW
     elif kind == NUMBER:
-        for there in range(begin, end):
-            state.cursor[col.CURSOR_SCALED] |= low[there] != 0 or not abs(number[there]) < HUGE
+        for slot in range(begin, end):
+            state.cursor[col.CURSOR_SCALED] |= low[slot] != 0 or not abs(number[slot]) < HUGE
 
 
 @inner
-def find_nodes(asked, intervals, shape, order, by_order, found):
+def find_nodes(asked, intervals, shape, order, by_order, nodes):
     """Find the nodes that cover what an event asks for.
 
     Args:
@@ -73,7 +73,7 @@ def find_nodes(asked, intervals, shape, order, by_order, found):
         intervals: `sparkext.udfs.tables.program.Past`.
         shape: The row of ``Past.shapes``.
         order, by_order: `sparkext.udfs.tables.program.Past`.
-        found: The nodes are written here, counted from the first of the tree.
+        nodes: The nodes are written here, counted from the first of the tree.
 
     Returns:
         How many there are.
@@ -82,32 +82,32 @@ def find_nodes(asked, intervals, shape, order, by_order, found):
     for n in range(asked[ASKED], asked[ASKED_OTHERS]):
         begin, end = intervals[n, 0], intervals[n, 1]
         if shape[col.TREE_LEVELS] == 0:
-            count = _cover(found, count, 0, shape[col.LEAVES], begin, end)
+            count = _cover(nodes, count, 0, shape[col.LEAVES], begin, end)
             continue
         for m in range(asked[ASKED_OTHERS], asked[ASKED_END]):
-            count = _cover_blocks(found, count, shape, order, by_order, begin, end, intervals[m, 0], intervals[m, 1])
+            count = _cover_blocks(nodes, count, shape, order, by_order, begin, end, intervals[m, 0], intervals[m, 1])
     return count
 
 
 @inlined
-def _cover(found, count, first, leaves, begin, end):
+def _cover(nodes, count, first, leaves, begin, end):
     """Find the nodes of a segment tree, which begins at the node ``first``, over its leaves ``begin``..``end``."""
     begin, end = begin + leaves, end + leaves
     while begin < end:
         if begin & 1:
-            found[count] = first + begin
+            nodes[count] = first + begin
             count += 1
             begin += 1
         if end & 1:
             end -= 1
-            found[count] = first + end
+            nodes[count] = first + end
             count += 1
         begin, end = begin >> 1, end >> 1
     return count
 
 
 @inner
-def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper):
+def _cover_blocks(nodes, count, shape, order, by_order, begin, end, lower, upper):
     """Find the nodes of a range tree over leaves ``begin``..``end`` and ranks ``lower``..``upper``."""
     size, wider, last = 1, FANOUT, shape[col.TREE_LEVELS] - 1
     for level in range(shape[col.TREE_LEVELS]):
@@ -124,19 +124,19 @@ def _cover_blocks(found, count, shape, order, by_order, begin, end, lower, upper
             at = shape[col.LAYOUT_AT] + level * shape[col.LEAVES] + block
             if level == 0:
                 if order[at] >= lower and order[at] < upper:
-                    found[count] = block
+                    nodes[count] = block
                     count += 1
             else:
                 some, more = _ranks_below(order, at, size, lower), _ranks_below(order, at, size, upper)
                 first, last = (some + GROUP - 1) // GROUP, more // GROUP
                 if first < last:
                     node = shape[col.LEAVES] + (level - 1) * nodes_of_level(shape[col.LEAVES]) + 2 * block // GROUP
-                    count = _cover(found, count, node, size // GROUP, first, last)
+                    count = _cover(nodes, count, node, size // GROUP, first, last)
                 for slot in range(some, first * GROUP if first < last else more):
-                    found[count] = by_order[at + slot]
+                    nodes[count] = by_order[at + slot]
                     count += 1
                 for slot in range(last * GROUP if first < last else more, more):
-                    found[count] = by_order[at + slot]
+                    nodes[count] = by_order[at + slot]
                     count += 1
         size, wider = wider, wider * FANOUT
     return count
@@ -212,15 +212,15 @@ def _put(kind, stands, shape, slots, lanes, first, windows, base, tags, values, 
 def _put_node(kind, node, lanes, first, windows, base, tags, values, nodes, node_window, of):
     """Add a recorded event to one node."""
     high, low, number = nodes.high, nodes.low, nodes.number
-    there = base + node * lanes
+    slot = base + node * lanes
     if windows == 0:
-        add_one(kind, there, high, low, number, of.high[values], of.low[values], of.number[values])
+        add_one(kind, slot, high, low, number, of.high[values], of.low[values], of.number[values])
         return
     for lane in range(windows):
         index, value = first + lane, values + lane
-        here, window = there + index % lanes, tags + node * lanes + index % lanes
+        lane_slot, window = slot + index % lanes, tags + node * lanes + index % lanes
         if node_window[window] < index:
             node_window[window] = index
-            high[here], low[here] = of.high[value], of.low[value]
+            high[lane_slot], low[lane_slot] = of.high[value], of.low[value]
         elif node_window[window] == index:
-            add_one(kind, here, high, low, number, of.high[value], of.low[value], of.number[value])
+            add_one(kind, lane_slot, high, low, number, of.high[value], of.low[value], of.number[value])

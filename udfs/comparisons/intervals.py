@@ -117,9 +117,9 @@ def search_for(code: Ints) -> Search:
     operands = [[int(o) for o in row[FIRST : THIRD + 1] if o >= 0] for row in code]
     varies: list[bool] = []
     is_number: list[bool] = []
-    for row, mine in zip(code, operands, strict=True):
+    for row, operand_rows in zip(code, operands, strict=True):
         opcode = int(row[OPCODE])
-        varies.append(PREV_WHOLE <= opcode <= PREV_DIGITS or any(varies[o] for o in mine))
+        varies.append(PREV_WHOLE <= opcode <= PREV_DIGITS or any(varies[o] for o in operand_rows))
         name = _NAMES[opcode]
         is_number.append(opcode == TO_NUMBER or (name.endswith("number") and not EQUAL_WHOLE <= opcode <= IS_NULL_KEY))
     detail = [_KNOWN] * count
@@ -136,10 +136,10 @@ def search_for(code: Ints) -> Search:
         opcode, begin = int(row[OPCODE]), len(needed)
         follows = AND <= opcode <= IS_NULL_KEY or CHOOSE_WHOLE <= opcode <= CHOOSE_KEY
         below = {index}
-        for other in reversed(range(index + 1)):
-            if other in below:
-                below.update(operands[other])
-        needed += [other for other in sorted(below) if varies[other]]
+        for register in reversed(range(index + 1)):
+            if register in below:
+                below.update(operands[register])
+        needed += [register for register in sorted(below) if varies[register]]
         searched = varies[index] and not follows
         steps.append([detail[index] if searched else -1, int(is_number[index]), begin, len(needed)])
     indexes = np.arange(count)
@@ -155,15 +155,15 @@ def search_for(code: Ints) -> Search:
 _NAMES = {number: name for name, number in CODES.items()}
 
 
-def _detail(opcode: int, number: int, own: int) -> int:
+def _detail(opcode: int, number: int, detail: int) -> int:
     """What must be known of an operand's class, the one of that number, for an instruction to be in order.
 
-    ``own`` is what must be known of the instruction's.
+    ``detail`` is what must be known of the instruction's.
     """
     if AND <= opcode <= NOT:
         return _SIGN
     if CHOOSE_WHOLE <= opcode <= CHOOSE_KEY:
-        return _SIGN if number == 0 else own
+        return _SIGN if number == 0 else detail
     # Overflow of a sum with something fixed is at one end of the order alone; that of a product is at both.
     if opcode <= IS_NULL_KEY or opcode in (ADD_WHOLE, SUBTRACT_WHOLE, TO_NUMBER):
         return _KNOWN
@@ -193,19 +193,19 @@ def intervals(
     rows = np.flatnonzero(asks)
     rows = rows[np.lexsort((_here(search.code, batch)[rows], begins[rows]))]
     until = np.zeros(len(rows) + 1, np.int64)
-    found = np.empty((2 * len(rows) + 64, 2), np.int64)
+    pairs = np.empty((2 * len(rows) + 64, 2), np.int64)
     scratch, hints = _scratch(len(search.code)), np.zeros((_HINTS, len(search.code)), np.int64)
     at = 0
     while at < len(rows):
-        at = _find(search, axis, batch, rows, begins, ends, at, until, found, scratch, hints)
+        at = _find(search, axis, batch, rows, begins, ends, at, until, pairs, scratch, hints)
         if at < len(rows):
-            found = np.concatenate((found, np.empty_like(found)))
+            pairs = np.concatenate((pairs, np.empty_like(pairs)))
     # Back into the order of the events.
     counts = np.zeros(len(asks) + 1, np.int64)
     counts[rows + 1] = np.diff(until)
     by_row = np.cumsum(counts)
     moved = np.empty((int(until[-1]), 2), np.int64)
-    moved[np.arange(len(moved)) + np.repeat(by_row[rows] - until[:-1], np.diff(until))] = found[: len(moved)]
+    moved[np.arange(len(moved)) + np.repeat(by_row[rows] - until[:-1], np.diff(until))] = pairs[: len(moved)]
     return moved, by_row
 
 
@@ -223,9 +223,9 @@ def _here(code: Ints, batch: Batch) -> Ints | Floats:
 
 def holds_alone(code: Ints, batch: Batch, rows: int) -> NDArray[np.bool_]:
     """Whether a condition on one event, whichever of the two it names, is true of each of so many."""
-    found = np.zeros(rows, np.uint8)
-    _evaluate_each(code, batch, found, _scratch(len(code)))
-    return found.view(np.bool_)
+    holds = np.zeros(rows, np.uint8)
+    _evaluate_each(code, batch, holds, _scratch(len(code)))
+    return holds.view(np.bool_)
 
 
 def _scratch(size: int) -> Scratch:
@@ -235,20 +235,20 @@ def _scratch(size: int) -> Scratch:
 
 
 @kernel
-def _evaluate_each(code, batch, found, scratch):
+def _evaluate_each(code, batch, holds, scratch):
     """Whether a condition is true of each row."""
     last = len(code) - 1
-    for row in range(len(found)):
+    for row in range(len(holds)):
         for r in range(len(code)):
             if code[r, OPCODE] <= LAST_LOAD:
                 _load(code, r, batch, row, scratch)
             else:
                 _apply(code, r, scratch)
-        found[row] = scratch.known[last] and scratch.words[last] != 0
+        holds[row] = scratch.known[last] and scratch.words[last] != 0
 
 
 @kernel
-def _find(search, axis, batch, rows, begins, ends, n, until, found, scratch, hints):
+def _find(search, axis, batch, rows, begins, ends, n, until, pairs, scratch, hints):
     """Find intervals of ``rows`` from the ``n``-th on; returns the one for which there was no more room."""
     code, steps = search.code, search.steps
     last = len(code) - 1
@@ -271,12 +271,12 @@ def _find(search, axis, batch, rows, begins, ends, n, until, found, scratch, hin
                 if steps[r, _SEARCHED] >= 0:
                     stop = _leaves(search, axis, r, at, stop, scratch, hints[piece])
             if holds:
-                if count > until[n] and found[count - 1, 1] == at:
-                    found[count - 1, 1] = stop
+                if count > until[n] and pairs[count - 1, 1] == at:
+                    pairs[count - 1, 1] = stop
                 else:
-                    if count == len(found):
+                    if count == len(pairs):
                         return n
-                    found[count, 0], found[count, 1] = at, stop
+                    pairs[count, 0], pairs[count, 1] = at, stop
                     count += 1
             at = stop
             piece = min(piece + 1, _HINTS - 1)
@@ -291,14 +291,14 @@ def _leaves(search, axis, r, at, end, scratch, hints):
 
     It is looked for from where it was for the event before on, by steps that grow.
     """
-    same = scratch.classes[r]
+    class_at_first = scratch.classes[r]
     low, high = at, end
     at, step = min(max(hints[r], low + 1), high - 1), np.int64(1)
     is_first, onwards, grows = True, False, True
     while high - low > 1:
         for n in range(search.steps[r, _NEEDED], search.steps[r, _NEEDED_END]):
             _evaluate(search.code, search.needed[n], axis, at, scratch)
-        is_same = _class(search.code, search.steps, r, scratch) == same
+        is_same = _class(search.code, search.steps, r, scratch) == class_at_first
         if is_same:
             low = at
         else:
@@ -381,14 +381,14 @@ def _apply(code, r, scratch):
         words[r], known[r] = compared(opcode - family, sign, known[a], known[b])
         lows[r] = sign if known[a] and known[b] else np.int64(_NULL)
     elif opcode in (AND, OR):
-        one, other = known[a] and words[a] != 0, known[b] and words[b] != 0
-        both = known[a] and known[b]
+        left, right = known[a] and words[a] != 0, known[b] and words[b] != 0
+        both_known = known[a] and known[b]
         if opcode == AND:
-            words[r] = one and other
-            known[r] = both or (known[a] and not one) or (known[b] and not other)
+            words[r] = left and right
+            known[r] = both_known or (known[a] and not left) or (known[b] and not right)
         else:
-            words[r] = one or other
-            known[r] = both or one or other
+            words[r] = left or right
+            known[r] = both_known or left or right
     elif opcode == NOT:
         words[r], known[r] = words[a] == 0, known[a]
     elif opcode <= IS_NULL_KEY:
@@ -403,26 +403,26 @@ def _apply(code, r, scratch):
 
 
 @kernel
-def intersect(some, some_until, others, others_until, found, until):
+def intersect(first, first_until, second, second_until, common, until):
     """Per event, what two lists of intervals have in common.
 
     Args:
-        some: Intervals, shape (intervals, 2).
-        some_until: Number of those of all events before, shape (rows + 1,).
-        others: Likewise.
-        others_until: Likewise.
-        found: The intervals are written here; there are fewer than in both lists together.
+        first: Intervals, shape (intervals, 2).
+        first_until: Number of those of all events before, shape (rows + 1,).
+        second: Likewise.
+        second_until: Likewise.
+        common: The intervals are written here; there are fewer than in both lists together.
         until: Their numbers.
     """
     count = 0
     for row in range(len(until) - 1):
-        i, j = some_until[row], others_until[row]
-        while i < some_until[row + 1] and j < others_until[row + 1]:
-            begin, end = max(some[i, 0], others[j, 0]), min(some[i, 1], others[j, 1])
+        i, j = first_until[row], second_until[row]
+        while i < first_until[row + 1] and j < second_until[row + 1]:
+            begin, end = max(first[i, 0], second[j, 0]), min(first[i, 1], second[j, 1])
             if begin < end:
-                found[count, 0], found[count, 1] = begin, end
+                common[count, 0], common[count, 1] = begin, end
                 count += 1
-            if some[i, 1] < others[j, 1]:
+            if first[i, 1] < second[j, 1]:
                 i += 1
             else:
                 j += 1

@@ -75,7 +75,7 @@ class Ranker:
         self._term = term
         self._asks, self._stands = coded(term.asks), coded(term.stands)
         self._searches = [search_for(coded(interval.program)) for interval in term.intervals]
-        self._is_number = [plan.columns[one.axis].encoding is Encoding.NUMBER for one in term.intervals]
+        self._is_number = [plan.columns[interval.axis].encoding is Encoding.NUMBER for interval in term.intervals]
 
     def ranks(self, batch: Batch, keys: Ints, asks: NDArray[np.bool_], stands: NDArray[np.bool_]) -> RankedEvents:
         """Ranks of all rows of a batch.
@@ -91,14 +91,14 @@ class Ranker:
             asks = asks & holds_alone(self._asks, batch, len(keys))
         if len(self._stands):
             stands = stands & holds_alone(self._stands, batch, len(keys))
-        here: list[Ints] = [keys]
+        here_columns: list[Ints] = [keys]
         prev: list[Ints] = [keys]
         for here_column, prev_column in term.equal:
             asks = asks & (batch.valid[here_column] != 0)
             stands = stands & (batch.valid[prev_column] != 0)
-            here += [batch.key_high[here_column], batch.key_low[here_column]]
+            here_columns += [batch.key_high[here_column], batch.key_low[here_column]]
             prev += [batch.key_high[prev_column], batch.key_low[prev_column]]
-        here_tree, prev_tree = _common_numbers(here, prev) if term.equal else (keys, keys)
+        here_tree, prev_tree = _common_numbers(here_columns, prev) if term.equal else (keys, keys)
         if term.access in (Access.HASH, Access.FENWICK):
             return _by_prefix(term.order, batch, asks, stands, here_tree, prev_tree)
         return self._by_interval(batch, asks, stands, here_tree, prev_tree)
@@ -115,11 +115,11 @@ class Ranker:
             _Ranking(interval.axis, is_number, search, batch, rows, prev_tree)
             for interval, is_number, search in zip(self._term.intervals, self._is_number, self._searches, strict=True)
         ]
-        found = [order.intervals(batch, asks, here_tree) for order in orders]
-        first, (asked, until) = orders[0], found[0]
+        by_order = [order.intervals(batch, asks, here_tree) for order in orders]
+        first, (asked, until) = orders[0], by_order[0]
         numbers, trees, layout = first.numbers, first.trees, NO_LAYOUT
         if len(orders) == 2:
-            second, (others, others_until) = orders[1], found[1]
+            second, (others, others_until) = orders[1], by_order[1]
             numbers = _numbers([first.numbers, second.numbers])
             leaves = int(numbers.max()) + 1
             by_first, by_second = np.empty((2, leaves), np.int64)
@@ -128,10 +128,10 @@ class Ranker:
             asked = np.searchsorted(by_first, asked)
             if (by_second[1:] >= by_second[:-1]).all():
                 # Both orders are one, as those of x - 1 and x + 1 are.
-                both = np.empty((len(asked) + len(others), 2), np.int64)
-                both_until = np.zeros_like(until)
-                intersect(asked, until, np.searchsorted(by_second, others), others_until, both, both_until)
-                asked, until = both[: both_until[-1]], both_until
+                common = np.empty((len(asked) + len(others), 2), np.int64)
+                common_until = np.zeros_like(until)
+                intersect(asked, until, np.searchsorted(by_second, others), others_until, common, common_until)
+                asked, until = common[: common_until[-1]], common_until
             else:
                 layout = laid_out(by_second, int(np.diff(_begins(trees), append=leaves).max()))
         leaves = len(trees)
@@ -164,13 +164,13 @@ class _Ranking:
 
     def __init__(self, axis: int, is_number: bool, search: Search, batch: Batch, rows: Ints, prev_tree: Ints) -> None:
         valid = batch.valid[axis][rows]
-        known = valid != 0
+        is_value = valid != 0
         columns: list[NDArray[Any]] = [prev_tree[rows], valid]
         if is_number:
-            columns.append(np.where(known, batch.numbers[axis][rows], 0.0))
+            columns.append(np.where(is_value, batch.numbers[axis][rows], 0.0))
         else:
-            columns.append(np.where(known, batch.key_high[axis][rows], 0))
-            columns.append(np.where(known, batch.key_low[axis][rows], 0).view(np.uint64))
+            columns.append(np.where(is_value, batch.key_high[axis][rows], 0))
+            columns.append(np.where(is_value, batch.key_low[axis][rows], 0).view(np.uint64))
         self.numbers = _numbers(columns)
         first = np.empty(int(self.numbers.max()) + 1, np.int64)
         first[self.numbers] = rows
@@ -181,8 +181,8 @@ class _Ranking:
     def intervals(self, batch: Batch, asks: NDArray[np.bool_], here_tree: Ints) -> tuple[Ints, Ints]:
         """See `sparkext.udfs.comparisons.intervals.intervals`."""
         if self.trees[0] == self.trees[-1]:
-            mine = here_tree == self.trees[0]
-            begins, ends = np.zeros(len(mine), np.int64), np.where(mine, len(self.trees), 0)
+            is_in_tree = here_tree == self.trees[0]
+            begins, ends = np.zeros(len(is_in_tree), np.int64), np.where(is_in_tree, len(self.trees), 0)
         else:
             begins = np.searchsorted(self.trees, here_tree)
             ends = np.searchsorted(self.trees, here_tree, side="right")
@@ -252,8 +252,8 @@ def _below(values: Ints, most: int) -> tuple[Callable[[Ints], Ints], int]:
         table[values + 1] = 1
         np.cumsum(table, out=table)
         return lambda wanted: table[np.maximum(wanted, 0)], int(table[-1])
-    known = np.unique(values)
-    return lambda wanted: np.searchsorted(known, wanted), len(known)
+    distinct = np.unique(values)
+    return lambda wanted: np.searchsorted(distinct, wanted), len(distinct)
 
 
 def _order_numbers(order: Order, batch: Batch) -> tuple[Ints, Ints]:
@@ -261,25 +261,25 @@ def _order_numbers(order: Order, batch: Batch) -> tuple[Ints, Ints]:
 
     Numbers are even for values that occur and odd between them. Number 0 is for NULL.
     """
-    here = [batch.key_high[order.here], batch.key_low[order.here].view(np.uint64)]
+    here_columns = [batch.key_high[order.here], batch.key_low[order.here].view(np.uint64)]
     prev = [batch.key_high[order.prev], batch.key_low[order.prev].view(np.uint64)]
     if order.here == order.prev:
-        wanted = own = _numbers(here)
+        wanted = reached = _numbers(here_columns)
     else:
-        wanted, own = _common_numbers(here, prev)
+        wanted, reached = _common_numbers(here_columns, prev)
     if not order.before_is_less:
-        last = max(int(wanted.max(initial=0)), int(own.max(initial=0)))
-        wanted, own = last - wanted, last - own
-    wanted, own = 2 * wanted + (2 if order.or_equal else 1), 2 * own + 2
+        last = max(int(wanted.max(initial=0)), int(reached.max(initial=0)))
+        wanted, reached = last - wanted, last - reached
+    wanted, reached = 2 * wanted + (2 if order.or_equal else 1), 2 * reached + 2
     null = 0 if order.or_null else -1
     wanted = np.where(batch.valid[order.here] != 0, wanted, null)
-    return wanted, np.where(batch.valid[order.prev] != 0, own, null)
+    return wanted, np.where(batch.valid[order.prev] != 0, reached, null)
 
 
-def _common_numbers(one: list[NDArray[Any]], other: list[NDArray[Any]]) -> tuple[Ints, Ints]:
+def _common_numbers(left: list[NDArray[Any]], right: list[NDArray[Any]]) -> tuple[Ints, Ints]:
     """Numbers of the rows of two tables such that equal rows have equal numbers and order is kept."""
-    numbers = _numbers([np.concatenate(pair) for pair in zip(one, other, strict=True)])
-    return numbers[: len(one[0])], numbers[len(one[0]) :]
+    numbers = _numbers([np.concatenate(pair) for pair in zip(left, right, strict=True)])
+    return numbers[: len(left[0])], numbers[len(left[0]) :]
 
 
 def _numbers(columns: list[NDArray[Any]]) -> Ints:

@@ -42,7 +42,7 @@ from sparkext.udfs.tables.program import SCAN_CHUNK
 
 
 @kernel
-def find_matches(code, batch, row, sources, begin, end, found, registers):
+def find_matches(code, batch, row, sources, begin, end, matches, registers):
     """Those of the entries ``begin``..``end`` for which the condition is true of the event in ``row`` and theirs.
 
     Args:
@@ -52,7 +52,7 @@ def find_matches(code, batch, row, sources, begin, end, found, registers):
         sources: Per entry, the row of the event before.
         begin: First entry.
         end: The entry after the last.
-        found: The entries are written here.
+        matches: The entries are written here.
         registers: `sparkext.udfs.tables.program.Registers`, one for each instruction at least; scratch.
 
     Returns:
@@ -70,7 +70,7 @@ def find_matches(code, batch, row, sources, begin, end, found, registers):
                 _apply(code, r, len(rows), words, numbers, lows, known)
         for i in range(len(rows)):
             if known[size - 1, i] and words[size - 1, i]:
-                found[count] = start + i
+                matches[count] = start + i
                 count += 1
     return count
 
@@ -115,18 +115,21 @@ def _apply(code, r, count, words, numbers, lows, known):
     kind, a = code[r, OPCODE], code[r, FIRST]
     b, c = max(code[r, SECOND], 0), max(code[r, THIRD], 0)
     if kind <= AT_MOST_KEY:
-        here, there = (words[a], numbers[a], lows[a], known[a]), (words[b], numbers[b], lows[b], known[b])
-        _compare(kind, count, words[r], known[r], here, there)
+        left_operand, right_operand = (
+            (words[a], numbers[a], lows[a], known[a]),
+            (words[b], numbers[b], lows[b], known[b]),
+        )
+        _compare(kind, count, words[r], known[r], left_operand, right_operand)
     elif kind <= NOT:
         for i in range(count):
-            one, other = known[a, i] and words[a, i], known[b, i] and words[b, i]
+            left, right = known[a, i] and words[a, i], known[b, i] and words[b, i]
             if kind == AND:
                 false = (known[a, i] and not words[a, i]) or (known[b, i] and not words[b, i])
                 known[r, i] = false or (known[a, i] and known[b, i])
-                words[r, i] = one and other
+                words[r, i] = left and right
             elif kind == OR:
-                known[r, i] = one or other or (known[a, i] and known[b, i])
-                words[r, i] = one or other
+                known[r, i] = left or right or (known[a, i] and known[b, i])
+                words[r, i] = left or right
             else:
                 known[r, i] = known[a, i]
                 words[r, i] = not words[a, i]
@@ -151,10 +154,10 @@ def _apply(code, r, count, words, numbers, lows, known):
 
 
 @inner
-def _compare(kind, count, result, result_known, one, other):
+def _compare(kind, count, result, result_known, left, right):
     """Comparisons."""
-    a, a_number, a_low, a_known = one
-    b, b_number, b_low, b_known = other
+    a, a_number, a_low, a_known = left
+    b, b_number, b_low, b_known = right
     family = (kind - EQUAL_WHOLE) % 3
     base = kind - family
     for i in range(count):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, CompletionQuery, Completions
-from sparkext.udfs.completions.program import (
+from sparkext.udfs.completions.completion_program import (
     CURSOR_LISTED,
     CURSOR_NODES,
     CURSOR_TIME,
@@ -36,16 +36,16 @@ def without(asked: Completions, query: int) -> Completions:
     queries[query] = replace(queries[query], ends=(), shown=())
     used = frozenset[int]().union(*map(asked.states_of, queries))
     states = tuple(
-        one if number in used else replace(one, event=NO_EVENT, is_read=False)
-        for number, one in enumerate(asked.states)
+        state if number in used else replace(state, event=NO_EVENT, is_read=False)
+        for number, state in enumerate(asked.states)
     )
     return replace(asked, states=states, queries=tuple(queries))
 
 
 def let_go(asked: Completions, state: State) -> None:
     """Empty the states that nothing is asked of any more, and forget what waits for a query that is given up."""
-    for number, one in enumerate(asked.states):
-        if one.event == NO_EVENT:
+    for number, asked_state in enumerate(asked.states):
+        if asked_state.event == NO_EVENT:
             state.cursor[CURSOR_LISTED] -= state.counts[number]
             state.best[number], state.counts[number] = -1, 0
     waiting = state.waiting[: state.cursor[CURSOR_WAITING]]
@@ -64,14 +64,14 @@ def _held(asked: Completions, query: CompletionQuery, number: int, state: State)
     roots: list[Ints] = [state.best[[s for s in states if state.best[s] >= 0]]]
     if len(state.lists):
         roots += (state.lists[s, : state.counts[s], ENTRY_NODE] for s in states)
-    found = np.unique(np.concatenate(roots))
+    reachable = np.unique(np.concatenate(roots))
     if query.reach is not None:
-        since = state.cursor[CURSOR_TIME].view(np.uint64) - nodes[found, NODE_START].view(np.uint64)
-        found = found[since < np.uint64(query.reach)]
+        since = state.cursor[CURSOR_TIME].view(np.uint64) - nodes[reachable, NODE_START].view(np.uint64)
+        reachable = reachable[since < np.uint64(query.reach)]
     waiting = state.waiting[: state.cursor[CURSOR_WAITING]]
-    found = np.append(found, waiting[waiting[:, WAIT_QUERY] == number, WAIT_NODE])
+    reachable = np.append(reachable, waiting[waiting[:, WAIT_QUERY] == number, WAIT_NODE])
     held = np.zeros(len(nodes), np.bool_)
-    held[found] = True
+    held[reachable] = True
     if asked.has_lists(query):
         is_held, before = bytearray(held.tobytes()), nodes[:, NODE_PREV].tolist()
         for node in range(len(nodes) - 1, -1, -1):

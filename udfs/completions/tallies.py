@@ -68,6 +68,6 @@ def _together(changes: Sequence[Ints]) -> Ints:
     is_new = np.ones(len(held), np.bool_)
     is_new[1:] = (np.diff(held[:, :2], axis=0) != 0).any(axis=1)
     begins = np.flatnonzero(is_new)
-    found = held[begins]
-    found[:, 2] = np.add.reduceat(held[:, 2], begins)
-    return found
+    summed = held[begins]
+    summed[:, 2] = np.add.reduceat(held[:, 2], begins)
+    return summed

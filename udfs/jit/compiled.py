@@ -51,16 +51,16 @@ def fill(directory: Path | None) -> Path | None:
         return directory
     with contextlib.suppress(OSError):
         directory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=directory.parent))
+        copy = Path(tempfile.mkdtemp(dir=directory.parent))
         try:
-            shutil.copytree(installed, made, dirs_exist_ok=True)
+            shutil.copytree(installed, copy, dirs_exist_ok=True)
         except OSError as error:
             log.warning("kernels of the installation cannot be copied, so they are compiled anew: %r", str(error)[:200])
         else:
             with contextlib.suppress(OSError):
-                made.rename(directory)  # fails where another process was first
+                copy.rename(directory)  # fails where another process was first
         finally:
-            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(copy, ignore_errors=True)
     return directory
 
 
@@ -105,13 +105,13 @@ def _kept(**options: bool) -> Callable[[Callable[..., Any]], Any]:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = str(DIRECTORY or before)
         try:
-            made = njit(cache=DIRECTORY is not None, **options)(function)
+            compiled = njit(cache=DIRECTORY is not None, **options)(function)
         except RuntimeError:  # it cannot be written to
-            made = njit(**options)(function)
+            compiled = njit(**options)(function)
         finally:
             numba.config.CACHE_DIR = before
-        FUNCTIONS.append(made)
-        return made
+        FUNCTIONS.append(compiled)
+        return compiled
 
     return decorate
 
@@ -125,8 +125,8 @@ def kernel(function: Callable[..., Any]) -> Any:
     With ``NUMBA_DISABLE_JIT=1`` they run as they are written, and so does what they call. NumPy says of single numbers,
     and never of those in arrays, that they do not fit; the words of counts and hashes are meant to wrap.
     """
-    made = _compiled_kernel(function)
-    return np.errstate(all="ignore")(made) if numba.config.DISABLE_JIT else made
+    compiled = _compiled_kernel(function)
+    return np.errstate(all="ignore")(compiled) if numba.config.DISABLE_JIT else compiled
 
 
 def _linked(forceinline: bool) -> Callable[[Callable[..., Any]], Any]:

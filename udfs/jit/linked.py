@@ -71,9 +71,9 @@ class LinkingCompiler(CompilerBase):  # type: ignore[misc]
     def define_pipelines(self) -> list[PassManager]:
         """Numba's own, but for how it lowers, and without what it would do for other functions."""
         usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        made = PassManager("linked")
+        pipeline = PassManager("linked")
         for kind, description in usual.passes:
             if kind.__name__ not in _NEEDLESS:
-                made.add_pass(_Lowering if kind is NativeLowering else kind, description)
-        made.finalize()
-        return [made]
+                pipeline.add_pass(_Lowering if kind is NativeLowering else kind, description)
+        pipeline.finalize()
+        return [pipeline]

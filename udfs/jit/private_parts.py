@@ -37,9 +37,9 @@ def missing(parts: dict[str, tuple[str, ...]]) -> list[str]:
 
 def _is_there(module: str, name: str) -> bool:
     try:
-        found: Any = import_module(module)
+        value: Any = import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            value = getattr(value, part)
     except (ImportError, AttributeError):
         return False
     return True

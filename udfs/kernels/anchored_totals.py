@@ -12,16 +12,16 @@ from sparkext.udfs.arithmetic.numbers import add_scaled, is_before, scaled
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, TINY, add_from, is_some
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.difference_parts import add_from_with_part, with_part
-from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.lookback import match
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 
 @inner
-def add_per_anchor(program, state, guards, past, differences, batch, row, matched, found):
+def add_per_anchor(program, state, guards, past, differences, batch, row, matched, class_count):
     """Note what an event adds to the cells with anchors of its classes."""
-    for m in range(found):
+    for m in range(class_count):
         begin, end = (
             program.guard_ends[matched[m], col.ANCHORED_ENDS],
             program.guard_ends[matched[m] + 1, col.ANCHORED_ENDS],
@@ -134,10 +134,8 @@ def _add_column(kind, begin, end, width, by, cursor, low, number):
 def _add_key(count_kind, begin, end, by, key_high, key_low, high, low, number):
     """Let the event be among those of which the least is kept, wherever there is a trend."""
     for at in range(begin, end):
-        there = at + by
-        if is_some(count_kind, high[there], low[there], number[there]) and is_before(
-            key_high, key_low, high[at], low[at]
-        ):
+        slot = at + by
+        if is_some(count_kind, high[slot], low[slot], number[slot]) and is_before(key_high, key_low, high[at], low[at]):
             high[at], low[at] = key_high, key_low
 
 
@@ -145,9 +143,9 @@ def _add_key(count_kind, begin, end, by, key_high, key_low, high, low, number):
 def _add_weighted(begin, end, by, value, value_scale, cursor, low, number):
     """Add the event's value for each trend."""
     for at in range(begin, end):
-        there = at + by
-        if number[there] != 0.0:
-            more, more_scale = scaled(value * number[there], value_scale + low[there])
+        slot = at + by
+        if number[slot] != 0.0:
+            more, more_scale = scaled(value * number[slot], value_scale + low[slot])
             number[at], low[at] = add_scaled(number[at], low[at], more, more_scale)
             cursor[col.CURSOR_SCALED] |= low[at] != 0 or not abs(number[at]) < HUGE
 

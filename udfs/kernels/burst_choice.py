@@ -32,7 +32,7 @@ def look_again(regions):
 
 
 @inlined
-def choose(regions, batch, row, turn, matched, found, by_class):
+def choose(regions, batch, row, turn, matched, class_count, by_class):
     """Add the parts that an event is of to its classes, or put them in their place.
 
     Args:
@@ -41,19 +41,19 @@ def choose(regions, batch, row, turn, matched, found, by_class):
         row: Of the event.
         turn: First time at which windows open or close.
         matched: Classes of the event; changed.
-        found: How many these are.
+        class_count: How many these are.
         by_class: Whether more is asked of classes than what their events do to totals and forms.
 
     Returns:
         How many classes and parts there are.
     """
     now, choices, ends = regions.now, regions.choices, regions.choice_ends
-    for m in range(found):
+    for m in range(class_count):
         begin, end = regions.ended_ends[matched[m]], regions.ended_ends[matched[m] + 1]
         for n in range(as_index(begin), as_index(end)):
             now[as_index(regions.ended[n]), col.REGION_MODE] = _NONE
-    parts = found
-    for m in range(found):
+    parts = class_count
+    for m in range(class_count):
         for n in range(as_index(ends[matched[m]]), as_index(ends[matched[m] + 1])):
             region = as_index(choices[n, col.CHOICE_REGION])
             if now[region, col.REGION_MODE] <= _OPEN:

@@ -10,17 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.udfs.jit.compiled import inner
-from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.guard_buckets import holds
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 
 _SOME, _ALL = np.int64(1), np.int64(2)
 
 
 @inner
-def mark_cuts(program, guards, matched, found):
+def mark_cuts(program, guards, matched, class_count):
     """Mark what events leave when the time of an event is over."""
-    for m in range(found):
+    for m in range(class_count):
         for c in range(program.guard_ends[matched[m], col.CUT_ENDS], program.guard_ends[matched[m] + 1, col.CUT_ENDS]):
             target, link = program.cuts[c, col.CUT_TARGET], program.cuts[c, col.CUT_LINK]
             if not guards.cuts[target, col.IS_FILLED] or guards.cuts[target, col.IS_MARKED] == _ALL:
@@ -36,14 +36,14 @@ def mark_cuts(program, guards, matched, found):
 
 
 @inner
-def mark_taken(program, guards, past, scan, found):
+def mark_taken(program, guards, past, scan, match_count):
     """Mark the events that a scan has found, if these leave their history."""
     target = program.scans[scan, col.SCAN_TARGET]
     if target < 0:
         return
-    for match in range(found):
+    for match in range(match_count):
         past.taken[past.matches[scan, match]] = 1
-    if found:
+    if match_count:
         _mark(guards, target, _SOME)
 
 

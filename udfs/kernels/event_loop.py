@@ -27,7 +27,6 @@ from sparkext.udfs.kernels.burst_choice import choose, end_bursts, look_again
 from sparkext.udfs.kernels.cuts import mark_cuts, settle_cuts
 from sparkext.udfs.kernels.difference_parts import add_part
 from sparkext.udfs.kernels.event_values import add_up_counts, add_up_numbers, classes_of, take_least
-from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.gains import gain, settle_gains
 from sparkext.udfs.kernels.guard_buckets import (
     add_buckets,
@@ -41,6 +40,7 @@ from sparkext.udfs.kernels.lookback import forget_past, insert_into_trees, look_
 from sparkext.udfs.kernels.open_windows import close_all, enter, restrict
 from sparkext.udfs.kernels.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
 from sparkext.udfs.kernels.rows import rows_at_once
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.kernels.span_lanes import move_spans, need_room
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, NUMBER
@@ -106,13 +106,13 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
         if new_key[row] != 0 or time != cursor[col.CURSOR_TIME]:
             _move_on(program, state, guards, past, regions, spans, panes, output, batch, row, is_spanned, combine)
 
-        found = classes_of(classes, row, matched)
-        parts = found
+        class_count = classes_of(classes, row, matched)
+        parts = class_count
         if regions is not None:
             if forms:
                 if chooses:
                     parts = choose(
-                        regions, batch, row, cursor[col.CURSOR_TURN], matched, found, forbids or reaches_back
+                        regions, batch, row, cursor[col.CURSOR_TURN], matched, class_count, forbids or reaches_back
                     )
                 if is_due(regions, matched, parts):
                     make_ready(program, state, regions, matched, parts)
@@ -147,9 +147,9 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                     value = numbers[column, row] if counts and updates[u, col.UPDATE_WEIGHTED] else 1.0
                     add_up_numbers(state, sources, begin, end, at, lane_begin, lane_end, start, counts, count, value)
                 else:
-                    own = (key_high[column, row], key_low[column, row]) if counts else (NO_HIGH, NO_LOW)
+                    own_key = (key_high[column, row], key_low[column, row]) if counts else (NO_HIGH, NO_LOW)
                     count_kind = updates[u, col.UPDATE_COUNT_KIND]
-                    take_least(state, sources, begin, end, at, lane_begin, lane_end, counts, count, count_kind, own)
+                    take_least(state, sources, begin, end, at, lane_begin, lane_end, counts, count, count_kind, own_key)
                 if guards is not None:
                     if forbids:
                         if guarded_start:
@@ -169,13 +169,13 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
         if past is not None:
             if reaches_back:
                 if len(program.anchored):
-                    add_per_anchor(program, state, guards, past, differences, batch, row, matched, found)
-                record(program, state, past, matched, found, row, time)
+                    add_per_anchor(program, state, guards, past, differences, batch, row, matched, class_count)
+                record(program, state, past, matched, class_count, row, time)
         if guards is not None:
             if forbids:
-                advance_guards(program, guards, matched, found, time)
+                advance_guards(program, guards, matched, class_count, time)
                 if len(guards.cuts):
-                    mark_cuts(program, guards, matched, found)
+                    mark_cuts(program, guards, matched, class_count)
         alone = cursor[col.CURSOR_DIRTY] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
         if regions is not None:
             if forms:

@@ -30,15 +30,15 @@ _BIT_INDEXES = np.array(
 @inlined
 def classes_of(classes, row, matched):
     """Put the classes that an event is of into ``matched``; returns how many there are."""
-    found = 0
+    class_count = 0
     for word in range(classes.shape[1]):
         bits = classes[row, word]
         while bits:
             bit = np.uint64(bits & -bits) * _DE_BRUIJN >> np.uint64(58)
-            matched[found] = word * CLASSES_PER_WORD + _BIT_INDEXES[bit]
-            found += 1
+            matched[class_count] = word * CLASSES_PER_WORD + _BIT_INDEXES[bit]
+            class_count += 1
             bits &= bits - 1
-    return found
+    return class_count
 
 
 @inlined
@@ -68,11 +68,11 @@ def add_up_counts(state, sources, begin, end, at, first, last, start, counts, co
         for lane in range(first, last):
             sum_high, sum_low = np.int64(0), start
             for s in range(begin, end):
-                there = as_index(sources[s]) + lane
-                sum_high, sum_low = add_exact(sum_high, sum_low, high[there], low[there])
+                slot = as_index(sources[s]) + lane
+                sum_high, sum_low = add_exact(sum_high, sum_low, high[slot], low[slot])
             if counts:
-                there = count + lane
-                sum_high, sum_low = add_exact(sum_high, sum_low, event_high[there], event_low[there])
+                slot = count + lane
+                sum_high, sum_low = add_exact(sum_high, sum_low, event_high[slot], event_low[slot])
             event_high[at + lane] = sum_high
             event_low[at + lane] = sum_low
 
@@ -107,32 +107,32 @@ def add_up_numbers(state, sources, begin, end, at, first, last, start, counts, c
         for lane in range(first, last):
             total, scale = start_number, np.int64(0)
             for s in range(begin, end):
-                there = as_index(sources[s]) + lane
-                total, scale = add_scaled(total, scale, number[there], low[there])
-            there = count + lane
-            if counts and event_number[there] != 0.0:
-                more, more_scale = scaled(value * event_number[there], value_scale + event_low[there])
+                slot = as_index(sources[s]) + lane
+                total, scale = add_scaled(total, scale, number[slot], low[slot])
+            slot = count + lane
+            if counts and event_number[slot] != 0.0:
+                more, more_scale = scaled(value * event_number[slot], value_scale + event_low[slot])
                 total, scale = add_scaled(total, scale, more, more_scale)
             event_number[at + lane] = total
             event_low[at + lane] = scale
 
 
 @inlined
-def take_least(state, sources, begin, end, at, first, last, counts, count, count_kind, own):
-    """Let the extreme at ``at`` be the least of those of ``sources`` and its ``own``, where it counts trends."""
+def take_least(state, sources, begin, end, at, first, last, counts, count, count_kind, own_key):
+    """Let the extreme at ``at`` be the least of those of ``sources`` and its ``own_key``, where it counts trends."""
     high, low, event = state.totals.high, state.totals.low, state.event
     for lane in range(first, last):
         least_high, least_low = NO_HIGH, NO_LOW
         for s in range(begin, end):
-            there = as_index(sources[s]) + lane
-            if is_before(high[there], low[there], least_high, least_low):
-                least_high, least_low = high[there], low[there]
-        there = count + lane
+            slot = as_index(sources[s]) + lane
+            if is_before(high[slot], low[slot], least_high, least_low):
+                least_high, least_low = high[slot], low[slot]
+        slot = count + lane
         if (
             counts
-            and is_before(own[0], own[1], least_high, least_low)
-            and is_some(count_kind, event.high[there], event.low[there], event.number[there])
+            and is_before(own_key[0], own_key[1], least_high, least_low)
+            and is_some(count_kind, event.high[slot], event.low[slot], event.number[slot])
         ):
-            least_high, least_low = own
+            least_high, least_low = own_key
         event.high[at + lane] = least_high
         event.low[at + lane] = least_low

@@ -13,7 +13,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled
 from sparkext.udfs.arithmetic.totals import add_from
 from sparkext.udfs.jit.compiled import inner
-from sparkext.udfs.kernels.forms import clear
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, NEVER_YET, NUMBER
 
@@ -29,10 +29,10 @@ def forget_guards(guards):
 
 
 @inner
-def advance_guards(program, guards, matched, found, time):
+def advance_guards(program, guards, matched, class_count, time):
     """What an event adds to forbidden trends; it waits until the time goes on."""
     rows = program.guard_states
-    for m in range(found):
+    for m in range(class_count):
         for r in range(
             program.guard_ends[matched[m], col.GUARD_ENDS], program.guard_ends[matched[m] + 1, col.GUARD_ENDS]
         ):
@@ -108,13 +108,13 @@ def add_to_bucket(program, state, guards, u, more_high, more_low, more_number):
         guards.bucket_times[store, used] = time
         used += 1
         guards.buckets[store] = used
-    there = program.stores[store, col.STORE_AT] + (used - 1) * program.windows[window, col.WINDOW_LANES]
-    begin, end = there + state.open[window, col.OPEN_LANE], there + state.open[window, col.OPEN_LANE_END]
+    bucket = program.stores[store, col.STORE_AT] + (used - 1) * program.windows[window, col.WINDOW_LANES]
+    begin, end = bucket + state.open[window, col.OPEN_LANE], bucket + state.open[window, col.OPEN_LANE_END]
     add_from(
         kind,
         begin,
         end,
-        at - there,
+        at - bucket,
         state.cursor,
         totals.high,
         totals.low,

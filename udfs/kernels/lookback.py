@@ -13,8 +13,8 @@ from sparkext.udfs.comparisons.ranks import ASKED, ASKED_NODE, ASKED_OTHERS, ASK
 from sparkext.udfs.comparisons.scan import find_matches
 from sparkext.udfs.jit.compiled import inlined, inner
 from sparkext.udfs.kernels.cuts import mark_taken
-from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.guard_buckets import holds
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NEVER_YET, NUMBER
 
@@ -65,28 +65,28 @@ def _add_tree(program, state, past, row, u, tree):
         if kind == EXACT:
             sum_high, sum_low = high[at + lane], low[at + lane]
             while node > 0:
-                there = first + node * lanes
-                if node_window[tags + there] == index:
-                    sum_high, sum_low = add_exact(sum_high, sum_low, node_high[there], node_low[there])
+                slot = first + node * lanes
+                if node_window[tags + slot] == index:
+                    sum_high, sum_low = add_exact(sum_high, sum_low, node_high[slot], node_low[slot])
                 node &= node - 1
             high[at + lane], low[at + lane] = sum_high, sum_low
             state.cursor[col.CURSOR_WIDE] |= sum_high != 0 or sum_low < 0 or sum_low >= NARROW
         elif kind == NUMBER:
             total, scale = number[at + lane], low[at + lane]
             while node > 0:
-                there = first + node * lanes
-                if node_window[tags + there] == index:
-                    total, scale = add_scaled(total, scale, node_number[there], node_low[there])
+                slot = first + node * lanes
+                if node_window[tags + slot] == index:
+                    total, scale = add_scaled(total, scale, node_number[slot], node_low[slot])
                 node &= node - 1
             number[at + lane], low[at + lane] = total, scale
             state.cursor[col.CURSOR_SCALED] |= scale != 0 or not abs(total) < HUGE
         else:
             while node > 0:
-                there = first + node * lanes
-                if node_window[tags + there] == index and is_before(
-                    node_high[there], node_low[there], high[at + lane], low[at + lane]
+                slot = first + node * lanes
+                if node_window[tags + slot] == index and is_before(
+                    node_high[slot], node_low[slot], high[at + lane], low[at + lane]
                 ):
-                    high[at + lane], low[at + lane] = node_high[there], node_low[there]
+                    high[at + lane], low[at + lane] = node_high[slot], node_low[slot]
                 node &= node - 1
 
 
@@ -124,24 +124,24 @@ def _add_matches(program, state, guards, past, batch, row, u, link):
     )
     opened, event = state.open[window], state.event
     scan, history = program.links[link, col.LINK_SCAN], program.links[link, col.LINK_HISTORY]
-    found = match(program, state, guards, past, batch, row, scan)
+    match_count = match(program, state, guards, past, batch, row, scan)
     width = program.histories[history, col.HISTORY_LANES] * program.histories[history, col.HISTORY_CELLS]
     oldest, newest = (
         opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE],
         opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE_END] - 1,
     )
-    for n in range(found):
+    for n in range(match_count):
         entry = past.matches[scan, n]
         first = past.first[entry]
         begin, end = max(oldest, first), min(newest, first + past.windows[entry] - 1) + 1
         row_at = past.value_at[history] + (entry - past.rows[history, col.PAST_FIRST]) * width
-        there = row_at + program.links[link, col.LINK_LANES] - first
+        lane_at = row_at + program.links[link, col.LINK_LANES] - first
         to = at - opened[col.OPEN_ORIGIN]
         add_from(
             kind,
             to + begin,
             to + end,
-            there - to,
+            lane_at - to,
             state.cursor,
             event.high,
             event.low,
@@ -173,23 +173,23 @@ def _find(program, state, guards, past, batch, row, scan):
     if program.scans[scan, col.SCAN_TERM] < program.scans[scan, col.SCAN_TERM_END]:
         return _find_ranked(program, past, row, scan, begin, end)
     code = program.code[program.scans[scan, col.SCAN_BEGIN] : program.scans[scan, col.SCAN_END]]
-    found = find_matches(code, batch, row, past.source, begin, end, past.matches[scan], past.registers)
+    match_count = find_matches(code, batch, row, past.source, begin, end, past.matches[scan], past.registers)
     if guards is not None:
         kept = 0
-        for match in range(found):
+        for match in range(match_count):
             entry = past.matches[scan, match]
             if holds(program, guards, link, past.time[entry]):
                 past.matches[scan, kept] = entry
                 kept += 1
-        found = kept
-        mark_taken(program, guards, past, scan, found)
-    return found
+        match_count = kept
+        mark_taken(program, guards, past, scan, match_count)
+    return match_count
 
 
 @inner
 def _find_ranked(program, past, row, scan, begin, end):
     """Find the events of some entries whose ranks match, by one of the terms; these are disjoint."""
-    found, matches, source = 0, past.matches[scan], past.source
+    match_count, matches, source = 0, past.matches[scan], past.source
     for term in range(program.scans[scan, col.SCAN_TERM], program.scans[scan, col.SCAN_TERM_END]):
         ranks = past.ranks[term]
         if past.shapes[term, col.LEAVES]:
@@ -197,22 +197,22 @@ def _find_ranked(program, past, row, scan, begin, end):
                 first, last = past.intervals[n, 0], past.intervals[n, 1]
                 for at in range(begin, end):
                     if first <= ranks[source[at], LEAF] < last:
-                        matches[found] = at
-                        found += 1
+                        matches[match_count] = at
+                        match_count += 1
         elif ranks[row, ASKED_NODE] >= 0:
             node, below = ranks[row, ASKED_NODE], ranks[row, ASKED_RANKS]
             for at in range(begin, end):
                 if ranks[source[at], NODE] == node and ranks[source[at], RANK] < below:
-                    matches[found] = at
-                    found += 1
-    return found
+                    matches[match_count] = at
+                    match_count += 1
+    return match_count
 
 
 @inner
-def record(program, state, past, matched, found, row, time):
+def record(program, state, past, matched, class_count, row, time):
     """Note what an event added to cells that comparisons reach back to, unless it is nothing."""
     updates, event = program.updates, state.event
-    for m in range(found):
+    for m in range(class_count):
         for h in range(program.history_ends[matched[m]], program.history_ends[matched[m] + 1]):
             lanes, cells = program.histories[h, col.HISTORY_LANES], program.histories[h, col.HISTORY_CELLS]
             begin, opened = (
@@ -229,11 +229,17 @@ def record(program, state, past, matched, found, row, time):
                     clear(-1 - u, at + c * lanes, at + c * lanes + windows, past.values.high, past.values.low)
                     continue
                 for lane in range(windows):
-                    here, there = updates[u, col.UPDATE_AT] + opened[col.OPEN_LANE] + lane, at + c * lanes + lane
-                    past.values.high[there] = event.high[here]
-                    past.values.low[there] = event.low[here]
+                    event_slot, value_slot = (
+                        updates[u, col.UPDATE_AT] + opened[col.OPEN_LANE] + lane,
+                        at + c * lanes + lane,
+                    )
+                    past.values.high[value_slot] = event.high[event_slot]
+                    past.values.low[value_slot] = event.low[event_slot]
                     some |= updates[u, col.UPDATE_KIND] != EXTREME and is_some(
-                        updates[u, col.UPDATE_KIND], event.high[here], event.low[here], event.number[here]
+                        updates[u, col.UPDATE_KIND],
+                        event.high[event_slot],
+                        event.low[event_slot],
+                        event.number[event_slot],
                     )
             if some:
                 past.time[entry], past.source[entry] = time, row
@@ -294,13 +300,15 @@ def _add_up(program, past, feed, source):
     past.node_window[past.window_at[tree] + base] = 0
     high, low, number = past.nodes.high, past.nodes.low, past.nodes.number
     for node in range(1, size + 1):
-        here, above = first + node, node + (node & -node)
+        slot, above = first + node, node + (node & -node)
         if above <= size:
-            there = first + above
+            slot_above = first + above
             if kind == EXACT:
-                high[there], low[there] = add_exact(high[there], low[there], high[here], low[here])
+                high[slot_above], low[slot_above] = add_exact(high[slot_above], low[slot_above], high[slot], low[slot])
             else:
-                number[there], low[there] = add_scaled(number[there], low[there], number[here], low[here])
+                number[slot_above], low[slot_above] = add_scaled(
+                    number[slot_above], low[slot_above], number[slot], low[slot]
+                )
 
 
 @inner
@@ -331,14 +339,14 @@ def _insert(program, past, h, feed, entry, alone):
         more_high, more_low, more_number = past.values.high[values], past.values.low[values], past.values.number[values]
         node = past.ranks[term, source, RANK] + 1
         while node <= size:
-            there = first + node
+            slot = first + node
             if kind == EXACT:
-                high[there], low[there] = add_exact(high[there], low[there], more_high, more_low)
-            elif alone and number[there] == 0.0:
+                high[slot], low[slot] = add_exact(high[slot], low[slot], more_high, more_low)
+            elif alone and number[slot] == 0.0:
                 # Foreseen by the processor, which goes on to the next event while it waits for this node.
-                number[there], low[there] = more_number, more_low
+                number[slot], low[slot] = more_number, more_low
             else:
-                number[there], low[there] = add_scaled(number[there], low[there], more_number, more_low)
+                number[slot], low[slot] = add_scaled(number[slot], low[slot], more_number, more_low)
             node = size + 1 if alone else node + (node & -node)
         return
     for lane in range(past.windows[entry]):
@@ -348,12 +356,12 @@ def _insert(program, past, h, feed, entry, alone):
         more_number = past.values.number[values + lane]
         node = past.ranks[term, source, RANK] + 1
         while node <= size:
-            there = first + node * lanes
-            if node_window[tags + there] < index:
-                node_window[tags + there] = index
-                high[there], low[there] = more_high, more_low
-            elif node_window[tags + there] > index:
+            slot = first + node * lanes
+            if node_window[tags + slot] < index:
+                node_window[tags + slot] = index
+                high[slot], low[slot] = more_high, more_low
+            elif node_window[tags + slot] > index:
                 pass  # trees made again are fed history by history, so not by time: the window has ended
             else:
-                add_one(kind, there, high, low, number, more_high, more_low, more_number)
+                add_one(kind, slot, high, low, number, more_high, more_low, more_number)
             node += node & -node

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.udfs.jit.compiled import as_index, inner
-from sparkext.udfs.kernels.forms import clear, clear_cells, number_of_windows
 from sparkext.udfs.kernels.pane_products import begin_panes, turn_panes
+from sparkext.udfs.kernels.space_lanes import clear, clear_cells, number_of_windows
 from sparkext.udfs.kernels.written_windows import write_window
 from sparkext.udfs.tables import columns as col
 

@@ -7,7 +7,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import LIMIT_HIGH, add_exact, add_scaled, is_before
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add_product, is_some
 from sparkext.udfs.jit.compiled import inner
-from sparkext.udfs.kernels.forms import clear
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
@@ -24,11 +24,11 @@ def keep_column(totals, panes, e, rows, to):
     )
     blank_high, blank_low = (NO_HIGH, NO_LOW) if kind == EXTREME else (np.int64(0), np.int64(0))
     left = np.int64(0)
-    for there in range(to, to + rows):
-        to_high[there], to_low[there] = high[there + by], low[there + by]
-        high[there + by], low[there + by] = blank_high, blank_low
-        if there - to != unit:
-            left |= (to_high[there] ^ blank_high) | (to_low[there] ^ blank_low)
+    for slot in range(to, to + rows):
+        to_high[slot], to_low[slot] = high[slot + by], low[slot + by]
+        high[slot + by], low[slot + by] = blank_high, blank_low
+        if slot - to != unit:
+            left |= (to_high[slot] ^ blank_high) | (to_low[slot] ^ blank_low)
     if unit >= 0:
         at = to + unit
         if kind == NUMBER and to_low[at] == 0 and abs(to_number[at]) < HUGE:
@@ -132,16 +132,16 @@ def _multiply(panes, cursor, p, pane, i):
         cursor[col.CURSOR_WIDE] = 1  # once more, in two words
         some = False
     for row in range(rows if some else 0):
-        there, of = product + i * rows + row, sums + row
+        slot, of = product + i * rows + row, sums + row
         if kind == EXACT and not cursor[col.CURSOR_WIDE]:
-            low[there] += low[of]
-            cursor[col.CURSOR_WIDE] |= low[there] >= NARROW
+            low[slot] += low[of]
+            cursor[col.CURSOR_WIDE] |= low[slot] >= NARROW
         elif kind == EXACT:
-            high[there], low[there] = add_exact(high[there], low[there], high[of], low[of])
-        elif kind == NUMBER and not cursor[col.CURSOR_SCALED] and abs(number[there] + number[of]) < HUGE:
-            number[there] += number[of]
+            high[slot], low[slot] = add_exact(high[slot], low[slot], high[of], low[of])
+        elif kind == NUMBER and not cursor[col.CURSOR_SCALED] and abs(number[slot] + number[of]) < HUGE:
+            number[slot] += number[of]
         elif kind == NUMBER:
-            number[there], low[there] = add_scaled(number[there], low[there], number[of], low[of])
-            cursor[col.CURSOR_SCALED] |= low[there] != 0 or not abs(number[there]) < HUGE
-        elif is_before(high[of], low[of], high[there], low[there]):
-            high[there], low[there] = high[of], low[of]
+            number[slot], low[slot] = add_scaled(number[slot], low[slot], number[of], low[of])
+            cursor[col.CURSOR_SCALED] |= low[slot] != 0 or not abs(number[slot]) < HUGE
+        elif is_before(high[of], low[of], high[slot], low[slot]):
+            high[slot], low[slot] = high[of], low[of]

@@ -9,8 +9,8 @@ once, and a window once, however many windows are open. Where several windows ho
 from __future__ import annotations
 
 from sparkext.udfs.jit.compiled import inlined, inner
-from sparkext.udfs.kernels.forms import clear_cells, set_units
 from sparkext.udfs.kernels.pane_matrices import evaluate_front, keep_column
+from sparkext.udfs.kernels.space_lanes import clear_cells, set_units
 from sparkext.udfs.kernels.written_windows import write_windows
 from sparkext.udfs.tables import columns as col
 

@@ -13,44 +13,44 @@ from sparkext.udfs.tables import columns as col
 
 
 @inlined
-def is_due(regions, matched, found):
+def is_due(regions, matched, class_count):
     """Whether an event changes a base or reads what is evaluated."""
     due = False
-    for m in range(found):
+    for m in range(class_count):
         due |= regions.due[matched[m]] != 0
     return due
 
 
 @inner
-def make_ready(program, state, regions, matched, found):
+def make_ready(program, state, regions, matched, class_count):
     """Rebase regions whose base an event is about to change, and make the views that it reads."""
     now = regions.now
-    for m in range(found):
+    for m in range(class_count):
         for n in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
             region = regions.moves[n]
             if now[region, col.REGION_DIRTY]:
                 rebase(program, state, regions, region)
             now[region, col.REGION_MOVED] = 1
             regions.unsettled[0] = 1
-    for m in range(found):
+    for m in range(class_count):
         begin, end = regions.view_ends[matched[m]], regions.view_ends[matched[m] + 1]
         evaluate_forms(state, regions, regions.views, begin, end, VIEWS)
 
 
 @inlined
-def feed(regions, matched, found, alone):
+def feed(regions, matched, class_count, alone):
     """Note that an event adds to forms; returns whether it may add to totals at once."""
     now = regions.now
-    for m in range(found):
+    for m in range(class_count):
         for n in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
             alone &= now[regions.feeds[n], col.REGION_MOVED] == 0
     if alone and regions.unsettled[0]:
-        for m in range(found):
+        for m in range(class_count):
             for n in range(regions.move_ends[matched[m]], regions.move_ends[matched[m] + 1]):
                 now[regions.moves[n], col.REGION_MOVED] = 0
                 now[regions.moves[n], col.REGION_CHANGES] += 1
         regions.unsettled[0] = 0
-    for m in range(found):
+    for m in range(class_count):
         for n in range(regions.feed_ends[matched[m]], regions.feed_ends[matched[m] + 1]):
             region = regions.feeds[n]
             if alone:

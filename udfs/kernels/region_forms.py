@@ -7,7 +7,7 @@ import numpy as np
 from sparkext.udfs.arithmetic.numbers import is_before
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, add, add_product, is_some
 from sparkext.udfs.jit.compiled import as_index, inner
-from sparkext.udfs.kernels.forms import clear, clear_cells, number_of_windows, set_units
+from sparkext.udfs.kernels.space_lanes import clear, clear_cells, number_of_windows, set_units
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
@@ -99,8 +99,8 @@ def evaluate_forms(state, regions, numbers, first, last, mode):
         begin, end = at + lane_begin, at + lane_end
         if mode == VIEWS and not regions.now[evaluations[e, col.EVALUATED_REGION], col.REGION_DIRTY]:
             by = as_index(evaluations[e, col.EVALUATED_VIEW]) - at
-            for there in range(begin, end):
-                high[there + by], low[there + by] = high[there], low[there]
+            for slot in range(begin, end):
+                high[slot + by], low[slot + by] = high[slot], low[slot]
             continue
         while True:
             clear(kind, begin, end, event_high, event_low)
@@ -116,9 +116,9 @@ def evaluate_forms(state, regions, numbers, first, last, mode):
                     # The sums as doubles, which wait where the high words will be, tell whether one word holds them.
                     count = of_low[form]
                     if constant:
-                        for there in range(begin, end):
-                            event_number[there] += np.float64(count)
-                            event_low[there] += count
+                        for slot in range(begin, end):
+                            event_number[slot] += np.float64(count)
+                            event_low[slot] += count
                     elif count != 0:
                         for lane in range(lane_begin, lane_end):
                             event_number[at + lane] += np.float64(count) * np.float64(low[base + lane])
@@ -126,8 +126,8 @@ def evaluate_forms(state, regions, numbers, first, last, mode):
                 elif kind == NUMBER and not cursor[col.CURSOR_SCALED]:
                     factor = of_number[form]
                     if constant:
-                        for there in range(begin, end):
-                            event_number[there] += factor
+                        for slot in range(begin, end):
+                            event_number[slot] += factor
                     elif factor != 0.0:
                         for lane in range(lane_begin, lane_end):
                             event_number[at + lane] += factor * number[base + lane]
@@ -164,8 +164,8 @@ def evaluate_forms(state, regions, numbers, first, last, mode):
             if kind == EXTREME or wide:
                 break
             largest = 0.0
-            for there in range(begin, end):
-                largest = max(largest, abs(event_number[there]))
+            for slot in range(begin, end):
+                largest = max(largest, abs(event_number[slot]))
             if kind == NUMBER:
                 cursor[col.CURSOR_SCALED] |= largest >= HUGE
                 break
@@ -177,12 +177,12 @@ def evaluate_forms(state, regions, numbers, first, last, mode):
             add(kind, begin, end, cursor, later_high, later_low, later_number, event_high, event_low, event_number)
         elif mode == VIEWS:
             by = as_index(evaluations[e, col.EVALUATED_VIEW]) - at
-            for there in range(begin, end):
-                high[there + by], low[there + by] = event_high[there], event_low[there]
+            for slot in range(begin, end):
+                high[slot + by], low[slot + by] = event_high[slot], event_low[slot]
     # A total may be in the base of others: all are evaluated before any changes.
     for n in range(as_index(first), as_index(last if mode == TOTALS else first)):
         at, window = evaluations[numbers[n], 2], evaluations[numbers[n], 1]
-        for there in range(
+        for slot in range(
             as_index(at + opened[window, col.OPEN_LANE]), as_index(at + opened[window, col.OPEN_LANE_END])
         ):
-            high[there], low[there] = event_high[there], event_low[there]
+            high[slot], low[slot] = event_high[slot], event_low[slot]

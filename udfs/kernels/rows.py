@@ -32,9 +32,9 @@ def new_row(blank_row, cursor, output, bank, index, combine):
         slot = (eight * _FACTORS[0] + as_index(group * 64 + bank) * _FACTORS[1]) << as_index(3)
         slot = (slot | nth) & mask
         while output.table[slot] >= 0:
-            other = output.table[slot]
-            if output.window[other] == index and output.group[other] == group and output.bank[other] == bank:
-                return other
+            written = output.table[slot]
+            if output.window[written] == index and output.group[written] == group and output.bank[written] == bank:
+                return written
             slot = (slot + as_index(1)) & mask
         output.table[slot] = row
     output.group[row] = group

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled, is_before, multiply_exact, scaled
 from sparkext.udfs.arithmetic.totals import is_some, write
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
-from sparkext.udfs.kernels.forms import clear
 from sparkext.udfs.kernels.guard_buckets import holds
 from sparkext.udfs.kernels.rows import new_row
+from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
@@ -46,22 +46,22 @@ def write_window(program, state, guards, output, w, index, lane, combine):
 def _has_trend(program, totals, guards, begin, end, lane, lanes):
     """Whether some count among slots ``begin``..``end`` is not zero in a lane."""
     slots = program.slots
-    found = False
+    has_trend = False
     for slot in range(begin, end):
         kind = slots[slot, col.SLOT_KIND]
         for source in range(as_index(slots[slot, col.SLOT_SOURCES]), as_index(slots[slot, col.SLOT_SOURCES_END])):
             at = as_index(program.slot_sources[source]) + lane
-            found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
-            found |= kind == NUMBER and totals.number[at] != 0.0
+            has_trend |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
+            has_trend |= kind == NUMBER and totals.number[at] != 0.0
         if guards is not None:
             for link in range(slots[slot, col.SLOT_LINKS], slots[slot, col.SLOT_LINKS_END]):
                 store = program.links[link, col.LINK_STORE]
                 for bucket in range(guards.buckets[store]):
                     at = as_index(program.stores[store, col.STORE_AT] + bucket * lanes) + lane
                     if holds(program, guards, link, guards.bucket_times[store, bucket]):
-                        found |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
-                        found |= kind == NUMBER and totals.number[at] != 0.0
-        if found:
+                        has_trend |= kind == EXACT and (totals.high[at] | totals.low[at]) != 0
+                        has_trend |= kind == NUMBER and totals.number[at] != 0.0
+        if has_trend:
             return True
     return False
 

@@ -76,16 +76,16 @@ class Building:
         for number, users in enumerate(self._users):
             if not users:
                 continue
-            mine = [root for root in users if root.step == number]
+            starting = [root for root in users if root.step == number]
             if number in self._needed:
-                found = self._all(number, self._blocks(number, built, moments, batch, None), moments)
-                built[number] = found
-                is_first = found[0] < end
-                blocks = iter([found if is_first.all() else [rows[is_first] for rows in found]])
+                matches = self._all(number, self._blocks(number, built, moments, batch, None), moments)
+                built[number] = matches
+                is_first = matches[0] < end
+                blocks = iter([matches if is_first.all() else [rows[is_first] for rows in matches]])
             else:
                 blocks = self._blocks(number, built, moments, batch, end)
-            for block in blocks if mine else ():
-                for root in mine:
+            for block in blocks if starting else ():
+                for root in starting:
                     self._add(root, block, moments, batch, totals[root.bank])
 
     def _blocks(
@@ -117,22 +117,22 @@ class Building:
                 parts = [_together(parts)]
                 self._check(number, parts[0], moments)
                 looked = 2 * count
-        found = _together(parts)
+        matches = _together(parts)
         if count > self._most:
-            self._check(number, found, moments)
-        return found
+            self._check(number, matches, moments)
+        return matches
 
-    def _check(self, number: int, found: PartialMatches, moments: Moments) -> None:
+    def _check(self, number: int, matches: PartialMatches, moments: Moments) -> None:
         """Look whether there are too many partial matches in a window of a query; single events are none."""
         if self._steps[number].children is None:
             return
         for root in dict.fromkeys(self._users[number]):
-            key, window, count = most_in_a_window(root.window, found, moments)
+            key, window, count = most_in_a_window(root.window, matches, moments)
             if count > self._most:
                 raise TooManyMatchesError(root.bank, key, window)
 
-    def _add(self, root: MatchRoot, found: PartialMatches, moments: Moments, batch: Batch, totals: Totals) -> None:
-        totals.add(root, found, moments, batch)
+    def _add(self, root: MatchRoot, matches: PartialMatches, moments: Moments, batch: Batch, totals: Totals) -> None:
+        totals.add(root, matches, moments, batch)
         is_joined = self._steps[root.step].children is not None
         if is_joined and len(totals.matches) and totals.matches.max() > self._most:
             at = int(totals.matches.argmax())
@@ -147,26 +147,26 @@ def longest(roots: Collection[MatchRoot]) -> int | None:
     )
 
 
-def most_in_a_window(window: Window | None, found: PartialMatches, moments: Moments) -> tuple[int, int, int]:
+def most_in_a_window(window: Window | None, matches: PartialMatches, moments: Moments) -> tuple[int, int, int]:
     """The key and window that hold most partial matches, and how many."""
-    earliest, counts = moments.windows_of(window, found[0], found[-1])
-    keys = moments.keys[found[0]]
+    earliest, counts = moments.windows_of(window, matches[0], matches[-1])
+    keys = moments.keys[matches[0]]
     held = counts > 0
     keys, begins, ends = keys[held], earliest[held], (earliest + counts)[held]
     if not len(keys):
         return 0, 0, 0
-    both, windows = np.append(keys, keys), np.append(begins, ends)
+    all_keys, windows = np.append(keys, keys), np.append(begins, ends)
     changes = np.append(np.ones(len(keys), np.int64), np.full(len(keys), -1))
-    order = np.lexsort((changes, windows, both))
+    order = np.lexsort((changes, windows, all_keys))
     open_then = np.cumsum(changes[order])
     at = int(open_then.argmax())
-    return int(both[order][at]), int(windows[order][at]), int(open_then[at])
+    return int(all_keys[order][at]), int(windows[order][at]), int(open_then[at])
 
 
-def _before(found: PartialMatches, end: int) -> PartialMatches:
+def _before(matches: PartialMatches, end: int) -> PartialMatches:
     """The partial matches whose first events are before a row."""
-    is_before = found[0] < end
-    return [rows[is_before] for rows in found]
+    is_before = matches[0] < end
+    return [rows[is_before] for rows in matches]
 
 
 def _together(parts: list[PartialMatches]) -> PartialMatches:

@@ -46,19 +46,19 @@ def joined(
     counts = np.maximum(ends - begins, 0)
     for lefts, numbers in numbered(counts, BLOCK):
         rights = begins[lefts] + numbers
-        found: PartialMatches = [lefts] * len(step.classes)
+        rows_by_step: PartialMatches = [lefts] * len(step.classes)
         for index, rows in zip(of_left, left, strict=True):
-            found[index] = rows[lefts]
+            rows_by_step[index] = rows[lefts]
         for index, rows in zip(of_right, right, strict=True):
-            found[index] = rows[rights]
+            rows_by_step[index] = rows[rights]
         if len(of_right) > 1 or (first and after is not None):
-            found = _in_order(found, moments, until)
-        yield found
+            rows_by_step = _in_order(rows_by_step, moments, until)
+        yield rows_by_step
 
 
-def _in_order(found: PartialMatches, moments: Moments, until: Ints) -> PartialMatches:
+def _in_order(matches: PartialMatches, moments: Moments, until: Ints) -> PartialMatches:
     """Those whose events are in order of time and near each other."""
-    holds = found[-1] < until[found[0]]
-    for one, other in pairwise(found):
-        holds &= other >= moments.end[one]
-    return [rows[holds] for rows in found]
+    holds = matches[-1] < until[matches[0]]
+    for earlier, later in pairwise(matches):
+        holds &= later >= moments.end[earlier]
+    return [rows[holds] for rows in matches]

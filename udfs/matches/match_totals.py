@@ -42,35 +42,40 @@ class Totals:
 
     def copy(self) -> Totals:
         """The same totals; what is added to one is not added to the other."""
-        other = object.__new__(Totals)
-        other._arithmetic = self._arithmetic
-        other.keys, other.windows, other.matches = self.keys, self.windows, self.matches
-        other.values = dict(self.values)
-        return other
+        copied = object.__new__(Totals)
+        copied._arithmetic = self._arithmetic
+        copied.keys, copied.windows, copied.matches = self.keys, self.windows, self.matches
+        copied.values = dict(self.values)
+        return copied
 
-    def add(self, root: MatchRoot, found: PartialMatches, moments: Moments, batch: Batch) -> None:
+    def add(self, root: MatchRoot, rows_of_matches: PartialMatches, moments: Moments, batch: Batch) -> None:
         """Add matches.
 
         Args:
             root: What they are matches of, and what they add to.
-            found: The matches, by rows.
+            rows_of_matches: The matches, by rows.
             moments: Of the rows.
             batch: The rows.
         """
-        earliest, counts = moments.windows_of(root.window, found[0], found[-1])
+        earliest, counts = moments.windows_of(root.window, rows_of_matches[0], rows_of_matches[-1])
         for matches, windows in _with_windows(earliest, counts):
-            keys = moments.keys[found[0][matches]]
+            keys = moments.keys[rows_of_matches[0][matches]]
             if not _are_sorted(keys, windows):
                 order = np.lexsort((windows, keys))
                 keys, windows, matches = keys[order], windows[order], matches[order]
             begins = _begins(keys, windows)
             values = {
-                one.field: added_up(
-                    self._arithmetic[one.field],
-                    _contributed(one, self._arithmetic[one.field], [rows[matches] for rows in found], batch),
-                    begins * (1 if one.positions is None else max(1, len(one.positions))),
+                contribution.field: added_up(
+                    self._arithmetic[contribution.field],
+                    _contributed(
+                        contribution,
+                        self._arithmetic[contribution.field],
+                        [rows[matches] for rows in rows_of_matches],
+                        batch,
+                    ),
+                    begins * (1 if contribution.positions is None else max(1, len(contribution.positions))),
                 )
-                for one in root.added
+                for contribution in root.added
             }
             self._merge(keys[begins], windows[begins], np.diff(begins, append=len(keys)), values)
 
@@ -82,8 +87,8 @@ class Totals:
         self.keys, self.windows = keys[order][begins], windows[order][begins]
         self.matches = np.add.reduceat(np.append(self.matches, matches)[order], begins)
         for number, arithmetic in self._arithmetic.items():
-            both = (np.append(old, new) for old, new in zip(self.values[number], values[number], strict=True))
-            high, low, numbers = both
+            old_and_new = (np.append(old, new) for old, new in zip(self.values[number], values[number], strict=True))
+            high, low, numbers = old_and_new
             is_number = arithmetic is Arithmetic.NUMBER
             held = FieldValues(high[order], low if is_number else low[order], numbers[order] if is_number else numbers)
             self.values[number] = added_up(arithmetic, held, begins)
@@ -109,8 +114,8 @@ def _where(values: dict[int, FieldValues], is_taken: np.ndarray) -> dict[int, Fi
 
 
 def _are_sorted(keys: Ints, windows: Ints) -> bool:
-    later, same = keys[1:] > keys[:-1], keys[1:] == keys[:-1]
-    return bool((later | (same & (windows[1:] >= windows[:-1]))).all())
+    later, is_same_key = keys[1:] > keys[:-1], keys[1:] == keys[:-1]
+    return bool((later | (is_same_key & (windows[1:] >= windows[:-1]))).all())
 
 
 def _begins(keys: Ints, windows: Ints) -> Ints:
@@ -129,16 +134,18 @@ def _with_windows(earliest: Ints, counts: Ints) -> Iterator[tuple[Ints, Ints]]:
         yield matches, earliest[matches] + numbers
 
 
-def _contributed(added: MatchContribution, arithmetic: Arithmetic, found: PartialMatches, batch: Batch) -> FieldValues:
+def _contributed(
+    added: MatchContribution, arithmetic: Arithmetic, rows_of_matches: PartialMatches, batch: Batch
+) -> FieldValues:
     """What each match adds to a field: for each of the events that do, or once. Shape (matches · events,)."""
     if added.positions is None:
-        return _counted(np.ones(len(found[0]), np.int64), arithmetic)
+        return _counted(np.ones(len(rows_of_matches[0]), np.int64), arithmetic)
     if not added.positions:
-        nothing = np.zeros(len(found[0]), np.int64)
+        nothing = np.zeros(len(rows_of_matches[0]), np.int64)
         if arithmetic is Arithmetic.EXTREME:
             return FieldValues(nothing + NO_KEY[0], nothing + NO_KEY[1])
         return _counted(nothing, arithmetic)
-    rows = np.stack([found[position] for position in added.positions], axis=1).ravel()
+    rows = np.stack([rows_of_matches[position] for position in added.positions], axis=1).ravel()
     if added.column is None:
         return _counted(np.ones(len(rows), np.int64), arithmetic)
     is_value = batch.valid[added.column, rows] != 0

@@ -63,18 +63,18 @@ class Moments:
         stride = span + within + 1
         if (int(self.keys[-1]) - first + 1) * stride < _MOST:
             points = (self.keys - first) * stride + since_first.view(np.int64)
-            found = np.searchsorted(points, points - within, "right"), np.searchsorted(points, points + within, "left")
-            return found[0].astype(np.int64), found[1].astype(np.int64)
+            bounds = np.searchsorted(points, points - within, "right"), np.searchsorted(points, points + within, "left")
+            return bounds[0].astype(np.int64), bounds[1].astype(np.int64)
         since, until = self._key_begin.copy(), self._key_end.copy()
         length = np.uint64(within)
         for begin in np.unique(self._key_begin):
             rows = slice(int(begin), int(self._key_end[begin]))
-            mine = since_first[rows]
-            later = mine + length
-            ends = np.searchsorted(mine, later, "left")
-            until[rows] = begin + np.where(later < mine, len(mine), ends)
-            begins = np.searchsorted(mine, mine - length, "right")
-            since[rows] = begin + np.where(mine < length, 0, begins)
+            offsets = since_first[rows]
+            later = offsets + length
+            ends = np.searchsorted(offsets, later, "left")
+            until[rows] = begin + np.where(later < offsets, len(offsets), ends)
+            begins = np.searchsorted(offsets, offsets - length, "right")
+            since[rows] = begin + np.where(offsets < length, 0, begins)
         return since, until
 
 

@@ -22,8 +22,8 @@ def numbered(counts: Ints, most: int) -> Iterator[tuple[Ints, Ints]]:
     ends = np.cumsum(counts)
     at = 0
     while at < len(counts):
-        done = int(ends[at - 1]) if at else 0
-        until = max(at + 1, int(np.searchsorted(ends, done + most, "right")))
+        before = int(ends[at - 1]) if at else 0
+        until = max(at + 1, int(np.searchsorted(ends, before + most, "right")))
         some = counts[at:until]
         elements = np.repeat(np.arange(at, until), some)
         if len(elements):

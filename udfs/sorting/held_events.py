@@ -19,12 +19,12 @@ class KeyColumn:
     """A column of keys, as numbers of its distinct values.
 
     Attributes:
-        known: The distinct values, of which the first has number 1; None before there is any. NULL is number 0.
+        distinct: The different values, of which the first has number 1; None before there is any. NULL is number 0.
         codes: Numbers of the rows, in pieces.
     """
 
     def __init__(self) -> None:
-        self.known: pa.Array | None = None
+        self.distinct: pa.Array | None = None
         self.codes: list[Codes] = []
 
     def add(self, column: pa.Array) -> None:
@@ -40,7 +40,7 @@ class KeyColumn:
     @property
     def nbytes(self) -> int:
         """Size of the distinct values."""
-        return 0 if self.known is None else self.known.nbytes
+        return 0 if self.distinct is None else self.distinct.nbytes
 
     def _numbers(self, column: pa.Array) -> Codes:
         is_value = has_values(column)
@@ -48,12 +48,12 @@ class KeyColumn:
             of_values = self._numbers(column.dictionary)
             indexes = as_numbers(column.indices, np.int32)
             return _of_values(of_values[np.where(is_value, indexes, 0)] if len(of_values) else indexes, is_value)
-        if self.known is None:
-            self.known = column.slice(0, 0)
+        if self.distinct is None:
+            self.distinct = column.slice(0, 0)
         # Values that are known come first, each of which has then the number that it had.
-        encoded = pa.concat_arrays([self.known, column]).dictionary_encode()
-        indexes = as_numbers(encoded.indices, np.int32)[len(self.known) :]
-        self.known = encoded.dictionary
+        encoded = pa.concat_arrays([self.distinct, column]).dictionary_encode()
+        indexes = as_numbers(encoded.indices, np.int32)[len(self.distinct) :]
+        self.distinct = encoded.dictionary
         return _of_values(indexes + np.int32(1), is_value)
 
 
@@ -114,8 +114,8 @@ class HeldEvents:
     def _digits(self, by_value: bool) -> Iterator[Digit]:
         for key in self._keys:
             codes = key.all_codes()
-            if by_value and key.known is not None:
-                codes = np.append(np.int32(0), ranks_of(key.known) + np.int32(1))[codes]
+            if by_value and key.distinct is not None:
+                codes = np.append(np.int32(0), ranks_of(key.distinct) + np.int32(1))[codes]
             yield digit(codes)
         if self._layout.chunk is not None:
             yield digit(as_int64(self._column(self._layout.keys - 1)))
@@ -134,7 +134,7 @@ class HeldEvents:
         columns: list[pa.Array] = []
         for key in self._keys:
             codes = key.all_codes()[order]
-            columns.append(_encoded(codes, key.known))
+            columns.append(_encoded(codes, key.distinct))
         columns += [self._column(self._key_count + number).take(indexes) for number in range(len(self._others))]
         return pa.RecordBatch.from_arrays(columns, self._schema.names)
 
@@ -151,11 +151,11 @@ class HeldEvents:
         return pieces[0]
 
 
-def _encoded(codes: Codes, known: pa.Array) -> pa.DictionaryArray:
+def _encoded(codes: Codes, values: pa.Array) -> pa.DictionaryArray:
     """Values by their numbers."""
     is_value = codes != 0
     indexes = as_arrow(codes - np.int32(1), None if is_value.all() else is_value)
-    return pa.DictionaryArray.from_arrays(indexes, known, safe=False)
+    return pa.DictionaryArray.from_arrays(indexes, values, safe=False)
 
 
 def with_own_keys(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -165,8 +165,8 @@ def with_own_keys(batch: pa.RecordBatch) -> pa.RecordBatch:
         if pa.types.is_dictionary(column.type):
             is_value = has_values(column)
             indexes = as_numbers(column.indices, np.int32)
-            used, mine = np.unique(indexes[is_value], return_inverse=True)
+            used, numbers = np.unique(indexes[is_value], return_inverse=True)
             codes = np.zeros(len(column), np.int32)
-            codes[is_value] = mine + 1
+            codes[is_value] = numbers + 1
             columns[number] = _encoded(codes, column.dictionary.take(as_arrow(used)))
     return pa.RecordBatch.from_arrays(columns, batch.schema.names)

@@ -58,7 +58,10 @@ def digits_of(column: pa.Array) -> list[Digit]:
     """
     is_value = has_values(column)
     if pa.types.is_struct(column.type):
-        return [digit(is_value.view(np.uint8)), *(one for field in column.flatten() for one in digits_of(field))]
+        return [
+            digit(is_value.view(np.uint8)),
+            *(digit_of_field for field in column.flatten() for digit_of_field in digits_of(field)),
+        ]
     if _is_list(column.type):
         return [digit(_list_ranks(column))]
     if _has_any_length(column.type):
@@ -79,10 +82,10 @@ def moments(column: pa.Array) -> NDArray[np.bool_]:
     """
     if not (pa.types.is_struct(column.type) or _is_list(column.type)):
         return changes(column)
-    found = np.zeros(len(column), np.bool_)
-    for one in digits_of(column):
-        found[1:] |= one.values[1:] != one.values[:-1]
-    return found
+    is_later = np.zeros(len(column), np.bool_)
+    for digit in digits_of(column):
+        is_later[1:] |= digit.values[1:] != digit.values[:-1]
+    return is_later
 
 
 def _list_ranks(column: pa.Array) -> Ints:
@@ -94,16 +97,16 @@ def _list_ranks(column: pa.Array) -> Ints:
     bounds = zip((ends - lengths).tolist(), ends.tolist(), has_values(column).tolist(), strict=True)
     lists = [tuple(of_elements[begin:end]) if is_value else None for begin, end, is_value in bounds]
     ranks: dict[tuple[int, ...] | None, int] = {None: 0}
-    ranks |= {value: rank for rank, value in enumerate(sorted({one for one in lists if one is not None}), 1)}
-    return np.array([ranks[one] for one in lists], np.int64)
+    ranks |= {value: rank for rank, value in enumerate(sorted({key for key in lists if key is not None}), 1)}
+    return np.array([ranks[key] for key in lists], np.int64)
 
 
 def _ranks(digits: Sequence[Digit], rows: int) -> Ints:
     """Where rows are in their order, from 0 on; equal rows have one rank. Shape (rows,)."""
     order = row_order(digits, rows)
     is_new = np.zeros(rows, np.bool_)
-    for one in digits:
-        in_order = one.values[order]
+    for digit in digits:
+        in_order = digit.values[order]
         is_new[1:] |= in_order[1:] != in_order[:-1]
     ranks = np.empty(rows, np.int64)
     ranks[order] = np.cumsum(is_new)
@@ -124,9 +127,9 @@ def row_order(digits: Iterable[Digit], rows: int) -> Ints:
         digits: What they are ordered by, the most significant first.
         rows: How many there are.
     """
-    left = [one for one in digits if one.bits]
+    left = [digit for digit in digits if digit.bits]
     most = max(rows - 1, 0).bit_length()
-    while sum(one.bits for one in left) > _WORD:
+    while sum(digit.bits for digit in left) > _WORD:
         widest = max(range(len(left)), key=lambda at: left[at].bits)
         if left[widest].bits > most:
             left[widest] = _ranked(left[widest].values)
@@ -142,9 +145,9 @@ def row_order(digits: Iterable[Digit], rows: int) -> Ints:
 def _packed(digits: Sequence[Digit]) -> Words:
     """Words of the digits, which are of no more bits than a word has."""
     words = np.zeros(len(digits[0].values), np.uint64)
-    for one in digits:
-        words <<= np.uint64(one.bits % _WORD)
-        words |= one.values
+    for digit in digits:
+        words <<= np.uint64(digit.bits % _WORD)
+        words |= digit.values
     return words
 
 
@@ -154,9 +157,9 @@ def _ranked(words: Words | NDArray[np.uint32]) -> Digit:
     in_order = words[order]
     ranks = np.zeros(len(words), np.uint64)
     np.cumsum(in_order[1:] != in_order[:-1], out=ranks[1:])
-    found = np.empty(len(words), np.uint64)
-    found[order] = ranks
-    return Digit(found, int(ranks[-1]).bit_length())
+    numbered = np.empty(len(words), np.uint64)
+    numbered[order] = ranks
+    return Digit(numbered, int(ranks[-1]).bit_length())
 
 
 def _is_list(kind: pa.DataType) -> bool:

@@ -107,14 +107,14 @@ def merged(layout: Layout, orders: Sequence[int], runs: Sequence[SortedRun]) -> 
 
 def _merged(layout: Layout, orders: Sequence[int], runs: Sequence[SortedRun]) -> Iterator[pa.RecordBatch]:
     """As `merged`. Of each run that goes on a row is in memory; what is not after any such row can be written out."""
-    rest: pa.RecordBatch | None = None
+    left_over: pa.RecordBatch | None = None
     of_rest: Ints = np.zeros(0, np.int64)
     is_over = np.zeros(len(runs), np.bool_)
     typical = 0
     while True:
         held, run_of = HeldEvents(layout, orders), [of_rest]
-        if rest is not None:
-            held.add(rest)
+        if left_over is not None:
+            held.add(left_over)
         waiting = np.bincount(of_rest, minlength=len(runs))
         for number in np.flatnonzero(~is_over & (2 * waiting <= typical)).tolist():
             batch = runs[number].read()
@@ -132,5 +132,5 @@ def _merged(layout: Layout, orders: Sequence[int], runs: Sequence[SortedRun]) ->
         last[in_order] = np.arange(len(order))
         end = len(order) if is_over.all() else int(last[~is_over].min()) + 1
         yield held.take(order[:end])
-        rest = with_own_keys(held.take(order[end:])) if end < len(order) else None
+        left_over = with_own_keys(held.take(order[end:])) if end < len(order) else None
         of_rest = in_order[end:]

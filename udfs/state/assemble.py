@@ -27,10 +27,10 @@ def assemble(plan: KernelPlan) -> Program:
     updates: list[list[int]] = []
     sources: list[int] = []
     in_order = ordered_updates(plan)
-    for one in in_order:
-        updates.append([*_update(plan.cells, one, offsets, len(sources), links), cuts.target(one.number)])
-        sources += (offsets[source] for source in one.cell.sources)
-    update_ends = np.searchsorted([one.part for one in in_order], np.arange(number_of_parts(plan) + 1))
+    for update in in_order:
+        updates.append([*_update(plan.cells, update, offsets, len(sources), links), cuts.target(update.number)])
+        sources += (offsets[source] for source in update.cell.sources)
+    update_ends = np.searchsorted([update.part for update in in_order], np.arange(number_of_parts(plan) + 1))
 
     indexes, words, _ = field_indexes(plan.fields)
     banks: list[list[int]] = []
@@ -49,9 +49,9 @@ def assemble(plan: KernelPlan) -> Program:
         bank_ends.append(len(banks))
 
     blank_row = np.zeros(words, np.int64)
-    for field, there in zip(plan.fields, indexes, strict=True):
+    for field, indexes_of_field in zip(plan.fields, indexes, strict=True):
         if field.arithmetic is Arithmetic.EXTREME:
-            blank_row[there.word : there.word + 2] = NO_KEY
+            blank_row[indexes_of_field.word : indexes_of_field.word + 2] = NO_KEY
     guard_states, guard_ends, guard_sources = _guard_states(plan)
     at_update = {offset: row for row, (_, _, offset, *_) in enumerate(updates)}
     histories = links.histories
@@ -104,8 +104,8 @@ def assemble(plan: KernelPlan) -> Program:
 
 def anchored_cells(plan: KernelPlan) -> list[int]:
     """Numbers of the cells of which ``Program.anchored`` has a row, in their order."""
-    mine = (number for number, cell in enumerate(plan.cells) if cell.anchor is not None)
-    return sorted(mine, key=lambda number: plan.cells[number].event)
+    anchored = (number for number, cell in enumerate(plan.cells) if cell.anchor is not None)
+    return sorted(anchored, key=lambda number: plan.cells[number].event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +159,9 @@ def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list
     times += ((span.length, 1, 1) for span in plan.spans)
     for space, (within, slide, live) in zip(plan.spaces, times, strict=True):
         lanes = 2 * space.lanes if space.closes_at in (Closing.PANE, Closing.TIME) else space.lanes
-        mine = [index for index, cell in enumerate(cells) if cell.window == space.number]
-        windows.append([within, slide, lanes, len(kinds), len(kinds) + len(mine), size, live])
-        for index in mine:
+        of_space = [index for index, cell in enumerate(cells) if cell.window == space.number]
+        windows.append([within, slide, lanes, len(kinds), len(kinds) + len(of_space), size, live])
+        for index in of_space:
             offsets[index] = size
             size += lanes
             kinds.append(cells[index].arithmetic.value)
@@ -282,10 +282,10 @@ def _guard_states(plan: KernelPlan) -> tuple[list[list[int]], list[int], list[in
 
 def _anchored(plan: KernelPlan, links: _Links) -> tuple[list[list[int]], list[int]]:
     """Rows of ``Program.anchored``, and where each class begins and ends there."""
-    mine = anchored_cells(plan)
-    linked = {number: links.add_anchored(plan.cells[number].links) for number in sorted(mine)}
+    numbers = anchored_cells(plan)
+    linked = {number: links.add_anchored(plan.cells[number].links) for number in sorted(numbers)}
     rows: list[list[int]] = []
-    for number in mine:
+    for number in numbers:
         cell = plan.cells[number]
         count = (-1, 0, 0)
         if cell.count is not None:
@@ -301,11 +301,11 @@ def _anchored(plan: KernelPlan, links: _Links) -> tuple[list[list[int]], list[in
                 int(cell.weighted),
             ]
         )
-    return rows, [sum(plan.cells[number].event < event for number in mine) for event in range(len(plan.classes) + 1)]
+    return rows, [sum(plan.cells[number].event < event for number in numbers) for event in range(len(plan.classes) + 1)]
 
 
-def _update(cells: Sequence[Cell], one: Update, offsets: list[int], begin: int, links: _Links) -> list[int]:
-    cell, number = one.cell, one.number
+def _update(cells: Sequence[Cell], update: Update, offsets: list[int], begin: int, links: _Links) -> list[int]:
+    cell, number = update.cell, update.number
     return [
         cell.arithmetic.value,
         cell.window,

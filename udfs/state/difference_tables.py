@@ -29,9 +29,9 @@ class Differences(NamedTuple):
 
 def new_differences(plan: KernelPlan) -> Differences:
     """The differences of a plan."""
-    cells = [one.cell for one in updates(plan)], [plan.cells[number] for number in anchored_cells(plan)]
-    rows = ([part_row(plan.columns, cell.addend) for cell in mine] for mine in cells)
-    return Differences(*(np.array(mine, np.int64).reshape(-1, 3) for mine in rows))
+    cells = [update.cell for update in updates(plan)], [plan.cells[number] for number in anchored_cells(plan)]
+    rows = ([part_row(plan.columns, cell.addend) for cell in cells_of_kind] for cells_of_kind in cells)
+    return Differences(*(np.array(cells_of_kind, np.int64).reshape(-1, 3) for cells_of_kind in rows))
 
 
 def part_row(columns: Sequence[Column], addend: int | None) -> tuple[int, int, int]:

@@ -96,7 +96,7 @@ def no_past(program: Program, terms: int) -> Past:
         sorted=narrow,
         slots=narrow,
         asking=np.full((terms, 2), -1, np.int64),
-        found=np.zeros((terms, 0), np.int64),
+        asked_nodes=np.zeros((terms, 0), np.int64),
         matches=np.zeros((len(program.scans), 0), np.int64),
         unseen=np.zeros(1 + len(program.anchored), np.int64),
         matched=np.zeros((len(program.scans), 2), np.int64),

@@ -99,10 +99,10 @@ def panes_of(plan: KernelPlan, program: Program, spaces: Sequence[Space], rooms:
         index_of = {offsets[cell]: n for n, cell in enumerate(held)}
         evaluation_of |= index_of
         first, first_unit = len(evaluations), len(units)
-        made = {e.cell: e.products for e in space.forms}
+        products_of = {e.cell: e.products for e in space.forms}
         for cell in held:
             begin = len(products)
-            for product in made.get(cell, ()):
+            for product in products_of.get(cell, ()):
                 base = -1 if product.base is None else index_of[offsets[product.base]]
                 place = index_of[offsets[product.form]] * space.lanes + product.column
                 products.append(product_row(plan, product, offsets, base, place))
@@ -120,12 +120,12 @@ def panes_of(plan: KernelPlan, program: Program, spaces: Sequence[Space], rooms:
         )
         sizes = (room * size, room * size * space.lanes, size * space.lanes, space.lanes + slots)
         begins = np.cumsum([memory, *sizes])
-        others = (
+        has_more_cells = (
             int(program.windows[space.number, col.WINDOW_CELLS_END] - program.windows[space.number, col.WINDOW_CELLS])
             > size
         )
         ends = (first, len(evaluations), first_unit, len(units))
-        windows.append([space.lanes, room, *ends, *begins[:4].tolist(), newest, touched, int(others)])
+        windows.append([space.lanes, room, *ends, *begins[:4].tolist(), newest, touched, int(has_more_cells)])
         memory, newest, touched = int(begins[-1]), newest + 2 * room, touched + room * size
     return Panes(
         of=of,

@@ -60,13 +60,13 @@ def number_of_parts(plan: KernelPlan) -> int:
 
 def updates(plan: KernelPlan) -> list[Update]:
     """Of which ``Program.updates`` has a row, in their order."""
-    chosen = {(one.event, plan.regions[one.region].space.number): one for one in choices(plan)}
-    found: list[Update] = []
+    chosen = {(choice.event, plan.regions[choice.region].space.number): choice for choice in choices(plan)}
+    rows: list[Update] = []
     for number, cell in enumerate(plan.cells):
         if cell.event != NO_EVENT and cell.anchor is None:
             choice = chosen.get((cell.event, cell.window))
-            found.append(Update(cell.event if choice is None else choice.shared, number, cell))
-    for one in chosen.values():
-        mine = plan.regions[one.region].alone
-        found += (Update(one.alone, number, cell) for number, cell in mine if cell.event == one.event)
-    return sorted(found, key=lambda one: (one.part, one.number))
+            rows.append(Update(cell.event if choice is None else choice.shared, number, cell))
+    for burst_choice in chosen.values():
+        alone = plan.regions[burst_choice.region].alone
+        rows += (Update(burst_choice.alone, number, cell) for number, cell in alone if cell.event == burst_choice.event)
+    return sorted(rows, key=lambda update: (update.part, update.number))

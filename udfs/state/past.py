@@ -120,8 +120,8 @@ class PastRoom:
     def _values_alone(self) -> Past:
         """The past without what is made anew, which there need not be twice."""
         empty = no_past(self._program, len(self._rankers))
-        made = ("nodes", "node_window", "ranks", "intervals", "order", "sorted", "slots", "found", "matches")
-        return self.past._replace(**{name: getattr(empty, name) for name in made})
+        made_anew = ("nodes", "node_window", "ranks", "intervals", "order", "sorted", "slots", "asked_nodes", "matches")
+        return self.past._replace(**{name: getattr(empty, name) for name in made_anew})
 
     def _live(self, batch: Batch, state: State) -> list[Ints]:
         """Per history, the entries of events that are in a window still open."""
@@ -140,15 +140,15 @@ class PastRoom:
             return batch
         last = self._last
 
-        def with_last(own: NDArray[_Value], before: NDArray[_Value]) -> NDArray[_Value]:
-            if not len(own):
-                return own
-            rows = own.shape[1]
-            found = np.zeros((len(own), rows + len(sources)), own.dtype)
-            found[:, :rows] = own
+        def with_last(current: NDArray[_Value], before: NDArray[_Value]) -> NDArray[_Value]:
+            if not len(current):
+                return current
+            rows = current.shape[1]
+            extended = np.zeros((len(current), rows + len(sources)), current.dtype)
+            extended[:, :rows] = current
             for column in self._compared:
-                found[column, rows:] = before[column, sources]
-            return found
+                extended[column, rows:] = before[column, sources]
+            return extended
 
         return batch._replace(
             valid=with_last(batch.valid, last.valid),
@@ -182,15 +182,15 @@ class PastRoom:
         window_at = np.concatenate(([0], np.cumsum(np.where(without, 0, lanes))))
         high, low = np.zeros((2, int(node_at[-1])), np.int64)
         for tree in np.flatnonzero(intervals & (program.trees[:, col.TREE_KIND] == EXTREME)):
-            there = slice(int(node_at[tree]), int(node_at[tree + 1]))
-            high[there], low[there] = NO_KEY
+            nodes_of_tree = slice(int(node_at[tree]), int(node_at[tree + 1]))
+            high[nodes_of_tree], low[nodes_of_tree] = NO_KEY
         length = int(begins[-1])
-        asked_at = np.concatenate(([0], np.cumsum([len(one.intervals) for one in ranked])))
-        layout_at = np.concatenate(([0], np.cumsum([one.layout.order.size for one in ranked])))
-        for one, at in zip(ranked, asked_at, strict=False):
-            if one.leaves:
-                one.table[:, ASKED : ASKED_END + 1] += int(at)
-        layouts = [one.layout for one in ranked]
+        asked_at = np.concatenate(([0], np.cumsum([len(ranked_events.intervals) for ranked_events in ranked])))
+        layout_at = np.concatenate(([0], np.cumsum([ranked_events.layout.order.size for ranked_events in ranked])))
+        for ranked_events, at in zip(ranked, asked_at, strict=False):
+            if ranked_events.leaves:
+                ranked_events.table[:, ASKED : ASKED_END + 1] += int(at)
+        layouts = [ranked_events.layout for ranked_events in ranked]
         return Past(
             rows=rows,
             time=np.zeros(length, np.int64),
@@ -204,16 +204,22 @@ class PastRoom:
             node_window=np.full(int(window_at[-1]), NEVER_YET, np.int64),
             node_at=node_at[:-1],
             window_at=window_at[:-1],
-            ranks=_stacked([one.table for one in ranked], batch.valid.shape[1]),
-            intervals=_joined([one.intervals for one in ranked]).reshape(-1, 2),
+            ranks=_stacked([ranked_events.table for ranked_events in ranked], batch.valid.shape[1]),
+            intervals=_joined([ranked_events.intervals for ranked_events in ranked]).reshape(-1, 2),
             shapes=np.array(
-                [(one.leaves, one.layout.levels, at) for one, at in zip(ranked, layout_at, strict=False)], np.int64
+                [
+                    (ranked_events.leaves, ranked_events.layout.levels, at)
+                    for ranked_events, at in zip(ranked, layout_at, strict=False)
+                ],
+                np.int64,
             ).reshape(-1, 3),
             order=_joined([layout.order for layout in layouts]),
             sorted=_joined([layout.sorted for layout in layouts]),
             slots=_joined([layout.slots for layout in layouts]),
             asking=np.full((len(ranked), 2), -1, np.int64),
-            found=np.zeros((len(ranked), max((one.most_asked for one in ranked), default=0)), np.int64),
+            asked_nodes=np.zeros(
+                (len(ranked), max((ranked_events.most_asked for ranked_events in ranked), default=0)), np.int64
+            ),
             matches=np.zeros((len(program.scans), int(sizes.max(initial=0))), np.int64),
             unseen=self.past.unseen,
             matched=np.full((len(program.scans), 2), -1, np.int64),
@@ -225,13 +231,13 @@ class PastRoom:
         rows = len(batch.time)
         carried = batch.valid.shape[1] - rows
         keys = np.concatenate((np.cumsum(batch.new_key, dtype=np.int64), np.zeros(carried, np.int64)))
-        found: list[RankedEvents] = []
+        ranked: list[RankedEvents] = []
         for ranker, reached, asking in zip(self._rankers, self._reached, self._asking, strict=True):
             stands, asks = np.ones(len(keys), np.bool_), np.zeros(len(keys), np.bool_)
             stands[:rows] = np.any([_is_of(batch, event) for event in reached], axis=0)
             asks[:rows] = np.any([_is_of(batch, event) for event in asking], axis=0)
-            found.append(ranker.ranks(batch, keys, asks, stands))
-        return found
+            ranked.append(ranker.ranks(batch, keys, asks, stands))
+        return ranked
 
     def _tree_classes(self, term: int) -> set[int]:
         """Classes of the events that are in trees of a term, or whose ranks are compared."""
@@ -248,13 +254,13 @@ class PastRoom:
 
     def _copy(self, history: int, entries: Ints, sources: Ints, old: Past, new: Past) -> None:
         begin = int(new.rows[history, col.PAST_FIRST])
-        there = slice(begin, begin + len(entries))
-        new.time[there], new.first[there], new.windows[there] = (
+        entries_after = slice(begin, begin + len(entries))
+        new.time[entries_after], new.first[entries_after], new.windows[entries_after] = (
             old.time[entries],
             old.first[entries],
             old.windows[entries],
         )
-        new.source[there], new.taken[there] = sources, old.taken[entries]
+        new.source[entries_after], new.taken[entries_after] = sources, old.taken[entries]
         width = int(
             self._program.histories[history, col.HISTORY_LANES] * self._program.histories[history, col.HISTORY_CELLS]
         )
@@ -275,15 +281,15 @@ class PastRoom:
 
 def _compared_columns(plan: KernelPlan) -> list[int]:
     """Columns that comparisons read; of an event that is reached back to, nothing else is read."""
-    found: set[int] = set()
+    columns: set[int] = set()
     for comparison in plan.comparisons:
         programs = [comparison.program]
         for term in comparison.terms:
             programs += [term.asks, term.stands, *(interval.program for interval in term.intervals)]
-            found.update(prev for _, prev in term.equal)
-            found |= set() if term.order is None else {term.order.prev}
-        found.update(one.column for program in programs for one in program if one.column >= 0)
-    return sorted(found)
+            columns.update(prev for _, prev in term.equal)
+            columns |= set() if term.order is None else {term.order.prev}
+        columns.update(instruction.column for program in programs for instruction in program if instruction.column >= 0)
+    return sorted(columns)
 
 
 def _asking_classes(plan: KernelPlan, comparison: int) -> set[int]:

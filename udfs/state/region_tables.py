@@ -95,9 +95,9 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
         for product in evaluation.products:
             if product.base is not None and plan.cells[product.base].event != NO_EVENT:
                 moves[plan.cells[product.base].event].add(number)
-            other = number if product.base is None else evaluated_in.get(product.base, number)
-            if other != number:
-                joined |= {(other, number), (number, other)}
+            joining = number if product.base is None else evaluated_in.get(product.base, number)
+            if joining != number:
+                joined |= {(joining, number), (number, joining)}
     of_regions = plan.numbering.of_regions
     for part, _, cell in updates(plan):
         views[part] |= {view_of[source] for source in cell.sources if source in view_of}
@@ -105,19 +105,19 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
             feeds[part].add(of_regions.index(cell.window))
     chosen = choices(plan)
     changed = [set(fed) for fed in feeds]
-    for one in chosen:
+    for choice in chosen:
         # What is added to totals that would be made from forms is in the base of these.
-        moves[one.alone].add(one.region)
-        changed[one.alone].add(one.region)
+        moves[choice.alone].add(choice.region)
+        changed[choice.alone].add(choice.region)
     # Where one region has totals of another in its base, only one of them has forms that have changed, at any time.
-    for mine, moved in zip(changed, moves, strict=True):
-        moved |= {other for region, other in joined if region in mine}
+    for changing, moved in zip(changed, moves, strict=True):
+        moved |= {joining for region, joining in joined if region in changing}
     ended = [set(moved) for moved in moves[: len(plan.classes)]]
-    for one in chosen:
-        ended[one.event] |= {other for region, other in joined if region == one.region}
+    for choice in chosen:
+        ended[choice.event] |= {joining for region, joining in joined if region == choice.region}
     # Classes of which events do something whichever part they are of, or are of parts of several regions.
     busy = {update.part for update in updates(plan)} | {event for event, moved in enumerate(moves) if moved}
-    busy |= {event for event, count in Counter(one.event for one in chosen).items() if count > 1}
+    busy |= {event for event, count in Counter(choice.event for choice in chosen).items() if count > 1}
     rows: list[list[int]] = []
     products: list[list[int]] = []
     for number, evaluation in evaluations:
@@ -147,8 +147,12 @@ def new_regions(plan: KernelPlan, state: State) -> Regions:
         products=product_table(products),
         units=np.array([unit for some in units for unit in some], np.int64).reshape(-1, 2),
         unit_ends=_ends(units),
-        choices=np.array([[*_choice(plan, one), one.event not in busy] for one in chosen], np.int64).reshape(-1, 5),
-        choice_ends=_ends([[one for one in chosen if one.event == event] for event in range(len(plan.classes))]),
+        choices=np.array([[*_choice(plan, choice), choice.event not in busy] for choice in chosen], np.int64).reshape(
+            -1, 5
+        ),
+        choice_ends=_ends(
+            [[choice for choice in chosen if choice.event == event] for event in range(len(plan.classes))]
+        ),
         ended=_flat(ended),
         ended_ends=_ends(ended),
         masks=_masks(plan, chosen, ended),
@@ -167,10 +171,10 @@ def _choice(plan: KernelPlan, choice: Choice) -> list[int]:
 
 def _masks(plan: KernelPlan, chosen: Iterable[Choice], ended: Iterable[Iterable[int]]) -> Ints:
     masks = np.zeros((len(plan.regions), 2, class_words(len(plan.classes))), np.int64)
-    feeding = ((one.region, FEEDING, one.event) for one in chosen)
+    feeding = ((choice.region, FEEDING, choice.event) for choice in chosen)
     ending = ((region, ENDING, event) for event, regions in enumerate(ended) for region in regions)
-    for region, which, event in (*feeding, *ending):
-        masks[region, which, event // CLASSES_PER_WORD] |= 1 << event % CLASSES_PER_WORD
+    for region, purpose, event in (*feeding, *ending):
+        masks[region, purpose, event // CLASSES_PER_WORD] |= 1 << event % CLASSES_PER_WORD
     return masks
 
 

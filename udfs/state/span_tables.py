@@ -75,7 +75,7 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
 
 def _gaining(plan: KernelPlan, span: Span, cell: int) -> int:
     """How many products of a cell are part of its gain: what was there before the event is not, and comes last."""
-    (evaluation,) = (one for one in span.space.forms if one.cell == cell)
+    (evaluation,) = (form for form in span.space.forms if form.cell == cell)
     return sum(plan.cells[product.form].event != NO_EVENT for product in evaluation.products)
 
 
@@ -88,19 +88,22 @@ def with_room(spans: Spans, plan: KernelPlan, program: Program) -> Spans:
     """The same with twice the room for panes of spans that are full."""
     old = spans.panes
     panes = _panes(plan, program, [2 * n if is_used else n for n, is_used in zip(*_rooms(old), strict=True)])
-    for before, now in zip(old.windows.tolist(), panes.windows.tolist(), strict=True):
+    for before, after in zip(old.windows.tolist(), panes.windows.tolist(), strict=True):
         room, size = before[col.PANES_ROOM], before[col.PANES_CELLS_END] - before[col.PANES_CELLS]
         for column, length in (
             (col.PANES_FRONT, room * size),
             (col.PANES_MATRICES, room * size * before[col.PANES_ROWS]),
         ):
-            there, here = (slice(row[column], row[column] + length) for row in (before, now))
-            panes.memory.high[here], panes.memory.low[here] = old.memory.high[there], old.memory.low[there]
-        of, to = before[col.PANES_NEWEST], now[col.PANES_NEWEST]
+            old_lanes, new_lanes = (slice(row[column], row[column] + length) for row in (before, after))
+            panes.memory.high[new_lanes], panes.memory.low[new_lanes] = (
+                old.memory.high[old_lanes],
+                old.memory.low[old_lanes],
+            )
+        of, to = before[col.PANES_NEWEST], after[col.PANES_NEWEST]
         panes.newest[to : to + room] = old.newest[of : of + room]
-        of, to = of + room, to + now[col.PANES_ROOM]
+        of, to = of + room, to + after[col.PANES_ROOM]
         panes.newest[to : to + room] = old.newest[of : of + room]
-        of, to, length = before[col.PANES_TOUCHED], now[col.PANES_TOUCHED], room * size
+        of, to, length = before[col.PANES_TOUCHED], after[col.PANES_TOUCHED], room * size
         panes.touched[to : to + length] = old.touched[of : of + length]
     panes.now[:] = old.now
     return spans._replace(panes=panes)

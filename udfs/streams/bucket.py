@@ -95,7 +95,7 @@ class StreamPlan:
         if self.is_by_event and self.span is not None:
             first = watermark - self.after
         else:
-            first = min((last_ended(one, watermark - self.after) + 1) * one.slide for one in self.windows)
+            first = min((last_ended(window, watermark - self.after) + 1) * window.slide for window in self.windows)
         return max(_LEAST, first - span + 1)
 
 
@@ -207,7 +207,9 @@ class Bucket:
 
     def _close(self, step: _Step) -> Iterator[pa.RecordBatch]:
         """The rows of the windows that end."""
-        ending = [(one, *pair) for one, pair in zip(self._of.windows, step.closing, strict=True) if pair[0] <= pair[1]]
+        ending = [
+            (window, *pair) for window, pair in zip(self._of.windows, step.closing, strict=True) if pair[0] <= pair[1]
+        ]
         span = 1 if self._of.span is None else self._of.span
         begin = max(_LEAST, min(first * window.slide for window, first, _ in ending) - span + 1)
         end = min(_GREATEST, max(last * window.slide + window.within for window, _, last in ending) + self._of.after)
@@ -250,10 +252,10 @@ class Bucket:
 
     def _is_worn(self, page: Page, step: _Step) -> bool:
         """Whether a page is small, or most of it is of no use, unless that has to be read to be known."""
-        known = step.loaded.get(page.number)
+        loaded = step.loaded.get(page.number)
         if page.size < SMALL_PAGE:
-            return bool(step.new) or known is not None
-        return known is not None and bool(2 * np.count_nonzero(self._times(known) >= step.keep_from) < page.rows)
+            return bool(step.new) or loaded is not None
+        return loaded is not None and bool(2 * np.count_nonzero(self._times(loaded) >= step.keep_from) < page.rows)
 
     def _keep(self, step: _Step, watermark: int) -> None:
         """Store the events that are needed after the step."""
@@ -276,11 +278,11 @@ class Bucket:
         """Whether events of some times are: those in windows that have not ended, or not further back than a span."""
         if self._of.span is not None:
             return times >= step.keep_from
-        found = np.zeros(len(times), np.bool_)
+        is_needed = np.zeros(len(times), np.bool_)
         for window in self._of.windows:
             starts = times // window.slide * window.slide
-            found |= (times - starts < window.within) & (starts > max(_LEAST, watermark - window.within))
-        return found
+            is_needed |= (times - starts < window.within) & (starts > max(_LEAST, watermark - window.within))
+        return is_needed
 
     def _times(self, events: pa.RecordBatch) -> Ints:
         return as_int64(events.column(self._of.layout.keys + 1))
@@ -307,5 +309,5 @@ def _where(events: pa.RecordBatch, wanted: NDArray[np.bool_]) -> pa.RecordBatch:
 def _together(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Events of several batches, in types that may have other names within: a session may be in another time zone."""
     schema = parts[-1].schema
-    same = [part if part.schema.equals(schema) else part.cast(schema) for part in parts]
-    return same[0] if len(same) == 1 else pa.concat_batches(same)
+    in_one_schema = [part if part.schema.equals(schema) else part.cast(schema) for part in parts]
+    return in_one_schema[0] if len(in_one_schema) == 1 else pa.concat_batches(in_one_schema)

@@ -54,7 +54,7 @@ def packed(buckets: int, is_first: Callable[[], bool]) -> _Pack:
         for batch in batches:
             if batch.num_rows:
                 waiting.append(batch)
-            if sum(one.num_rows for one in waiting) >= MOST_ROWS:
+            if sum(held.num_rows for held in waiting) >= MOST_ROWS:
                 yield _by_bucket(pa.concat_batches(waiting), keys)
                 waiting = []
         if waiting:

@@ -48,15 +48,15 @@ class _SparkStore:
         self._pages = handle.getMapState("pages", "page INT", "data BINARY")
 
     def header(self) -> bytes | None:
-        found = self._header.get()
-        return None if found is None else bytes(found[0])
+        row = self._header.get()
+        return None if row is None else bytes(row[0])
 
     def put_header(self, data: bytes) -> None:
         self._header.update((data,))
 
     def page(self, number: int) -> bytes | None:
-        found = self._pages.getValue((number,))
-        return None if found is None else bytes(found[0])
+        row = self._pages.getValue((number,))
+        return None if row is None else bytes(row[0])
 
     def put_page(self, number: int, data: bytes) -> None:
         self._pages.updateValue((number,), (data,))

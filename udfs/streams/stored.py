@@ -95,7 +95,7 @@ class Header:
         head = _HEADER.pack(
             _MAGIC, FORMAT, self.buckets, self.until, self.tick, self.next_page, len(meaning), len(self.pages)
         )
-        pages = (_PAGE.pack(one.number, one.rows, one.size, one.first, one.last, one.sum) for one in self.pages)
+        pages = (_PAGE.pack(page.number, page.rows, page.size, page.first, page.last, page.sum) for page in self.pages)
         data = b"".join([head, meaning, *pages])
         return data + _SUM.pack(zlib.crc32(data))
 
@@ -116,8 +116,8 @@ class Header:
             raise DamagedError("the header")
         at = _HEADER.size + size
         meaning = json.loads(data[_HEADER.size : at])
-        found = [Page(*_PAGE.unpack_from(data, at + number * _PAGE.size)) for number in range(pages)]
-        return cls(buckets, meaning, until, tick, next_page, found)
+        stored_pages = [Page(*_PAGE.unpack_from(data, at + number * _PAGE.size)) for number in range(pages)]
+        return cls(buckets, meaning, until, tick, next_page, stored_pages)
 
 
 def page_bytes(events: pa.RecordBatch) -> bytes:

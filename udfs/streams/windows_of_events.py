@@ -12,7 +12,7 @@ from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.key_changes import changes
 from sparkext.udfs.arrow.order_keys import as_int64
-from sparkext.udfs.completions.program import OUT_LAST, OUT_ROW, OUT_WINDOW
+from sparkext.udfs.completions.completion_program import OUT_LAST, OUT_ROW, OUT_WINDOW
 from sparkext.udfs.sorting.row_order import digits_of
 from sparkext.udfs.tables.program import Ints
 from sparkext.udfs.workers.completion_run import CompletionRun
@@ -70,15 +70,15 @@ class SettledRun(CompletionRun):
         self._since, self._until = since, until
 
     def _taken(self) -> Ints:
-        found = super()._taken()
-        settled = self._settled[found[:, OUT_ROW]]
+        rows = super()._taken()
+        settled = self._settled[rows[:, OUT_ROW]]
         if self._ending is None:
-            return found[(settled > self._since) & (settled <= self._until)]
+            return rows[(settled > self._since) & (settled <= self._until)]
         open_before = max(_LEAST, last_ended(self._ending, self._since) + 1)
-        found[:, OUT_WINDOW] = np.maximum(found[:, OUT_WINDOW], open_before)
-        over = np.minimum(found[:, OUT_LAST], max(_LEAST, last_ended(self._ending, self._until)))
-        found[:, OUT_LAST] = np.where(settled <= self._until, found[:, OUT_LAST], over)
-        return found[(settled > self._since) & (found[:, OUT_WINDOW] <= found[:, OUT_LAST])]
+        rows[:, OUT_WINDOW] = np.maximum(rows[:, OUT_WINDOW], open_before)
+        over = np.minimum(rows[:, OUT_LAST], max(_LEAST, last_ended(self._ending, self._until)))
+        rows[:, OUT_LAST] = np.where(settled <= self._until, rows[:, OUT_LAST], over)
+        return rows[(settled > self._since) & (rows[:, OUT_WINDOW] <= rows[:, OUT_LAST])]
 
 
 def settled_rows(
@@ -150,7 +150,7 @@ def in_order(events: pa.RecordBatch, keys: int, orders: Sequence[int] = ()) -> p
         orders: Numbers of the columns by which events of one time are ordered.
     """
     hashes, times = as_int64(events.column(0)), as_int64(events.column(keys + 1))
-    further = [one.values for number in orders for one in digits_of(events.column(number))]
+    further = [digit.values for number in orders for digit in digits_of(events.column(number))]
     ordered = _taken(events, np.lexsort((*reversed(further), times, hashes)))
     if not keys:
         return ordered
@@ -160,9 +160,9 @@ def in_order(events: pa.RecordBatch, keys: int, orders: Sequence[int] = ()) -> p
     hashes = as_int64(ordered.column(0))
     if not (is_other[1:] & (np.diff(hashes) == 0)).any():
         return ordered
-    known: dict[str, int] = {}
+    numbers_of: dict[str, int] = {}
     values = zip(*(column.to_pylist() for column in ordered.columns[1 : keys + 1]), strict=True)
-    numbers = np.array([known.setdefault(repr(key), len(known)) for key in values], np.int64)
+    numbers = np.array([numbers_of.setdefault(repr(key), len(numbers_of)) for key in values], np.int64)
     return _taken(ordered, np.argsort(numbers, kind="stable"))  # of one key, they are in order
 
 

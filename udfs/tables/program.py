@@ -172,8 +172,8 @@ class Past(NamedTuple):
             and ``slots``. Shape (terms, 3); see `LEAVES` and so on.
         order: Of range trees; see `sparkext.udfs.comparisons.range_tree.RangeLayout`, a level after the other.
         sorted, slots: Likewise.
-        asking: Per term, row that ``found`` is about (-1: none), and how many nodes it asks for. Shape (terms, 2).
-        found: Per term, the nodes of its trees that the event at hand asks for. Shape (terms, nodes).
+        asking: Per term, the row that ``asked_nodes`` is about (-1: none), and how many these are. Shape (terms, 2).
+        asked_nodes: Per term, the nodes of its trees that the event at hand asks for. Shape (terms, nodes).
         matches: Per scan, rows of its history that match the event at hand. Shape (scans, rows).
         unseen: Whether some rows are yet to be seen, or something is pending of a cell with anchors; then, per such
             cell, whether something is. Shape (1 + cells with anchors,).
@@ -200,7 +200,7 @@ class Past(NamedTuple):
     sorted: Narrow
     slots: Narrow
     asking: Ints
-    found: Ints
+    asked_nodes: Ints
     matches: Ints
     unseen: Ints
     matched: Ints

@@ -16,10 +16,10 @@ if not MISSING:
     from numba.core.targetconfig import TargetConfig
 
 
-def _are_equal(one: TargetConfig, other: object) -> bool:
-    if one is other:
+def _are_equal(config: TargetConfig, other: object) -> bool:
+    if config is other:
         return True
-    return isinstance(other, TargetConfig) and (one._values == other._values or one.values() == other.values())
+    return isinstance(other, TargetConfig) and (config._values == other._values or config.values() == other.values())
 
 
 def _hash_of(flags: TargetConfig) -> int:

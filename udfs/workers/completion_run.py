@@ -21,9 +21,8 @@ from sparkext.planner.patterns.query import Distinct
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import BatchReader, keys_at
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
-from sparkext.udfs.completions.form import Form
-from sparkext.udfs.completions.machine import NODES, CompletionMachine
-from sparkext.udfs.completions.program import (
+from sparkext.udfs.completions.completion_machine import NODES, CompletionMachine
+from sparkext.udfs.completions.completion_program import (
     NODE_PREV,
     NODE_ROW,
     NODE_STATE,
@@ -35,6 +34,7 @@ from sparkext.udfs.completions.program import (
     OUT_VALUES,
     OUT_WINDOW,
 )
+from sparkext.udfs.completions.kernel_form import Form
 from sparkext.udfs.completions.tallies import Tallies
 from sparkext.udfs.sorting.row_order import moments
 from sparkext.udfs.tables.batch import Batch, no_batch
@@ -77,7 +77,7 @@ class CompletionRun(PoolRun):
         assert layout.chunk is None
         self._asked: Completions = plan.completions
         self._adds = any(cell.event != NO_EVENT for cell in plan.cells)
-        self._found = CompletionMachine(plan, rows, Form(self._wait_for_kernel), nodes)
+        self._completion_machine = CompletionMachine(plan, rows, Form(self._wait_for_kernel), nodes)
         self._kept = KeptRows(len(self._asked.shown))
         self._tallies = Tallies(self._asked.queries)
         self._key = -1
@@ -90,7 +90,7 @@ class CompletionRun(PoolRun):
 
     def _wait_for_kernel(self) -> None:
         """Return when the kernel of completions is loaded; one process of a machine compiles it."""
-        variant_of(CompletionArguments(*self._found.arrays, no_batch(self._plan))).wait()
+        variant_of(CompletionArguments(*self._completion_machine.arrays, no_batch(self._plan))).wait()
 
     def results(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Partial results of the stream, in batches."""
@@ -102,16 +102,16 @@ class CompletionRun(PoolRun):
             self._remember(events, batch.new_group)
             self.counters.add(batch, arrow.num_rows, self._nulls(arrow))
             if self._adds:
-                for found in self._process(events, batch):
-                    yield self._widened(found)
+                for rows in self._process(events, batch):
+                    yield self._widened(rows)
             yield from self._look(arrow, batch, arrow.num_columns - more)
         if self._adds:
-            for found in self._end_key():
-                yield self._widened(found)
+            for rows in self._end_key():
+                yield self._widened(rows)
             if self._now.rows:
                 yield self._widened(self._flush())
         if self._key >= 0:
-            while not self._found.finish():
+            while not self._completion_machine.finish():
                 yield from self._hand_on()
             yield from self._hand_on()
             yield from self._tallied(self._key + 1)
@@ -127,20 +127,20 @@ class CompletionRun(PoolRun):
         self._shown_types = list(shown.schema.types)
         self._kept.add(shown, self._base)
         row = 0
-        part = self._found.begin(batch, self._base)
+        part = self._completion_machine.begin(batch, self._base)
         while row < rows:
-            row = self._found.advance(part, is_later, keys, row)
+            row = self._completion_machine.advance(part, is_later, keys, row)
             yield from self._hand_on()
             if row < rows:
                 yield from self._given_up(int(keys[row]))
         self._base += rows
         if self._kept.is_large():
-            self._kept.keep(self._found.rows_in_use(drop=True))
+            self._kept.keep(self._completion_machine.rows_in_use(drop=True))
         yield from self._tallied(self._key)
 
     def _given_up(self, key: int) -> Iterator[pa.RecordBatch]:
         """Let the machine make room; rows that say which queries had to be given up for it."""
-        for number, window in self._found.make_room():
+        for number, window in self._completion_machine.make_room():
             bank = too_many(self._asked.queries[number].bank)
             yield self._batch(bank, np.array([key]), np.array([window]), {}, {})
 
@@ -156,14 +156,14 @@ class CompletionRun(PoolRun):
     def _moments(self, arrow: pa.RecordBatch, batch: Batch, first: int, orders: int) -> np.ndarray:
         """Where events are at another moment than the event before."""
         columns = [arrow.column(self._layout.keys), *(arrow.column(first + number) for number in range(orders))]
-        found = batch.new_key.astype(np.bool_)
+        is_new = batch.new_key.astype(np.bool_)
         for before, column in zip(self._last, columns, strict=True) if self._last else ():
-            found |= moments(pa.concat_arrays([before, column]))[1:]
+            is_new |= moments(pa.concat_arrays([before, column]))[1:]
         if not self._last:
             for column in columns:
-                found |= moments(column)
+                is_new |= moments(column)
         self._last = [column.slice(len(column) - 1) for column in columns]
-        return found.astype(np.uint8)
+        return is_new.astype(np.uint8)
 
     def _hand_on(self) -> Iterator[pa.RecordBatch]:
         """Rows of the completions that have been found since."""
@@ -174,43 +174,45 @@ class CompletionRun(PoolRun):
             out = out[np.argsort(out[:, OUT_QUERY], kind="stable")]
         ends = np.searchsorted(out[:, OUT_QUERY], np.arange(len(self._asked.queries) + 1))
         for number, query in enumerate(self._asked.queries):
-            mine = out[ends[number] : ends[number + 1]]
-            if not len(mine):
+            of_query = out[ends[number] : ends[number + 1]]
+            if not len(of_query):
                 continue
             if query.counted:
-                self._tallies.add(number, mine[:, OUT_KEY], mine[:, OUT_WINDOW], mine[:, OUT_LAST])
+                self._tallies.add(number, of_query[:, OUT_KEY], of_query[:, OUT_WINDOW], of_query[:, OUT_LAST])
             if query.has_rows:
-                yield self._rows_of(number, mine)
+                yield self._rows_of(number, of_query)
 
     def _taken(self) -> Ints:
         """Completions that have been found since."""
-        return self._found.taken()
+        return self._completion_machine.taken()
 
-    def _rows_of(self, number: int, found: Ints) -> pa.RecordBatch:
+    def _rows_of(self, number: int, completions: Ints) -> pa.RecordBatch:
         """The rows of completions of a query: one for each window."""
         query = self._asked.queries[number]
-        times = found[:, OUT_LAST] - found[:, OUT_WINDOW] + 1
+        times = completions[:, OUT_LAST] - completions[:, OUT_WINDOW] + 1
         slots: dict[int, pa.Array] = {}
-        for one in query.shown:
-            slot = self._asked.slots[one.slot]
+        for value in query.shown:
+            slot = self._asked.slots[value.slot]
             if slot.column is None:
-                slots[one.slot] = self._variables(query, found[:, OUT_NODE])
+                slots[value.slot] = self._variables(query, completions[:, OUT_NODE])
             elif slot.is_list:
-                slots[one.slot] = self._lists(slot.column, found[:, OUT_NODE])
-            elif one.is_last:
-                slots[one.slot] = self._kept.take(slot.column, found[:, OUT_ROW])
+                slots[value.slot] = self._lists(slot.column, completions[:, OUT_NODE])
+            elif value.is_last:
+                slots[value.slot] = self._kept.take(slot.column, completions[:, OUT_ROW])
             else:
-                assert one.register is not None
-                slots[one.slot] = self._kept.take(slot.column, self._found.registers(found[:, OUT_NODE], one.register))
-        keys, windows, at = found[:, OUT_KEY], found[:, OUT_WINDOW], found[:, OUT_VALUES]
+                assert value.register is not None
+                slots[value.slot] = self._kept.take(
+                    slot.column, self._completion_machine.registers(completions[:, OUT_NODE], value.register)
+                )
+        keys, windows, at = completions[:, OUT_KEY], completions[:, OUT_WINDOW], completions[:, OUT_VALUES]
         if (times != 1).any():
-            repeated = np.repeat(np.arange(len(found)), times)
+            repeated = np.repeat(np.arange(len(completions)), times)
             begun = np.cumsum(times) - times
             windows = windows[repeated] + np.arange(len(repeated)) - begun[repeated]
             keys, at = keys[repeated], at[repeated]
             slots = {slot: array.take(as_arrow(repeated)) for slot, array in slots.items()}
         values: dict[int, FieldValues] = {}
-        for field, total in zip(query.values, self._found.values(number, at, windows), strict=True):
+        for field, total in zip(query.values, self._completion_machine.values(number, at, windows), strict=True):
             is_number = self._plan.fields[field].arithmetic is Arithmetic.NUMBER
             values[field] = FieldValues(total.low, numbers=total.number) if is_number else FieldValues(*total)
         return self._batch(query.bank, keys, windows, values, slots)
@@ -218,25 +220,27 @@ class CompletionRun(PoolRun):
     def _variables(self, query: CompletionQuery, nodes: Ints) -> pa.Array:
         """The variables of the last events."""
         names = [end.variable for end in query.ends]
-        known = np.zeros(len(self._asked.states), np.int64)
+        variable_of = np.zeros(len(self._asked.states), np.int64)
         for number, end in enumerate(query.ends):
-            known[end.state] = number
-        return pa.array(names, pa.string()).take(as_arrow(known[self._found.nodes(nodes, NODE_STATE)]))
+            variable_of[end.state] = number
+        return pa.array(names, pa.string()).take(
+            as_arrow(variable_of[self._completion_machine.nodes(nodes, NODE_STATE)])
+        )
 
     def _lists(self, column: int, nodes: Ints) -> pa.Array:
         """Per node, the values of all events of its trend."""
         lengths = np.zeros(len(nodes), np.int64)
         steps: list[tuple[Ints, Ints]] = []
-        which, at = np.arange(len(nodes)), nodes
+        places, at = np.arange(len(nodes)), nodes
         while len(at):
-            steps.append((which, self._found.nodes(at, NODE_ROW)))
-            lengths[which] += 1
-            before = self._found.nodes(at, NODE_PREV)
-            which, at = which[before >= 0], before[before >= 0]
+            steps.append((places, self._completion_machine.nodes(at, NODE_ROW)))
+            lengths[places] += 1
+            before = self._completion_machine.nodes(at, NODE_PREV)
+            places, at = places[before >= 0], before[before >= 0]
         ends = np.cumsum(lengths)
         rows = np.zeros(int(ends[-1]), np.int64)
-        for number, (mine, numbers) in enumerate(steps):
-            rows[ends[mine] - 1 - number] = numbers
+        for number, (of_step, numbers) in enumerate(steps):
+            rows[ends[of_step] - 1 - number] = numbers
         values = self._kept.take(column, rows)
         offsets = as_arrow(np.concatenate([[0], ends]).astype(np.int32))
         return pa.ListArray.from_arrays(offsets, values)
@@ -249,9 +253,10 @@ class CompletionRun(PoolRun):
                 if len(keys):
                     null = np.concatenate(self._has_null)[keys - self._first_key]
                     has_key = (~null).astype(np.int64)
-                    known = {Distinct.COMPLETIONS: counts, Distinct.KEYS: has_key}
+                    count_of = {Distinct.COMPLETIONS: counts, Distinct.KEYS: has_key}
                     values = {
-                        field: FieldValues(np.zeros(len(keys), np.int64), known[kind]) for kind, field in query.counted
+                        field: FieldValues(np.zeros(len(keys), np.int64), count_of[kind])
+                        for kind, field in query.counted
                     }
                     yield self._batch(self._bank_of_counts(query), keys, windows, values, {})
         if until > self._first_key:
@@ -286,11 +291,11 @@ class CompletionRun(PoolRun):
 
     def _slots(self, slots: dict[int, pa.Array], rows: int) -> dict[str, pa.Array]:
         """Columns of all slots, by name."""
-        found: dict[str, pa.Array] = {}
+        columns: dict[str, pa.Array] = {}
         for number, slot in enumerate(self._asked.slots):
-            known = slots.get(number)
-            found[slot.name] = pa.nulls(rows, self._slot_type(slot)) if known is None else known
-        return found
+            values = slots.get(number)
+            columns[slot.name] = pa.nulls(rows, self._slot_type(slot)) if values is None else values
+        return columns
 
     def _slot_type(self, slot: ShownColumn) -> pa.DataType:
         if slot.column is None:

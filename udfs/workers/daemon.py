@@ -28,9 +28,9 @@ def without_archive(path: Sequence[str]) -> list[str]:
         The entries of ``path`` but for the archive, when one of the others has the PySpark that it belongs to.
     """
     left = [entry for entry in path if Path(entry).name != ARCHIVE]
-    found = PathFinder.find_spec("pyspark", left)
+    spec = PathFinder.find_spec("pyspark", left)
     homes = {Path(entry).resolve().parents[2] for entry in path if Path(entry).name == ARCHIVE}
-    if found is None or found.origin is None or homes != {Path(found.origin).resolve().parent}:
+    if spec is None or spec.origin is None or homes != {Path(spec.origin).resolve().parent}:
         return list(path)
     return left
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
-from sparkext.udfs.completions.form import Form
-from sparkext.udfs.completions.machine import CompletionMachine
+from sparkext.udfs.completions.completion_machine import CompletionMachine
+from sparkext.udfs.completions.kernel_form import Form
 from sparkext.udfs.state.assemble import assemble
 from sparkext.udfs.state.difference_tables import Differences
 from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past

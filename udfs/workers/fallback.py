@@ -56,18 +56,18 @@ class Fallback:
         if self._left > 0:
             return
         if machine == self._better:
-            other = 1 - machine
-            self.wanted, self._left, self._cold, self._timed[other] = other, 2 * PROBE, PROBE, 0
+            other_machine = 1 - machine
+            self.wanted, self._left, self._cold, self._timed[other_machine] = other_machine, 2 * PROBE, PROBE, 0
             return
-        tried, known = self._pace[machine], self._pace[self._better]
-        if tried < GAIN * known:
+        tried, best = self._pace[machine], self._pace[self._better]
+        if tried < GAIN * best:
             self._better = machine
-        slower = max(tried, known) / max(min(tried, known), 1e-12)
+        slower = max(tried, best) / max(min(tried, best), 1e-12)
         self.wanted, self._left = self._better, int(REST * 2 * PROBE * slower)
 
     def _time(self, machine: int, events: int, seconds: float) -> None:
         """Pace of a machine: of its latest events, some `PROBE` of them, the later the more."""
-        known = self._timed[machine]
-        weight = events / (events + min(known, PROBE))
+        timed = self._timed[machine]
+        weight = events / (events + min(timed, PROBE))
         self._pace[machine] += weight * (seconds / events - self._pace[machine])
-        self._timed[machine] = known + events
+        self._timed[machine] = timed + events

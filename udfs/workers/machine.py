@@ -103,8 +103,8 @@ class Machine:
 
         Shape (regions, 3).
         """
-        now = np.zeros((0, col.REGION_EVENTS + 1), np.int64) if self._regions is None else self._regions.now
-        return now[:, col.REGION_BURSTS : col.REGION_EVENTS + 1]
+        changing = np.zeros((0, col.REGION_EVENTS + 1), np.int64) if self._regions is None else self._regions.now
+        return changing[:, col.REGION_BURSTS : col.REGION_EVENTS + 1]
 
     def flushed(self) -> None:
         """Take note that what was written has been handed on."""
@@ -127,13 +127,16 @@ class Machine:
             other: Of a plan with the same windows, neither of which has guards, comparisons or panes.
             handover: Own cells, each with a cell of the other that holds the same total.
         """
-        mine, others = self._state, other._state
+        state, other_state = self._state, other._state
         windows = len(self._plan.windows)
-        mine.cursor[:], mine.open[:windows] = others.cursor, others.open[:windows]
+        state.cursor[:], state.open[:windows] = other_state.cursor, other_state.open[:windows]
         for to, of in handover:
             lanes = self._program.windows[self._plan.cells[to].window, 2]
-            there, here = (slice(at, at + lanes) for at in (other._offsets[of], self._offsets[to]))
-            mine.totals.high[here], mine.totals.low[here] = others.totals.high[there], others.totals.low[there]
+            from_lanes, to_lanes = (slice(at, at + lanes) for at in (other._offsets[of], self._offsets[to]))
+            state.totals.high[to_lanes], state.totals.low[to_lanes] = (
+                other_state.totals.high[from_lanes],
+                other_state.totals.low[from_lanes],
+            )
         if self._regions is not None:
             self._regions.seen[:] = -1
         if self._guards is not None:

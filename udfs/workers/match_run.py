@@ -64,7 +64,8 @@ class MatchRun(PoolRun):
         self._matches = plan.matches
         self._windows = {root.bank: root.window for root in plan.matches.roots}
         self._totals = {
-            root.bank: Totals(plan.fields, [one.field for one in root.added]) for root in plan.matches.roots
+            root.bank: Totals(plan.fields, [contribution.field for contribution in root.added])
+            for root in plan.matches.roots
         }
         self._building = Building(plan.matches, self._windows.keys())
         self._usable = np.zeros(class_words(len(plan.classes)), np.int64)
@@ -123,7 +124,7 @@ class MatchRun(PoolRun):
         """Build the matches that begin before a row; queries that have too many are given up."""
         moments = Moments(keys, batch.time)
         while True:
-            totals = {bank: mine.copy() for bank, mine in self._totals.items()}
+            totals = {bank: held.copy() for bank, held in self._totals.items()}
             try:
                 self._building.add(batch, moments, end, totals)
             except TooManyMatchesError as error:
@@ -141,19 +142,19 @@ class MatchRun(PoolRun):
             keys: Of the rows that are left; None if no other rows come.
             times: Of these rows.
         """
-        now = self._key if keys is None or not len(keys) else int(keys[0])
+        key = self._key if keys is None or not len(keys) else int(keys[0])
         for bank, totals in self._totals.items():
-            is_over = totals.keys < now
+            is_over = totals.keys < key
             window = self._windows[bank]
             if keys is None:
                 is_over[:] = True
             elif window is not None and len(keys):
-                is_over |= (totals.keys == now) & (totals.windows < first_open(window, times[:1]))
+                is_over |= (totals.keys == key) & (totals.windows < first_open(window, times[:1]))
             if is_over.any():
                 yield self._result(bank, *totals.take(is_over))
         if self._layout.group_keys:
-            self._group_keys = [pa.concat_batches(self._group_keys).slice(now - self._first_group)]
-            self._first_group = now
+            self._group_keys = [pa.concat_batches(self._group_keys).slice(key - self._first_group)]
+            self._first_group = key
 
     def _result(self, bank: int, keys: Ints, windows: Ints, values: dict[int, FieldValues]) -> pa.RecordBatch:
         """Rows of one bank; the fields of others are empty."""
@@ -190,8 +191,8 @@ def _part(field: str, part: NDArray[Any], rows: Ints | slice) -> NDArray[Any]:
 
 def _together(batches: list[Batch]) -> Batch:
     """Batches one after another."""
-    both = zip(Batch._fields, zip(*batches, strict=True), strict=True)
-    return Batch(*(np.concatenate(parts, axis=1 if field in _BY_COLUMN else 0) for field, parts in both))
+    parts_by_field = zip(Batch._fields, zip(*batches, strict=True), strict=True)
+    return Batch(*(np.concatenate(parts, axis=1 if field in _BY_COLUMN else 0) for field, parts in parts_by_field))
 
 
 _BY_COLUMN = ("valid", "numbers", "key_high", "key_low")

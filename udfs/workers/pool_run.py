@@ -58,8 +58,8 @@ def pool_kernel(
 
     def kernel(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         run = (run_of or PoolRun)(plan, layout)
-        found = run.results(batches if sort is None else sorted_events(layout, sort, batches))
-        yield from whole_groups(plan.fields, layout.group_keys, found) if is_whole else found
+        results = run.results(batches if sort is None else sorted_events(layout, sort, batches))
+        yield from whole_groups(plan.fields, layout.group_keys, results) if is_whole else results
         if report is not None:
             report(run.counters.totals())
 
@@ -225,6 +225,6 @@ class PoolRun:
 
     def _rows(self, number: int) -> pa.RecordBatch:
         """The first rows written since the last flush; the groups since then are put together for it."""
-        known = pa.concat_batches(self._groups) if self._layout.group_keys else None
-        self._groups = [] if known is None else [known]
-        return result_batch(self._output, number, known, self._plan.fields, self._indexes, self._types)
+        keys = pa.concat_batches(self._groups) if self._layout.group_keys else None
+        self._groups = [] if keys is None else [keys]
+        return result_batch(self._output, number, keys, self._plan.fields, self._indexes, self._types)

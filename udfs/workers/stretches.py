@@ -51,11 +51,11 @@ class StretchRun(PoolRun):
         begins = np.flatnonzero(batch.new_key)
         turn = 0
         if self._is_first:
-            others = begins if self._begin is not None else begins[1:]
-            turn = int(others[0]) if len(others) else len(batch.time)
+            later = begins if self._begin is not None else begins[1:]
+            turn = int(later[0]) if len(later) else len(batch.time)
             self._note_begin(arrow, batch, begins[begins < turn])
             yield from self._advance(batch, 0, turn)
-            if len(others):
+            if len(later):
                 yield from self._end_key()
                 self._is_first = False
         if turn < len(batch.time):
@@ -111,9 +111,9 @@ def merged(plan: KernelPlan, layout: Layout) -> Callable[[Iterator[pa.RecordBatc
             for packed in matrices.drop_null():
                 row = pa.ipc.open_stream(packed.as_buffer()).read_next_batch()
                 waiting.setdefault(repr(row.select(range(layout.keys)).to_pylist()), []).append(row)
-            found = batch.filter(matrices.is_null()).drop_columns([MATRIX])
-            if found.num_rows:
-                yield found
+            plain = batch.filter(matrices.is_null()).drop_columns([MATRIX])
+            if plain.num_rows:
+                yield plain
         if waiting:
             assert schema is not None
             yield _products(plan, layout, list(waiting.values()), schema)

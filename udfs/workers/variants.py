@@ -193,7 +193,7 @@ class Variant:
 
     def _start(self) -> None:
         """Start a process that compiles, unless there is one."""
-        self._started = [one for one in self._started if one.poll() is None]
+        self._started = [process for process in self._started if process.poll() is None]
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             lock = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
@@ -279,10 +279,10 @@ def compile_signatures(signatures: Signatures) -> None:
     if "run" in signatures:
         run.compile(signatures["run"])
         return
-    from sparkext.udfs.completions import kernel  # which most passes do without
+    from sparkext.udfs.completions import completion_kernel  # which most passes do without
 
     for name, signature in signatures.items():
-        getattr(kernel, name).compile(signature)
+        getattr(completion_kernel, name).compile(signature)
 
 
 def _compiling(lock: int, signatures: Signatures) -> subprocess.Popen[bytes]:
@@ -290,7 +290,7 @@ def _compiling(lock: int, signatures: Signatures) -> subprocess.Popen[bytes]:
     variables = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     if numba.config.CACHE_DIR:
         variables["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR
-    made = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "sparkext.udfs.workers.compile_variant", str(lock)],
         env=variables,
         stdin=subprocess.PIPE,
@@ -299,10 +299,10 @@ def _compiling(lock: int, signatures: Signatures) -> subprocess.Popen[bytes]:
         pass_fds=(lock,),
         start_new_session=True,
     )
-    assert made.stdin is not None
-    with made.stdin:
-        made.stdin.write(pickle.dumps(signatures))
-    return made
+    assert process.stdin is not None
+    with process.stdin:
+        process.stdin.write(pickle.dumps(signatures))
+    return process
 
 
 def note_done(lock: int) -> None:

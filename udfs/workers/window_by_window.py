@@ -45,20 +45,20 @@ class WindowByWindowRun(CompletionRun):
         keys = tuple(key + (key >= groups) for key in asked.keys)
         plan = replace(plan, completions=replace(asked, keys=keys))
         super().__init__(plan, replace(layout, group_keys=groups + 1), **more)
-        self._given = layout
+        self._layout_of_keys = layout
         self.counters = Counters(plan, layout.keys)
 
     def results(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """As those of any pass: the key that a window has been is its number again."""
-        groups = self._given.group_keys
-        for rows in super().results(by_window(batches, self._given, self._window)):
+        groups = self._layout_of_keys.group_keys
+        for rows in super().results(by_window(batches, self._layout_of_keys, self._window)):
             number = rows.schema.get_field_index("window")
             yield rows.set_column(number, "window", rows.column(groups)).remove_column(groups)
 
     def _nulls(self, arrow: pa.RecordBatch) -> list[int]:
-        found = super()._nulls(arrow)
-        del found[self._given.group_keys]
-        return found
+        nulls = super()._nulls(arrow)
+        del nulls[self._layout_of_keys.group_keys]
+        return nulls
 
 
 def completion_run(plan: KernelPlan, layout: Layout, **more: Any) -> CompletionRun:
@@ -76,16 +76,16 @@ def by_window(batches: Iterator[pa.RecordBatch], layout: Layout, window: Window)
         window: The windows.
     """
     left: pa.RecordBatch | None = None
-    given = 0
+    done = 0
     for arrow in batches:
         if not arrow.num_rows:
             continue
         plain = _plain(arrow, layout.keys)
         goes_on = left is not None and _is_same_key(left, plain, layout.keys)
         if left is not None and not goes_on:
-            yield from _copies(left, layout, window, given, None)
+            yield from _copies(left, layout, window, done, None)
             left = None
-        first = given if goes_on else None
+        first = done if goes_on else None
         held = plain if left is None else pa.concat_batches([left, plain])
         starts = np.flatnonzero(_new_keys(held, layout.keys))
         last_key = int(starts[-1]) if len(starts) else 0
@@ -101,11 +101,11 @@ def by_window(batches: Iterator[pa.RecordBatch], layout: Layout, window: Window)
             yield from _copies(left, layout, window, first, over)
             # The last event stays in any case, as it has the key.
             left = left.slice(min(int(np.searchsorted(times, over * window.slide)), len(times) - 1))
-            given = over
+            done = over
         else:
-            given = int(begins)
+            done = int(begins)
     if left is not None:
-        yield from _copies(left, layout, window, given, None)
+        yield from _copies(left, layout, window, done, None)
 
 
 def _copies(
@@ -141,17 +141,17 @@ def _copies(
 def _first_window(times: Ints, window: Window) -> Ints:
     """The first window that each time is in."""
     newest = times // window.slide
-    found: Ints = newest - (window.within - 1 - (times - newest * window.slide)) // window.slide
-    return found
+    first: Ints = newest - (window.within - 1 - (times - newest * window.slide)) // window.slide
+    return first
 
 
 def _new_keys(events: pa.RecordBatch, keys: int) -> np.ndarray:
     """Where events have another key than the one before; not at the first."""
-    found = np.zeros(events.num_rows, np.bool_)
+    is_new = np.zeros(events.num_rows, np.bool_)
     for number in range(keys):
-        found |= changes(events.column(number))
-    found[0] = False
-    return found
+        is_new |= changes(events.column(number))
+    is_new[0] = False
+    return is_new
 
 
 def _is_same_key(left: pa.RecordBatch, events: pa.RecordBatch, keys: int) -> bool:

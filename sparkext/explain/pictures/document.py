@@ -37,7 +37,7 @@ def read(document: str) -> tuple[Pass, ...]:
 
 def _pass(entry: dict[str, Any]) -> Pass:
     queries = tuple(map(_query, entry["queries"]))
-    partners = tuple(Partner(one["number"], tuple(one["names"])) for one in entry.get("partners", ()))
+    partners = tuple(Partner(partner["number"], tuple(partner["names"])) for partner in entry.get("partners", ()))
     return Pass(
         name=entry["name"],
         source=entry["source"],
@@ -73,22 +73,26 @@ def _plan(entry: dict[str, Any], partners: tuple[Partner, ...]) -> Plan:
         optimizer=entry["optimizer"],
         milliseconds=entry["optimization_ms"],
         statistics=tuple(
-            Statistic(event, one["events"], one["origin"], one.get("counted"))
-            for event, one in entry["statistics"].items()
+            Statistic(event, seen["events"], seen["origin"], seen.get("counted"))
+            for event, seen in entry["statistics"].items()
         ),
         states=tuple(
             TemplateState(
-                one["state"], one["event"], tuple(one["start_numbers"]), tuple(one["end_numbers"]), one["cost"]
+                state["state"],
+                state["event"],
+                tuple(state["start_numbers"]),
+                tuple(state["end_numbers"]),
+                state["cost"],
             )
-            for one in entry["template"]
+            for state in entry["template"]
         ),
         transitions=tuple(
             Transition(
-                at[one["from"]],
-                at[one["to"]],
-                tuple(QSet(tuple(q["numbers"]), q["snapshot"], q["while"], q["cost"]) for q in one["qsets"]),
+                at[transition["from"]],
+                at[transition["to"]],
+                tuple(QSet(tuple(q["numbers"]), q["snapshot"], q["while"], q["cost"]) for q in transition["qsets"]),
             )
-            for one in entry["transitions"]
+            for transition in entry["transitions"]
         ),
         conditions=_conditions(entry["conditions_on_the_event_before"]),
         looking_back=_conditions(entry.get("conditions_on_earlier_events", ())),
@@ -108,12 +112,12 @@ def _plan(entry: dict[str, Any], partners: tuple[Partner, ...]) -> Plan:
 
 
 def _conditions(entries: Iterable[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
-    return tuple((one["condition"], one["found_by"]) for one in entries)
+    return tuple((condition["condition"], condition["found_by"]) for condition in entries)
 
 
 def _compared(row: dict[str, Any]) -> ComparedStrategy:
     apart = tuple(
-        LeftAlone(one["number"], tuple(one["names"]), one["reason"], one["why"]) for one in row["not_planned"]
+        LeftAlone(query["number"], tuple(query["names"]), query["reason"], query["why"]) for query in row["not_planned"]
     )
     cut_short = row["budget_used_up"]
     return ComparedStrategy(row["optimizer"], row["cost"], row["planning_ms"], cut_short, apart, len(apart))

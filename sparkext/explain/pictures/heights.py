@@ -61,9 +61,9 @@ def spread(wanted: Sequence[float], weights: Sequence[float], offsets: Sequence[
     for height, weight, offset in zip(wanted, weights, offsets, strict=True):
         block = [height - offset, weight, 1.0]
         while blocks and blocks[-1][0] >= block[0]:
-            mean, other, members = blocks.pop()
-            total = other + block[1]
-            block = [(mean * other + block[0] * block[1]) / total, total, members + block[2]]
+            mean, before, members = blocks.pop()
+            total = before + block[1]
+            block = [(mean * before + block[0] * block[1]) / total, total, members + block[2]]
         blocks.append(block)
     level = [mean for mean, _, members in blocks for _ in range(int(members))]
     return [base + offset for base, offset in zip(level, offsets, strict=True)]

@@ -92,11 +92,11 @@ def layered(boxes: Sequence[Box], links: Sequence[Link]) -> Layout:
     width = top = 0.0
     for part in parts(len(boxes), [(link.source, link.target) for link in links]):
         number = {node: at for at, node in enumerate(part)}
-        mine = [at for at, link in enumerate(links) if link.source in number]
-        inside = [Link(number[links[at].source], number[links[at].target], links[at].strands) for at in mine]
+        inner_links = [at for at, link in enumerate(links) if link.source in number]
+        inside = [Link(number[links[at].source], number[links[at].target], links[at].strands) for at in inner_links]
         drawn = _part([boxes[node] for node in part], inside)
         placed |= {node: _moved(position, top) for node, position in zip(part, drawn.boxes, strict=True)}
-        for at, route in zip(mine, drawn.routes, strict=True):
+        for at, route in zip(inner_links, drawn.routes, strict=True):
             routes[at] = tuple(_moved(stop, top) for stop in route)
         width, top = max(width, drawn.width), top + drawn.height + GAP
     return Layout(
@@ -126,9 +126,9 @@ def _part(boxes: Sequence[Box], links: Sequence[Link]) -> Layout:
             layers[number].append(len(sizes))
             sizes.append((link.strands * LANE / 2, link.strands * LANE / 2))
         chains.append(chain)
-        for one, other in pairwise([link.source, *chain, link.target]):
-            inner = (one >= len(boxes)) + (other >= len(boxes))
-            steps[one, other] = steps.get((one, other), 0.0) + (1.0, 2.0, 8.0)[inner]
+        for source, target in pairwise([link.source, *chain, link.target]):
+            inner = (source >= len(boxes)) + (target >= len(boxes))
+            steps[source, target] = steps.get((source, target), 0.0) + (1.0, 2.0, 8.0)[inner]
     layers = ordered(layers, list(steps))
     at = heights(layers, sizes, steps, GAP)
     columns = _columns(boxes, layers, steps, at)
@@ -158,9 +158,9 @@ def _columns(
     columns: list[tuple[float, float, float]] = []
     left = 0.0
     for layer, height in zip(layers, steepest, strict=True):
-        mine = [boxes[node] for node in layer if node < len(boxes)]
-        right = left + max((box.width for box in mine), default=0.0)
-        bend = right + max((box.lead for box in mine), default=0.0)
+        in_layer = [boxes[node] for node in layer if node < len(boxes)]
+        right = left + max((box.width for box in in_layer), default=0.0)
+        bend = right + max((box.lead for box in in_layer), default=0.0)
         columns.append((left, right, bend))
         left = bend + min(max(BEND, STEEPEST * height), WIDEST)
     return columns

@@ -31,11 +31,11 @@ class Legend:
     """Q-sets by their queries, in order of their first transition."""
 
     def __init__(self, plan: Plan) -> None:
-        found: dict[tuple[int, ...], list[QSet]] = {}
+        by_numbers: dict[tuple[int, ...], list[QSet]] = {}
         for transition in plan.transitions:
             for qset in transition.qsets:
                 if not qset.is_alone:
-                    found.setdefault(qset.numbers, []).append(qset)
+                    by_numbers.setdefault(qset.numbers, []).append(qset)
         self.entries = tuple(
             Entry(
                 number,
@@ -44,7 +44,7 @@ class Legend:
                 len(qsets),
                 sum(qset.cost for qset in qsets),
             )
-            for number, (numbers, qsets) in enumerate(found.items())
+            for number, (numbers, qsets) in enumerate(by_numbers.items())
         )
         self._numbers = {entry.numbers: entry.number for entry in self.entries}
 

@@ -20,9 +20,9 @@ def onward(plan: Plan) -> list[float]:
             for query in qset.numbers:
                 links.setdefault(query, []).append((transition.source, transition.target, at))
     weights = [0.0] * len(plan.transitions)
-    for query, mine in links.items():
-        far = _steps_from(starts.get(query, []), [(source, target) for source, target, _ in mine])
-        for source, target, at in mine:
+    for query, own_links in links.items():
+        far = _steps_from(starts.get(query, []), [(source, target) for source, target, _ in own_links])
+        for source, target, at in own_links:
             before, after = far.get(source, 0), far.get(target, 0)
             weights[at] += 1.0 if before < after else LEVEL if before == after else 0.0
     return weights
@@ -32,9 +32,9 @@ def _steps_from(starts: list[int], links: list[tuple[int, int]]) -> dict[int, in
     """Per state the fewest steps that lead there."""
     far = dict.fromkeys(starts, 0)
     todo = list(starts)
-    for here in todo:
+    for state in todo:
         for source, target in links:
-            if source == here and target not in far:
-                far[target] = far[here] + 1
+            if source == state and target not in far:
+                far[target] = far[state] + 1
                 todo.append(target)
     return far

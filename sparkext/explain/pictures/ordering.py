@@ -28,21 +28,21 @@ def ordered(layers: Sequence[Sequence[int]], links: Sequence[tuple[int, int]]) -
     for source, target in links:
         after.setdefault(source, []).append(target)
         before.setdefault(target, []).append(source)
-    now = [list(layer) for layer in layers]
-    best, fewest = [list(layer) for layer in now], crossings(now, after)
+    current = [list(layer) for layer in layers]
+    best, fewest = [list(layer) for layer in current], crossings(current, after)
     for sweep in range(SWEEPS):
         if fewest == 0:
             break
         near = before if sweep % 2 == 0 else after
-        numbers = range(1, len(now)) if sweep % 2 == 0 else range(len(now) - 2, -1, -1)
+        numbers = range(1, len(current)) if sweep % 2 == 0 else range(len(current) - 2, -1, -1)
         for number in numbers:
-            fixed = now[number - 1 if sweep % 2 == 0 else number + 1]
-            now[number] = _by_means(now[number], fixed, near)
-        for number in range(len(now)):
-            _swap_neighbours(now, number, before, after)
-        found = crossings(now, after)
-        if found < fewest:
-            best, fewest = [list(layer) for layer in now], found
+            fixed = current[number - 1 if sweep % 2 == 0 else number + 1]
+            current[number] = _by_means(current[number], fixed, near)
+        for number in range(len(current)):
+            _swap_neighbours(current, number, before, after)
+        count = crossings(current, after)
+        if count < fewest:
+            best, fewest = [list(layer) for layer in current], count
     return best
 
 
@@ -65,7 +65,7 @@ def _by_means(layer: list[int], fixed: list[int], near: dict[int, list[int]]) ->
     scale = len(fixed) / max(len(layer), 1)
 
     def mean(at: int) -> float:
-        ends = [position[other] for other in near.get(layer[at], ())]
+        ends = [position[neighbour] for neighbour in near.get(layer[at], ())]
         return sum(ends) / len(ends) if ends else at * scale
 
     return [layer[at] for at in sorted(range(len(layer)), key=lambda at: (mean(at), at))]

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from sparkext.explain.pictures import sections
+from sparkext.explain.pictures.candidates import candidates
 from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.explain.pictures.theme import style
-from sparkext.explain.report import Pass, Plan
+from sparkext.explain.report import NOTHING_REGISTERED, Pass, Plan
 from sparkext.planner.amounts import count
 from sparkext.planner.optimizers import GRAPH_TITLE
 
-NOTHING = "No views of this session hold trend queries; queries outside of views are not listed."
 MANY = 12
 """Queries from which on there is a field to find some."""
 
@@ -35,15 +35,15 @@ def page(passes: Sequence[Pass], title: str = "Sharing plan") -> str:
         element("title", title),
         element("style", sheet),
     )
-    links = [element("a", _name(one), href=f"#pass-{at}") for at, one in enumerate(passes, 1)]
+    links = [element("a", _name(source_pass), href=f"#pass-{at}") for at, source_pass in enumerate(passes, 1)]
     top = element(
         "header",
         element("h1", title),
-        element("p", sections.totals(passes) if passes else NOTHING),
+        element("p", sections.totals(passes) if passes else NOTHING_REGISTERED),
         *([element("nav", *links)] if len(links) > 1 else []),
         class_="top",
     )
-    main = element("main", *(_section(one, at) for at, one in enumerate(passes, 1)))
+    main = element("main", *(_section(source_pass, at) for at, source_pass in enumerate(passes, 1)))
     tip = element("div", id="tip", role="tooltip")
     body = element("body", top, main, tip, element("script", script), class_="sparkext")
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
@@ -51,32 +51,39 @@ def page(passes: Sequence[Pass], title: str = "Sharing plan") -> str:
 
 def fragment(passes: Sequence[Pass]) -> str:
     """What a notebook shows: the pictures, Q-sets and queries, with neither scripts nor a network."""
-    sets = max((len(Legend(one.plan).entries) for one in passes if one.plan is not None), default=0)
+    sets = max(
+        (len(Legend(source_pass.plan).entries) for source_pass in passes if source_pass.plan is not None), default=0
+    )
     fit = element("label", element("input", type="checkbox", class_="fit"), "Fit to width", class_="tools")
-    parts = [element("section", *_seen(one, fit), _queries(one), class_="pass") for one in passes]
-    top = element("p", sections.totals(passes) if passes else NOTHING)
+    parts = [
+        element("section", *_seen(source_pass, fit), _queries(source_pass), class_="pass") for source_pass in passes
+    ]
+    top = element("p", sections.totals(passes) if passes else NOTHING_REGISTERED)
     return element("div", element("style", _sheet(sets)), top, *parts, class_="sparkext")
 
 
-def _section(one: Pass, at: int) -> Markup:
+def _section(source_pass: Pass, at: int) -> Markup:
     find = element("input", class_="find", type="search", placeholder="Find queries", aria_label="Find queries")
-    queries = _queries(one, *([find] if len(one.queries) >= MANY else []))
-    inside = [*_seen(one, _zoom()), *([queries] if one.plan is None else _details(one.plan, queries))]
+    queries = _queries(source_pass, *([find] if len(source_pass.queries) >= MANY else []))
+    inside = [
+        *_seen(source_pass, _zoom()),
+        *([queries] if source_pass.plan is None else _details(source_pass.plan, queries)),
+    ]
     return element("section", *inside, class_="pass", id=f"pass-{at}")
 
 
-def _seen(one: Pass, *tools: Markup) -> list[Markup]:
+def _seen(source_pass: Pass, *tools: Markup) -> list[Markup]:
     """What is seen of a pass at first: what sharing does, the Q-sets, and the picture, with tools above it."""
-    name, facts = element("h2", _name(one)), sections.facts(one)
-    if one.plan is None:
+    name, facts = element("h2", _name(source_pass)), sections.facts(source_pass)
+    if source_pass.plan is None:
         return [name, facts, element("p", "These queries could not be planned; reading them says why.")]
-    legend = Legend(one.plan)
-    svg = template_svg(one, one.plan, legend, is_alone=False)
+    legend = Legend(source_pass.plan)
+    svg = template_svg(source_pass, source_pass.plan, legend, is_alone=False)
     return [
         name,
-        sections.summary(one, one.plan),
+        sections.summary(source_pass, source_pass.plan),
         facts,
-        _titled("What shares most", sections.qset_list(one, one.plan, legend)),
+        _titled("What shares most", sections.qset_list(source_pass, source_pass.plan, legend)),
         _titled("Template", *tools, element("div", svg, class_="picture")),
         _key(legend),
     ]
@@ -85,40 +92,48 @@ def _seen(one: Pass, *tools: Markup) -> list[Markup]:
 def _zoom() -> Markup:
     """Buttons that change the size of a picture, and one that ends what a click has begun."""
     sizes = (("smaller", "\N{MINUS SIGN}", "Smaller"), ("larger", "+", "Larger"), ("fit", "Fit", "As wide as this box"))
-    smaller, *others = (
+    smaller, *further = (
         element("button", shown, type="button", data_zoom=how, title=about, aria_label=about)
         for how, shown, about in (*sizes, ("full", "100 %", "Full size"))
     )
-    every = element("button", "Show all", type="button", class_="every hidden", title="Escape")
-    return element("div", every, smaller, element("output"), *others, class_="tools", role="group", aria_label="Zoom")
+    show_all = element("button", "Show all", type="button", class_="every hidden", title="Escape")
+    return element(
+        "div", show_all, smaller, element("output"), *further, class_="tools", role="group", aria_label="Zoom"
+    )
 
 
 def _details(plan: Plan, queries: Markup) -> list[Markup]:
     costs, events = _titled("Costs", sections.costs(plan)), _titled("Events", sections.statistics(plan))
     parts = [element("div", queries, element("div", costs, events), class_="columns")]
     if plan.conditions:
-        parts.append(_titled("Conditions with PREV", sections.conditions(plan)))
+        parts.append(
+            _titled("Conditions with PREV", sections.conditions("Condition on the event before", plan.conditions))
+        )
     if plan.looking_back:
-        parts.append(_titled("Conditions on earlier events", sections.looking_back(plan)))
-    if candidates := plan.candidates:
-        edges, pruned_edges = plan.edges
-        pruned = sum(candidate.pruned_by is not None for candidate in candidates)
+        parts.append(
+            _titled(
+                "Conditions on earlier events", sections.conditions("Condition on an earlier event", plan.looking_back)
+            )
+        )
+    if searched := candidates(plan.graph):
+        edges, pruned_edges = (count(plan.graph[name], "edge", "edges") for name in ("edges", "pruned_edges"))
+        pruned = sum(candidate.pruned_by is not None for candidate in searched)
         said = (
-            f"{count(len(candidates), 'candidate', 'candidates')}, {count(edges, 'edge', 'edges')} between them; "
-            f"{count(pruned, 'candidate', 'candidates')} and {count(pruned_edges, 'edge', 'edges')} were pruned. "
+            f"{count(len(searched), 'candidate', 'candidates')}, {edges} between them; "
+            f"{count(pruned, 'candidate', 'candidates')} and {pruned_edges} were pruned. "
             "Each is a way to divide the queries of some transitions into Q-sets, with the least cost to get there. "
             "Those of the plan are marked, those that were pruned struck out; where none is marked, the search that "
             "follows the rules has found better."
         )
         parts += [
             _titled(GRAPH_TITLE, element("p", said, class_="note")),
-            _more("All candidates", sections.trace(candidates, plan.costs.model, Legend(plan))),
+            _more("All candidates", sections.trace(searched, plan.costs.model, Legend(plan))),
         ]
     return parts
 
 
-def _queries(one: Pass, *find: Markup) -> Markup:
-    return _titled("Queries", *find, sections.query_list(one))
+def _queries(source_pass: Pass, *find: Markup) -> Markup:
+    return _titled("Queries", *find, sections.query_list(source_pass))
 
 
 def _titled(title: str, *parts: Markup) -> Markup:
@@ -144,8 +159,8 @@ def _key(legend: Legend) -> Markup:
     )
 
 
-def _name(one: Pass) -> str:
-    return f"{one.name.capitalize()}: {count(len(one.queries), 'query', 'queries')}"
+def _name(source_pass: Pass) -> str:
+    return f"{source_pass.name.capitalize()}: {count(len(source_pass.queries), 'query', 'queries')}"
 
 
 def _sheet(sets: int = 0) -> Markup:

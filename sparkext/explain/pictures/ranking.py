@@ -18,7 +18,7 @@ def parts(count: int, links: Pairs) -> list[list[int]]:
         near[source].append(target)
         near[target].append(source)
     seen: set[int] = set()
-    found: list[list[int]] = []
+    connected: list[list[int]] = []
     for first in range(count):
         if first in seen:
             continue
@@ -30,8 +30,8 @@ def parts(count: int, links: Pairs) -> list[list[int]]:
                     seen.add(node)
                     part.append(node)
                     todo.append(node)
-        found.append(sorted(part))
-    return found
+        connected.append(sorted(part))
+    return connected
 
 
 def backward(count: int, links: Pairs, weights: Sequence[float]) -> list[bool]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from sparkext.explain.pictures.candidates import Candidate
 from sparkext.explain.pictures.legend import Entry, Legend, colour
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.texts import listed, numbers_label, qset_label, shortened
-from sparkext.explain.report import Candidate, LeftAlone, Pass, Plan, QSet, Query
+from sparkext.explain.report import TOO_MANY_PLANS, LeftAlone, Pass, Plan, QSet, Query
 from sparkext.planner.amounts import amount, count, part, unit
 from sparkext.planner.sharing.sharing_plan import BURST_NAME
 
@@ -17,14 +18,14 @@ _BAR = 150.0
 """Width of the longest bar."""
 
 
-def facts(one: Pass) -> Markup:
+def facts(source_pass: Pass) -> Markup:
     """Source, keys, time and state of a pass."""
-    state = f"{one.state}, results are kept" if one.kept else one.state
+    state = f"{source_pass.state}, results are kept" if source_pass.kept else source_pass.state
     pairs = [
-        ("source", one.source),
-        ("group by", ", ".join(one.group_by) or "none"),
-        ("other keys", ", ".join(one.other_keys) or "none"),
-        ("time", one.order_by),
+        ("source", source_pass.source),
+        ("group by", ", ".join(source_pass.group_by) or "none"),
+        ("other keys", ", ".join(source_pass.other_keys) or "none"),
+        ("time", source_pass.order_by),
         ("state", state),
     ]
     return element(
@@ -34,8 +35,11 @@ def facts(one: Pass) -> Markup:
 
 def totals(passes: Sequence[Pass]) -> str:
     """What sharing does in all passes together, in a sentence or two."""
-    plans = [one.plan for one in passes if one.plan is not None]
-    planned, queries = sum(one.planned for one in passes), sum(len(one.queries) for one in passes)
+    plans = [source_pass.plan for source_pass in passes if source_pass.plan is not None]
+    planned, queries = (
+        sum(source_pass.planned for source_pass in passes),
+        sum(len(source_pass.queries) for source_pass in passes),
+    )
     said = f"{count(queries, 'trend query', 'trend queries')} in {count(len(plans), 'pass', 'passes')}"
     said += f" instead of {planned:,}." if planned > len(plans) else "."
     if plans and len({plan.costs.model for plan in plans}) == 1:
@@ -44,7 +48,7 @@ def totals(passes: Sequence[Pass]) -> str:
     return said
 
 
-def summary(one: Pass, plan: Plan) -> Markup:
+def summary(source_pass: Pass, plan: Plan) -> Markup:
     """What sharing does in a pass, in figures."""
     costs, transitions = plan.costs, plan.transitions
     links = sum(len(qset.numbers) for transition in transitions for qset in transition.qsets)
@@ -53,7 +57,10 @@ def summary(one: Pass, plan: Plan) -> Markup:
     merged = f" instead of {links:,}" if strands < links else ""
     value, of, _ = part(costs.chosen, costs.none).partition(" of")
     figures = [
-        ("1 pass", f"instead of {one.planned:,}, one for each query" if one.planned > 1 else "over the source"),
+        (
+            "1 pass",
+            f"instead of {source_pass.planned:,}, one for each query" if source_pass.planned > 1 else "over the source",
+        ),
         (
             value,
             f"{of} what it costs when nothing is shared: {costs.shown(costs.chosen)}{saved} in a group and window",
@@ -70,34 +77,34 @@ def summary(one: Pass, plan: Plan) -> Markup:
     )
 
 
-def qset_list(one: Pass, plan: Plan, legend: Legend) -> Markup:
+def qset_list(source_pass: Pass, plan: Plan, legend: Legend) -> Markup:
     """The Q-sets, each a button that makes them stand out; first those with most transitions of queries."""
     if not legend.entries:
         return element("p", "No two queries share a transition: each goes alone.", class_="note")
     ordered = sorted(legend.entries, key=lambda entry: -entry.transitions * len(entry.numbers))
-    first, rest = (
-        element("ul", *(_entry(one, plan, entry) for entry in some), class_="qsets") if some else Markup()
+    first, others = (
+        element("ul", *(_entry(source_pass, plan, entry) for entry in some), class_="qsets") if some else Markup()
         for some in (ordered[:FIRST], ordered[FIRST:])
     )
     more = element("summary", count(len(ordered) - FIRST, "more Q-set", "more Q-sets"))
-    return element("div", first, *([element("details", more, rest, class_="more")] if rest else []))
+    return element("div", first, *([element("details", more, others, class_="more")] if others else []))
 
 
-def _entry(one: Pass, plan: Plan, entry: Entry) -> Markup:
+def _entry(source_pass: Pass, plan: Plan, entry: Entry) -> Markup:
     how = (
         f"linear forms over snapshots of {', '.join('bursts' if s == BURST_NAME else s for s in entry.snapshots)}"
         if entry.snapshots
         else "equal totals, counted once"
     )
     on = count(entry.transitions, "transition", "transitions")
-    names = ", ".join(one.name_of(number) for number in entry.numbers)
+    names = ", ".join(source_pass.name_of(number) for number in entry.numbers)
     return element(
         "li",
         element(
             "button",
             element("span", class_=f"swatch{' thick' if entry.snapshots else ''}"),
             element("b", qset_label(QSet(entry.numbers, None))),
-            element("span", shortened(names, 160), class_="names", title=listed(one, entry.numbers)),
+            element("span", shortened(names, 160), class_="names", title=listed(source_pass, entry.numbers)),
             element("span", f"{how}, on {on}", class_="how"),
             element("span", plan.costs.shown(entry.cost), class_="cost"),
             type="button",
@@ -109,18 +116,18 @@ def _entry(one: Pass, plan: Plan, entry: Entry) -> Markup:
     )
 
 
-def query_list(one: Pass) -> Markup:
+def query_list(source_pass: Pass) -> Markup:
     """The queries with their patterns, each of which opens to its statement."""
     first: dict[int | None, Query] = {}
-    for query in one.queries:
+    for query in source_pass.queries:
         first.setdefault(query.number, query)
-    return element("ul", *(_query(query, first[query.number]) for query in one.queries), class_="queries")
+    return element("ul", *(_query(query, first[query.number]) for query in source_pass.queries), class_="queries")
 
 
 def _query(query: Query, first: Query) -> Markup:
     """A query; ``first``: that which computes the same, and is listed first."""
     number, window = "" if query.number is None else str(query.number), query.clause.window_text("", ", every ")
-    same = f"; the same as {first.name}, computed once" if number and first is not query else ""
+    as_first = f"; the same as {first.name}, computed once" if number and first is not query else ""
     return element(
         "li",
         element(
@@ -130,7 +137,7 @@ def _query(query: Query, first: Query) -> Markup:
                 element("span", number, class_="number"),
                 element("b", query.name),
                 element("code", query.clause.pattern_text),
-                element("span", f"{', '.join(query.clause.aggregates)}; {window}{same}", class_="note"),
+                element("span", f"{', '.join(query.clause.aggregates)}; {window}{as_first}", class_="note"),
             ),
             element("pre", element("code", query.sql.strip())),
         ),
@@ -151,22 +158,26 @@ def statistics(plan: Plan) -> Markup:
 
 def costs(plan: Plan) -> Markup:
     """What the plan costs, beside what other ways to plan would."""
-    known = plan.costs
-    if known.compared:
+    plan_costs = plan.costs
+    if plan_costs.compared:
         return _compared(plan)
     values = [
-        (f"{plan.optimizer}, in use", known.chosen),
-        ("the published rules alone", known.published),
-        ("greedy", known.greedy),
-        ("nothing shared", known.none),
+        (f"{plan.optimizer}, in use", plan_costs.chosen),
+        ("the published rules alone", plan_costs.published),
+        ("greedy", plan_costs.greedy),
+        ("nothing shared", plan_costs.none),
     ]
     shown = [(name, value) for name, value in values if value is not None]
     most = max(value for _, value in shown)
-    rows: list[Sequence[str]] = [(name, _bar(value, most), known.shown(value)) for name, value in shown]
+    rows: list[Sequence[str]] = [(name, _bar(value, most), plan_costs.shown(value)) for name, value in shown]
     said = f"{plan.optimizer} took {plan.milliseconds:.1f} ms."
-    if known.bound is not None:
-        said += " No plan costs less." if known.is_proved else f" No plan costs less than {known.shown(known.bound)}."
-    model = "times as measured" if known.model == "measured" else "touches, as the paper counts"
+    if plan_costs.bound is not None:
+        said += (
+            " No plan costs less."
+            if plan_costs.is_proved
+            else f" No plan costs less than {plan_costs.shown(plan_costs.bound)}."
+        )
+    model = "times as measured" if plan_costs.model == "measured" else "touches, as the paper counts"
     return element(
         "div",
         _table(("Optimizer", "", "in a group and window"), rows),
@@ -176,19 +187,19 @@ def costs(plan: Plan) -> Markup:
 
 def _compared(plan: Plan) -> Markup:
     """What each optimizer makes of the queries."""
-    known = plan.costs
-    most = max(row.cost for row in known.compared if row.cost is not None)
+    plan_costs = plan.costs
+    most = max(row.cost for row in plan_costs.compared if row.cost is not None)
     rows: list[Sequence[str]] = []
-    for row in known.compared:
+    for row in plan_costs.compared:
         name = f"{row.optimizer}, in use" if row.optimizer == plan.optimizer else row.optimizer
         if row.cost is None or row.milliseconds is None:
-            rows.append((name, "", "too many plans to look at", "", "", ""))
+            rows.append((name, "", TOO_MANY_PLANS, "", "", ""))
             continue
-        of_none = part(row.cost, known.none).removesuffix(" of")
+        of_none = plan_costs.of_nothing(row)
         alone = element("span", str(len(row.not_planned)), title="; ".join(map(_left_alone, row.not_planned)))
         bar = _bar(row.cost, most)
         took = f"{row.milliseconds:.1f} ms"
-        rows.append((name, bar, known.shown(row.cost), of_none, took, alone if row.not_planned else ""))
+        rows.append((name, bar, plan_costs.shown(row.cost), of_none, took, alone if row.not_planned else ""))
     head = ("Optimizer", "", "in a group and window", "of sharing nothing", "planned in", "queries left alone")
     return _table(head, rows)
 
@@ -197,18 +208,9 @@ def _left_alone(apart: LeftAlone) -> str:
     return f"{', '.join(apart.names) or f'({apart.number})'}: {apart.why}"
 
 
-def conditions(plan: Plan) -> Markup:
-    """How the events before are found where a condition names them."""
-    return _table(
-        ("Condition on the event before", "found by"), [(element("code", c), how) for c, how in plan.conditions]
-    )
-
-
-def looking_back(plan: Plan) -> Markup:
-    """How the latest events of a variable are found where a condition names them."""
-    return _table(
-        ("Condition on an earlier event", "found by"), [(element("code", c), how) for c, how in plan.looking_back]
-    )
+def conditions(title: str, pairs: Iterable[tuple[str, str]]) -> Markup:
+    """How the events are found that conditions name; ``title``: of the conditions."""
+    return _table((title, "found by"), [(element("code", condition), how) for condition, how in pairs])
 
 
 def trace(candidates: Sequence[Candidate], model: str, legend: Legend) -> Markup:

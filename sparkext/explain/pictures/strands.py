@@ -44,28 +44,28 @@ class Strand:
         return text_width(self.label, 10.5, bold=True) + 10
 
 
-def strands(one: Pass, plan: Plan, transition: Transition, legend: Legend) -> tuple[Strand, ...]:
+def strands(source_pass: Pass, plan: Plan, transition: Transition, legend: Legend) -> tuple[Strand, ...]:
     """Those of a transition, in the order of the legend."""
     source, target = plan.states[transition.source].name, plan.states[transition.target].name
     heading = f"{source} → {target}"
-    found = []
+    in_order = []
     for qset in sorted(
         (qset for qset in transition.qsets if not qset.is_alone), key=lambda qset: legend.number(qset.numbers) or 0
     ):
-        lines = [heading, listed(one, qset.numbers), how(qset), *_guard(qset), priced(plan.costs, qset.cost)]
-        here = qset.snapshot == source
-        found.append(Strand((qset,), legend.number(qset.numbers), qset_label(qset), "\n".join(lines), here))
+        lines = [heading, listed(source_pass, qset.numbers), how(qset), *_guard(qset), priced(plan.costs, qset.cost)]
+        starts_here = qset.snapshot == source
+        in_order.append(Strand((qset,), legend.number(qset.numbers), qset_label(qset), "\n".join(lines), starts_here))
     alone = tuple(qset for qset in transition.qsets if qset.is_alone)
     if alone:
         numbers = [qset.numbers[0] for qset in alone]
         total = sum(qset.cost for qset in alone)
         said = "alone" if len(alone) == 1 else "each alone"
-        lines = [heading, listed(one, numbers), said]
+        lines = [heading, listed(source_pass, numbers), said]
         lines += dict.fromkeys(line for qset in alone for line in _guard(qset))
         lines.append(priced(plan.costs, total))
         label = numbers_label(numbers) if len(alone) <= MOST_NUMBERS else f"{len(alone)} alone"
-        found.append(Strand(alone, None, label, "\n".join(lines), False))
-    return tuple(found)
+        in_order.append(Strand(alone, None, label, "\n".join(lines), False))
+    return tuple(in_order)
 
 
 def _guard(qset: QSet) -> Sequence[str]:

@@ -32,16 +32,16 @@ _SIZES = {"name": 13.0, "code": 10.5, "note": 10.5}
 _HEIGHTS = {"name": 17.0, "code": 14.0, "note": 14.0}
 
 
-def template_svg(one: Pass, plan: Plan, legend: Legend, is_alone: bool = True) -> Markup:
+def template_svg(source_pass: Pass, plan: Plan, legend: Legend, is_alone: bool = True) -> Markup:
     """The drawing.
 
     Args:
-        one: The pass.
+        source_pass: The pass.
         plan: Its plan.
         legend: Numbers and colours of the Q-sets.
         is_alone: Whether it is a picture by itself, with its colours in it.
     """
-    bundles = _bundles(one, plan, legend)
+    bundles = _bundles(source_pass, plan, legend)
     shapes = _shapes(plan, bundles)
     layout = layered([shape.box() for shape in shapes], [bundle.link() for bundle in bundles.ways])
     ports = _Ports(shapes, bundles.ways, layout)
@@ -51,10 +51,10 @@ def template_svg(one: Pass, plan: Plan, legend: Legend, is_alone: bool = True) -
         for index, strand in enumerate(bundle.strands)
     ]
     states = [
-        _state(one, plan, shape, position, ports.starts[at])
+        _state(source_pass, plan, shape, position, ports.starts[at])
         for at, (shape, position) in enumerate(zip(shapes, layout.boxes, strict=True))
     ]
-    about = f"Template of {one.name}: {len(plan.states)} states, {len(plan.transitions)} transitions"
+    about = f"Template of {source_pass.name}: {len(plan.states)} states, {len(plan.transitions)} transitions"
     sets = len(legend.entries) if is_alone else None
     return drawing([*states, *ways], (layout.width, layout.height), "template", about, STUB, sets)
 
@@ -80,7 +80,7 @@ class _Bundles:
     loops: Mapping[int, tuple[Strand, ...]]
 
 
-def _bundles(one: Pass, plan: Plan, legend: Legend) -> _Bundles:
+def _bundles(source_pass: Pass, plan: Plan, legend: Legend) -> _Bundles:
     ways: list[_Way] = []
     loops: dict[int, tuple[Strand, ...]] = {}
     closing = backward(
@@ -89,7 +89,7 @@ def _bundles(one: Pass, plan: Plan, legend: Legend) -> _Bundles:
         onward(plan),
     )
     for transition, is_backward in zip(plan.transitions, closing, strict=True):
-        bundle = strands(one, plan, transition, legend)
+        bundle = strands(source_pass, plan, transition, legend)
         source, target = transition.source, transition.target
         if source == target:
             loops[source] = bundle
@@ -143,11 +143,11 @@ class _Shape:
 
 def _shapes(plan: Plan, bundles: _Bundles) -> list[_Shape]:
     expected = {statistic.event: statistic for statistic in plan.statistics}
-    found = []
+    shapes = []
     for at, state in enumerate(plan.states):
         right = [way for way in bundles.ways if way.left == at]
         left = [way for way in bundles.ways if way.right == at]
-        found.append(
+        shapes.append(
             _Shape(
                 state,
                 expected.get(state.event),
@@ -158,13 +158,13 @@ def _shapes(plan: Plan, bundles: _Bundles) -> list[_Shape]:
                 max((strand.label_width + 24 for way in right for strand in way.strands), default=0),
             )
         )
-    return found
+    return shapes
 
 
 def _lines(state: TemplateState, statistic: Statistic | None) -> list[tuple[str, str]]:
-    found = _STATE.fullmatch(state.name)
+    parts = _STATE.fullmatch(state.name)
     name, condition = (
-        (state.name, None) if found is None else (found["name"] + (found["use"] or ""), found["condition"])
+        (state.name, None) if parts is None else (parts["name"] + (parts["use"] or ""), parts["condition"])
     )
     lines = [("name", shortened(name, LONGEST))] if name else []
     if condition:
@@ -206,9 +206,9 @@ class _Ports:
                         left.append((stops[-2].y, at, index))
             if shape.state.starts:
                 left.append((box.y, -1, -1))
-            for found, ends, pitch in ((right, self.right, RIGHT_PITCH), (left, self.left, LEFT_PITCH)):
-                for number_there, (_, at, index) in enumerate(sorted(found)):
-                    ends[at, index] = box.y + (number_there - (len(found) - 1) / 2) * pitch
+            for of_box, ends, pitch in ((right, self.right, RIGHT_PITCH), (left, self.left, LEFT_PITCH)):
+                for number_there, (_, at, index) in enumerate(sorted(of_box)):
+                    ends[at, index] = box.y + (number_there - (len(of_box) - 1) / 2) * pitch
             self.starts.append(self.left.pop((-1, -1), None))
 
 
@@ -230,7 +230,7 @@ def _way(way: _Way, index: int, strand: Strand, layout: Layout, ports: _Ports, a
     return drawn(strand, path, parts)
 
 
-def _state(one: Pass, plan: Plan, shape: _Shape, position: Position, start: float | None) -> Markup:
+def _state(source_pass: Pass, plan: Plan, shape: _Shape, position: Position, start: float | None) -> Markup:
     """A state with its loops, and the line by which trends start."""
     state, width, height = shape.state, position.right - position.left, shape.height()
     top = position.y - height / 2
@@ -255,7 +255,7 @@ def _state(one: Pass, plan: Plan, shape: _Shape, position: Position, start: floa
         for level, (strand, half) in enumerate(zip(shape.loops, shape.loop_halves(), strict=True))
     ]
     numbers = dict.fromkeys((*state.starts, *state.ends))
-    described = element("g", element("title", _title(one, plan, shape)), *parts, class_="state")
+    described = element("g", element("title", _title(source_pass, plan, shape)), *parts, class_="state")
     return element("g", described, *loops[::-1], data_queries=" ".join(map(str, numbers)))
 
 
@@ -271,12 +271,12 @@ def _loop(strand: Strand, half: float, x: float, bottom: float, top: float) -> M
     return drawn(strand, path, [*parts, diamond(right, bottom)] if strand.snapshot_here else parts)
 
 
-def _title(one: Pass, plan: Plan, shape: _Shape) -> str:
+def _title(source_pass: Pass, plan: Plan, shape: _Shape) -> str:
     state, lines = shape.state, [shape.state.name]
     if shape.statistic is not None:
         lines.append(f"{_events(shape.statistic.events)} in a group and window ({shape.statistic.origin})")
     for said, numbers in (("start here", state.starts), ("end here", state.ends)):
         if numbers:
-            lines.append(f"{said}: {listed(one, numbers)}")
+            lines.append(f"{said}: {listed(source_pass, numbers)}")
     lines.append(f"starts, and values out of forms: {priced(plan.costs, state.cost)}")
     return "\n".join(lines)

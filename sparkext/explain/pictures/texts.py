@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from sparkext.explain.report import Costs, Pass, QSet
+from sparkext.explain.report import Costs, Pass, QSet, numbered
 from sparkext.planner.amounts import part
 from sparkext.planner.sharing.sharing_plan import BURST_NAME
 
@@ -42,7 +42,7 @@ def qset_label(qset: QSet) -> str:
     """A Q-set as the paper writes it, or how many queries it has: ``(1,2)^A``, ``25 queries^A``."""
     hat = "" if qset.snapshot is None else f"^{shortened(qset.snapshot, 14)}"
     if len(qset.numbers) <= MOST_NUMBERS:
-        return f"({','.join(map(str, qset.numbers))}){hat}"
+        return numbered(qset.numbers) + hat
     return f"{len(qset.numbers)} queries{hat}"
 
 
@@ -51,11 +51,11 @@ def numbers_label(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers)) if len(numbers) <= MOST_NUMBERS else f"{len(numbers)} queries"
 
 
-def listed(one: Pass, numbers: Sequence[int]) -> str:
+def listed(source_pass: Pass, numbers: Sequence[int]) -> str:
     """Queries by number and name."""
-    shown = ", ".join(f"({number}) {shortened(one.name_of(number), 40)}" for number in numbers[:MOST_NAMES])
-    rest = len(numbers) - MOST_NAMES
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    shown = ", ".join(f"({number}) {shortened(source_pass.name_of(number), 40)}" for number in numbers[:MOST_NAMES])
+    more = len(numbers) - MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def priced(costs: Costs, value: float) -> str:

@@ -59,7 +59,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class CompletedPlan:
     """What the rule found.
 
     Attributes:
@@ -75,7 +75,7 @@ class Completion:
 
 def complete(
     problem: Problem, model: CostModel, pricer: Pricer, labels: Sequence[Labelling], effort: Effort
-) -> Completion:
+) -> CompletedPlan:
     """The best labels that can be found, from those of a valid plan.
 
     Raises:
@@ -100,10 +100,10 @@ def complete(
     # Groups of queries that have nothing in common with others are small, also in many large workloads.
     proof = searched(choices, labels, effort, effort.looks if every else effort.looks // LARGE)
     completed = [
-        {**dict.fromkeys(problem.mine[query], ALONE), **inner}
+        {**dict.fromkeys(problem.transitions_of[query], ALONE), **inner}
         for query, inner in enumerate(choices.labels(proof.chosen))
     ]
-    return Completion(completed, proof.bound if every else None, proof.looked_at)
+    return CompletedPlan(completed, proof.bound if every else None, proof.looked_at)
 
 
 def searched(choices: Choices, labels: Sequence[Labels], effort: Effort, looks: int) -> Proof:

@@ -17,7 +17,7 @@ import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
 from sparkext.udfs.comparisons.scan import find_matches
-from sparkext.udfs.completions.program import (
+from sparkext.udfs.completions.completion_program import (
     ANCHOR_AT,
     ANCHOR_KEY,
     ANCHOR_TABLE,
@@ -121,7 +121,7 @@ from sparkext.udfs.completions.program import (
     WANTS_OUTPUT,
     WANTS_WAITING,
 )
-from sparkext.udfs.completions.totals import (
+from sparkext.udfs.completions.entry_totals import (
     add_entry,
     add_event,
     begin_totals,
@@ -150,8 +150,8 @@ def advance(program, state, batch, moments, keys, row, base):
     """Process the events of a batch from ``row`` on.
 
     Args:
-        program: `sparkext.udfs.completions.program.Program`.
-        state: `sparkext.udfs.completions.program.State`; changed.
+        program: `sparkext.udfs.completions.completion_program.Program`.
+        state: `sparkext.udfs.completions.completion_program.State`; changed.
         batch: `sparkext.udfs.arrow.batches.Batch`.
         moments: 1 where an event is at another moment than the one before. Shape (rows,).
         keys: Number of the key of each row. Shape (rows,).
@@ -260,7 +260,7 @@ def _advance(program, state, batch, moments, keys, row, base):
             if cursor[CURSOR_NODES] - cursor[CURSOR_NEW] + most > len(state.fresh.high):
                 cursor[CURSOR_WANTS] = WANTS_FRESH
                 return row
-            if cursor[CURSOR_VALUES] + program.facts[FACT_VALUES] > len(state.given.high):
+            if cursor[CURSOR_VALUES] + program.facts[FACT_VALUES] > len(state.values.high):
                 cursor[CURSOR_WANTS] = WANTS_OUTPUT
                 return row
             if _may_start(program, classes, row) and not open_lane(program, state, time):
@@ -311,23 +311,23 @@ def _longest(state):
 @inner
 def _arrive(program, state, batch, row, base, s, time, touched):
     """Write the nodes of an event at a state; returns how many queries it completes something of so far."""
-    one = program.states[s]
+    state_row = program.states[s]
     first = state.cursor[CURSOR_NODES]
     row_of = first - state.cursor[CURSOR_NEW]
-    adds = one[STATE_TOTALS] < one[STATE_TOTALS_END]
-    starts = one[STATE_START] != 0
-    if starts and one[STATE_START_CLASS] >= 0:
-        needed = one[STATE_START_CLASS]
+    adds = state_row[STATE_TOTALS] < state_row[STATE_TOTALS_END]
+    starts = state_row[STATE_START] != 0
+    if starts and state_row[STATE_START_CLASS] >= 0:
+        needed = state_row[STATE_START_CLASS]
         starts = ((batch.classes[row, needed // CLASSES_PER_WORD] >> needed % CLASSES_PER_WORD) & 1) != 0
-    if starts and one[STATE_START_CONDITION] >= 0:
-        starts = _holds(program, state, one[STATE_START_CONDITION], _NEVER)
+    if starts and state_row[STATE_START_CONDITION] >= 0:
+        starts = _holds(program, state, state_row[STATE_START_CONDITION], _NEVER)
     if adds:
         begin_totals(program, state, s, row_of)
     if starts:
         _node(program, state, s, -1, row, base, time)
-    if one[STATE_OPEN]:
+    if state_row[STATE_OPEN]:
         state.cursor[CURSOR_TABLE] += 1
-        for link in range(one[STATE_LINKS], one[STATE_LINKS_END]):
+        for link in range(state_row[STATE_LINKS], state_row[STATE_LINKS_END]):
             _gather(program, state, batch, row, base, s, link, time)
     else:
         best = _best_before(program, state, batch, row, s, starts, adds)
@@ -344,10 +344,10 @@ def _arrive(program, state, batch, row, base, s, time, touched):
 @inner
 def _best_before(program, state, batch, row, s, starts, adds):
     """The best node that an event at a state comes after (-1: none); what comes with all of them is added up."""
-    one, nodes = program.states[s], state.nodes
+    state_row, nodes = program.states[s], state.nodes
     new = state.cursor[CURSOR_NODES] - state.cursor[CURSOR_NEW] - np.int64(starts)
     best = np.int64(-1)
-    for link in range(one[STATE_LINKS], one[STATE_LINKS_END]):
+    for link in range(state_row[STATE_LINKS], state_row[STATE_LINKS_END]):
         source = program.links[link, LINK_SOURCE]
         if program.states[source, STATE_KIND] == BEST:
             if state.best[source] >= 0:
@@ -363,9 +363,9 @@ def _best_before(program, state, batch, row, s, starts, adds):
                         add_entry(program, state, s, link, entry, new)
         else:
             # Also where a trend starts: events may leave that it has found.
-            found = _compare(program, state, batch, row, source, link)
-            for f in range(found):
-                entry = state.found[f]
+            match_count = _compare(program, state, batch, row, source, link)
+            for f in range(match_count):
+                entry = state.matches[f]
                 best = _better(nodes, best, state.lists[source, entry, ENTRY_NODE])
                 if adds:
                     add_entry(program, state, s, link, entry, new)
@@ -377,13 +377,15 @@ def _compare(program, state, batch, row, source, link):
     """Find the entries of a state before that an event may come after; returns how many there are."""
     comparison, condition = program.links[link, LINK_COMPARISON], program.links[link, LINK_CONDITION]
     code = program.code[program.code_ends[comparison] : program.code_ends[comparison + 1]]
-    found = find_matches(code, batch, row, state.sources[source], 0, state.counts[source], state.found, state.scratch)
+    match_count = find_matches(
+        code, batch, row, state.sources[source], 0, state.counts[source], state.matches, state.scratch
+    )
     takes = program.states[source, STATE_TAKEN] != 0
     kept = 0
-    for f in range(found):
-        entry = state.found[f]
+    for f in range(match_count):
+        entry = state.matches[f]
         if condition < 0 or _holds(program, state, condition, state.lists[source, entry, ENTRY_MOMENT]):
-            state.found[kept] = entry
+            state.matches[kept] = entry
             kept += 1
             if takes:
                 state.lists[source, entry, ENTRY_LEAVES] = 1
@@ -403,24 +405,24 @@ def _gather(program, state, batch, row, base, s, link, time):
     is_open = program.states[source, STATE_KIND] == ANCHORED
     adds = program.states[s, STATE_TOTALS] < program.states[s, STATE_TOTALS_END]
     for f in range(many):
-        entry = state.found[f] if compares else f
+        entry = state.matches[f] if compares else f
         before = state.lists[source, entry, ENTRY_NODE]
         anchor = nodes[before, NODE_ANCHOR] if is_open else nodes[before, NODE_ROW]
-        at, known = _place(state, anchor), np.int64(-1)
+        at, held_node = _place(state, anchor), np.int64(-1)
         if state.anchors[ANCHOR_TABLE, at] == state.cursor[CURSOR_TABLE]:
-            known = state.anchors[ANCHOR_AT, at]
-        if known < 0:
+            held_node = state.anchors[ANCHOR_AT, at]
+        if held_node < 0:
             node = _node(program, state, s, before, row, base, time)
             nodes[node, NODE_ANCHOR] = anchor
             nodes[node, NODE_FROM] = nodes[before, NODE_FROM] if is_open else nodes[before, NODE_SOURCE]
-            known = node
+            held_node = node
             _put(state, at, anchor, node)
             if adds:
                 begin_totals(program, state, s, node - state.cursor[CURSOR_NEW])
-        elif _better(nodes, nodes[known, NODE_PREV], before) == before:
-            _fill(program, state, s, known, before, row + base)
+        elif _better(nodes, nodes[held_node, NODE_PREV], before) == before:
+            _fill(program, state, s, held_node, before, row + base)
         if adds:
-            add_entry(program, state, s, link, entry, known - state.cursor[CURSOR_NEW])
+            add_entry(program, state, s, link, entry, held_node - state.cursor[CURSOR_NEW])
 
 
 @inlined
@@ -443,13 +445,13 @@ def _put(state, at, key, where):
 
 
 @inlined
-def _better(nodes, one, other):
+def _better(nodes, first, second):
     """The better of two nodes of different moments or whose order is known; -1 is worse than any."""
-    if one < 0 or other < 0:
-        return max(one, other)
-    if nodes[other, NODE_START] != nodes[one, NODE_START]:
-        return other if nodes[other, NODE_START] > nodes[one, NODE_START] else one
-    return other if nodes[other, NODE_ORDER] > nodes[one, NODE_ORDER] else one
+    if first < 0 or second < 0:
+        return max(first, second)
+    if nodes[second, NODE_START] != nodes[first, NODE_START]:
+        return second if nodes[second, NODE_START] > nodes[first, NODE_START] else first
+    return second if nodes[second, NODE_ORDER] > nodes[first, NODE_ORDER] else first
 
 
 @inlined
@@ -478,13 +480,13 @@ def _fill(program, state, s, node, before, number):
     if before >= 0:
         nodes[node, NODE_START] = nodes[before, NODE_START]
     for r in range(registers.shape[1]):
-        known = np.int64(-1)
+        held_row = np.int64(-1)
         if before >= 0:
-            known = registers[before, r]
+            held_row = registers[before, r]
         how = program.registers[s, r]
-        if how != 0 and (how != FIRST_OF_ALL or known < 0):
-            known = number
-        registers[node, r] = known
+        if how != 0 and (how != FIRST_OF_ALL or held_row < 0):
+            held_row = number
+        registers[node, r] = held_row
 
 
 @inner
@@ -497,14 +499,14 @@ def _end(program, state, s, node, touched):
         if program.queries[query, QUERY_WAITS]:
             _wait(program, state, query, node, end)
             continue
-        known = chosen[0, query]
+        held_node = chosen[0, query]
         if _has_values(program, query):
-            end_totals(program, state, query, program.ends[end, END_VALUES], s, row, known < 0)
-        if known < 0:
+            end_totals(program, state, query, program.ends[end, END_VALUES], s, row, held_node < 0)
+        if held_node < 0:
             chosen[1, touched] = query
             touched += 1
             chosen[0, query] = node
-        elif _ends_better(program, nodes, known, node):
+        elif _ends_better(program, nodes, held_node, node):
             chosen[0, query] = node
     return touched
 
@@ -516,14 +518,16 @@ def _has_values(program, query):
 
 
 @inner
-def _ends_better(program, nodes, one, other):
+def _ends_better(program, nodes, first, second):
     """Whether the second of two nodes of one event has the better trend."""
-    if nodes[other, NODE_START] != nodes[one, NODE_START]:
-        return nodes[other, NODE_START] > nodes[one, NODE_START]
-    mine, its = _order_before(nodes, one), _order_before(nodes, other)
-    if mine != its:
-        return its > mine
-    return program.states[nodes[other, NODE_STATE], STATE_LABEL] > program.states[nodes[one, NODE_STATE], STATE_LABEL]
+    if nodes[second, NODE_START] != nodes[first, NODE_START]:
+        return nodes[second, NODE_START] > nodes[first, NODE_START]
+    first_order, second_order = _order_before(nodes, first), _order_before(nodes, second)
+    if first_order != second_order:
+        return second_order > first_order
+    return (
+        program.states[nodes[second, NODE_STATE], STATE_LABEL] > program.states[nodes[first, NODE_STATE], STATE_LABEL]
+    )
 
 
 @inlined
@@ -642,7 +646,7 @@ def _resolve(program, state, time):
             if not due:
                 break
             has_values, values = _has_values(program, query), np.int64(-1)
-            if cursor[CURSOR_OUT] == room or (has_values and cursor[CURSOR_VALUES] == len(state.given.high)):
+            if cursor[CURSOR_OUT] == room or (has_values and cursor[CURSOR_VALUES] == len(state.values.high)):
                 return False
             best = np.int64(-1)
             for w in range(at, end):
@@ -799,14 +803,14 @@ def _sort(program, state, first, end):
 
 
 @inner
-def _comes_before(program, nodes, one, other):
-    mine = program.states[nodes[one, NODE_STATE], STATE_LABEL]
-    its = program.states[nodes[other, NODE_STATE], STATE_LABEL]
-    if mine != its:
-        return mine < its
-    if nodes[one, NODE_START] != nodes[other, NODE_START]:
-        return nodes[one, NODE_START] < nodes[other, NODE_START]
-    return _order_before(nodes, one) < _order_before(nodes, other)
+def _comes_before(program, nodes, first, second):
+    first_label = program.states[nodes[first, NODE_STATE], STATE_LABEL]
+    second_label = program.states[nodes[second, NODE_STATE], STATE_LABEL]
+    if first_label != second_label:
+        return first_label < second_label
+    if nodes[first, NODE_START] != nodes[second, NODE_START]:
+        return nodes[first, NODE_START] < nodes[second, NODE_START]
+    return _order_before(nodes, first) < _order_before(nodes, second)
 
 
 @inner

@@ -182,7 +182,7 @@ class Forms:
             constants.append(base.constant)
         for column in constants:
             if form is not None:
-                yield Product(form, column, None if self._panes[node.query] is None else self.one(trends, more))
+                yield Product(form, column, None if self._panes[node.query] is None else self.unit(trends, more))
         if forms[node.state].block not in base.blocks:
             yield Product(self._unit(trends, 0, more), 0, cell_of[node])
 
@@ -191,7 +191,7 @@ class Forms:
         window, arithmetic = self.number_of(node), node.component.arithmetic
         return more.number((window, column, arithmetic), passive(arithmetic, window))
 
-    def one(self, node: Node, more: MoreCells) -> int:
+    def unit(self, node: Node, more: MoreCells) -> int:
         """The constant 1, of the node's arithmetic, in a window that is computed by panes."""
         window, arithmetic = self._window_of[node.query], node.component.arithmetic
         return more.number((window, 0, arithmetic), passive(arithmetic, window))
@@ -237,7 +237,7 @@ class Forms:
                     yield Product(cell_of[factor], rows.of[state], total)
         yield Product(cell_of[node], 0, None)
         if node.state not in rows.of:
-            yield Product(self.one(trends, more), 0, cell_of[node])
+            yield Product(self.unit(trends, more), 0, cell_of[node])
 
     def spans(self, panes: Iterable[Space], gains: Gains, cells: Sequence[Cell]) -> Iterator[Span]:
         """The spans, whose ``panes`` are among those of windows."""

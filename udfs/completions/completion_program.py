@@ -248,12 +248,12 @@ class State(NamedTuple):
         fresh: The same per node of the moment under way, total of its state and lane. Shape (room, totals, lanes) each.
         ended: Per value and lane, of the event at hand. Shape (1, values, lanes) each.
         waited: Per completion that waits, value of its query and lane. Shape (room, values, lanes) each.
-        given: Rows of values of completions that are found. Shape (room, values, 1) each.
+        values: Rows of values of completions that are found. Shape (room, values, 1) each.
         anchors: A hash table of what there is for each anchor, made anew whenever it is needed: a key, where its node
             or entry is, and the number of the table that it belongs to. Shape (3, a power of two).
         tabled: Per state, the number of the table that its entries have been put into. Shape (states,).
         order: Scratch to sort the nodes of a moment. Shape (room,).
-        found: Scratch for what comparisons find. Shape (room,).
+        matches: Scratch for what comparisons find. Shape (room,).
         scratch: Registers of comparisons.
     """
 
@@ -275,46 +275,46 @@ class State(NamedTuple):
     fresh: Amounts
     ended: Amounts
     waited: Amounts
-    given: Amounts
+    values: Amounts
     anchors: Ints
     tabled: Ints
     order: Ints
-    found: Ints
+    matches: Ints
     scratch: Registers
 
 
-def assemble(made: Completions, plan: KernelPlan) -> Program:
+def assemble(asked: Completions, plan: KernelPlan) -> Program:
     """Lay a completion plan out in flat arrays.
 
     Args:
-        made: The completion plan.
+        asked: The completion plan.
         plan: The kernel plan that it is of.
     """
     classes, columns = len(plan.classes), plan.columns
-    kinds = [plan.fields[field].arithmetic for query in made.queries for field in query.values]
+    kinds = [plan.fields[field].arithmetic for query in asked.queries for field in query.values]
     conditions = _Conditions()
     links: list[list[int]] = []
     adds: list[list[int]] = []
     totals: list[list[int]] = []
     end_totals: list[int] = []
-    first = [0, *np.cumsum([len(state.totals) for state in made.states]).tolist()]
+    first = [0, *np.cumsum([len(state.totals) for state in asked.states]).tolist()]
     ends: list[list[int]] = []
     states: list[list[int]] = []
-    users = [(query, made.states_of(query)) for query in made.queries]
-    for number, state in enumerate(made.states):
+    users = [(query, asked.states_of(query)) for query in asked.queries]
+    for number, state in enumerate(asked.states):
         begin, first_end = len(links), len(ends)
         for place, link in enumerate(state.links):
             comparison = -1 if link.comparison is None else link.comparison
             first_add = len(adds)
-            for total, one in enumerate(state.totals):
-                adds += ([first[number] + total, first[link.cell] + of] for at, of in one.sources if at == place)
+            for total, total_of in enumerate(state.totals):
+                adds += ([first[number] + total, first[link.cell] + of] for at, of in total_of.sources if at == place)
             links.append([link.cell, conditions.number(link.condition), comparison, first_add, len(adds)])
-        for query, asking in enumerate(made.queries):
+        for query, asking in enumerate(asked.queries):
             for end in asking.ends:
                 if end.state == number:
                     ends.append([query, conditions.number(end.condition), len(end_totals)])
                     end_totals += (-1 if total is None else first[number] + total for total in end.totals)
-        totals += (_total(one, first[number]) for one in state.totals)
+        totals += (_total(total_of, first[number]) for total_of in state.totals)
         states.append(
             [
                 state.label,
@@ -328,48 +328,48 @@ def assemble(made: Completions, plan: KernelPlan) -> Program:
                 first_end,
                 len(ends),
                 int(state.is_open),
-                _longest([one for one, its in users if number in its]),
-                _longest([one for one, its in users if number in its and made.has_lists(one)]),
+                _longest([user for user, state_numbers in users if number in state_numbers]),
+                _longest([user for user, state_numbers in users if number in state_numbers and asked.has_lists(user)]),
                 first[number],
                 first[number + 1],
                 -1 if state.event == NO_EVENT else state.event,
             ]
         )
-    of_states = sorted((state.event, number) for number, state in enumerate(made.states))
+    of_states = sorted((state.event, number) for number, state in enumerate(asked.states))
     cuts = sorted(
         (cut.event, number, conditions.number(cut.condition))
-        for number, state in enumerate(made.states)
+        for number, state in enumerate(asked.states)
         for cut in state.cuts
         if state.is_read
     )
-    guards = sorted(range(len(made.guard_states)), key=lambda number: made.guard_states[number].event)
+    guards = sorted(range(len(asked.guard_states)), key=lambda number: asked.guard_states[number].event)
     guard_rows: list[list[int]] = []
     guard_sources: list[int] = []
     for number in guards:
-        guard = made.guard_states[number]
+        guard = asked.guard_states[number]
         begin = len(guard_sources)
         guard_sources += guard.sources
         breaks = guard.guard if guard.end else -1
         guard_rows.append([number, int(guard.start), breaks, begin, len(guard_sources)])
-    registers = np.zeros((len(made.states), len(made.registers)), np.int64)
-    for column, register in enumerate(made.registers):
+    registers = np.zeros((len(asked.states), len(asked.registers)), np.int64)
+    for column, register in enumerate(asked.registers):
         how = FIRST_OF_ALL if register.side is Side.FIRST else LAST_OF_ALL
         registers[sorted(register.states) or slice(None), column] = how
-    first_value = [0, *np.cumsum([len(one.values) for one in made.queries]).tolist()]
+    first_value = [0, *np.cumsum([len(query.values) for query in asked.queries]).tolist()]
     queries = [
         [
-            0 if one.window is None else one.window.within,
-            0 if one.window is None else one.window.slide,
-            one.span or 0,
-            -1 if one.wait is None else one.wait,
-            int(one.waits),
+            0 if query.window is None else query.window.within,
+            0 if query.window is None else query.window.slide,
+            query.span or 0,
+            -1 if query.wait is None else query.wait,
+            int(query.waits),
             first_value[number],
             first_value[number + 1],
-            int(one.window is not None and one.span is None),
+            int(query.window is not None and query.span is None),
         ]
-        for number, one in enumerate(made.queries)
+        for number, query in enumerate(asked.queries)
     ]
-    programs = [coded(comparison.program) for comparison in made.comparisons]
+    programs = [coded(comparison.program) for comparison in asked.comparisons]
     code_ends = np.cumsum([0, *map(len, programs)]).astype(np.int64)
     return Program(
         states=_table(states, 16),
@@ -378,14 +378,14 @@ def assemble(made: Completions, plan: KernelPlan) -> Program:
         links=_table(links, 5),
         adds=_table(adds, 2),
         totals=_table(totals, 6),
-        added=_table([list(part_row(columns, one.addend)) for state in made.states for one in state.totals], 3),
+        added=_table([list(part_row(columns, total.addend)) for state in asked.states for total in state.totals], 3),
         conditions=_table(conditions.rows, 3),
         condition_guards=np.array(conditions.guards, np.int64),
         condition_tables=np.array(conditions.tables, np.int64),
         cuts=_table([list(cut[1:]) for cut in cuts], 2),
         cut_ends=_ends([cut[0] for cut in cuts], classes),
         guard_states=_table(guard_rows, 5),
-        guard_ends=_ends([made.guard_states[number].event for number in guards], classes),
+        guard_ends=_ends([asked.guard_states[number].event for number in guards], classes),
         guard_sources=np.array(guard_sources, np.int64),
         registers=registers,
         ends=_table(ends, 3),
@@ -394,7 +394,7 @@ def assemble(made: Completions, plan: KernelPlan) -> Program:
         queries=_table(queries, 8),
         code=np.concatenate([np.zeros((0, 7), np.int64), *programs]),
         code_ends=code_ends,
-        facts=np.array([any(s.is_open for s in made.states), *_lanes(made)], np.int64),
+        facts=np.array([any(s.is_open for s in asked.states), *_lanes(asked)], np.int64),
     )
 
 
@@ -439,11 +439,11 @@ def new_state(program: Program, nodes: int, entries: int, waiting: int, rows: in
         fresh=_amounts(2 * states if totals else 0, of_state, lanes),
         ended=_amounts(1, len(program.values), lanes),
         waited=_amounts(waiting if waits and of_query else 0, of_query, lanes),
-        given=_amounts(max(rows, int(program.facts[FACT_VALUES])) if of_query else 0, of_query, 1),
+        values=_amounts(max(rows, int(program.facts[FACT_VALUES])) if of_query else 0, of_query, 1),
         anchors=np.zeros((3, 256 if program.facts[FACT_OPEN] else 1), np.int64),
         tabled=np.zeros(states, np.int64),
         order=np.zeros(nodes, np.int64),
-        found=np.zeros(entries, np.int64),
+        matches=np.zeros(entries, np.int64),
         scratch=registers_for(program.code, SCAN_CHUNK),
     )
 
@@ -456,7 +456,7 @@ def with_room(state: State, nodes: int, entries: int, waiting: int, fresh: int, 
     """The state with more room, where it has less; a table of anchors that is larger is empty."""
 
     def amounts(of: Amounts, *sizes: int) -> Amounts:
-        shape = tuple(max(known, wanted) for known, wanted in zip(of.high.shape, sizes, strict=True))
+        shape = tuple(max(length, wanted) for length, wanted in zip(of.high.shape, sizes, strict=True))
         return Amounts(_grown(of.high, shape), _grown(of.low, shape), _grown(of.number, shape))
 
     def grown(array: Ints, size: int, axis: int = 0) -> Ints:
@@ -472,7 +472,7 @@ def with_room(state: State, nodes: int, entries: int, waiting: int, fresh: int, 
         order=grown(state.order, nodes),
         lists=grown(state.lists, entries, 1),
         sources=grown(state.sources, entries, 1),
-        found=grown(state.found, entries),
+        matches=grown(state.matches, entries),
         waiting=grown(state.waiting, waiting),
         lanes=grown(state.lanes, lanes),
         held=amounts(state.held, totals, entries if len(state.lists) else in_lists, lanes),
@@ -486,35 +486,35 @@ def _grown(array: NDArray[_Kind], shape: tuple[int, ...]) -> NDArray[_Kind]:
     """The array with more room, where it has less."""
     if array.shape == shape:
         return array
-    made = np.zeros(shape, array.dtype)
-    made[tuple(slice(0, length) for length in array.shape)] = array
-    return made
+    grown = np.zeros(shape, array.dtype)
+    grown[tuple(slice(0, length) for length in array.shape)] = array
+    return grown
 
 
-def _total(one: StateTotal, first: int) -> list[int]:
-    start = NO_START if not one.starts else ANY_START if one.start_event is None else one.start_event
-    count = -1 if one.count is None else first + one.count
-    column = -1 if one.column is None else one.column
-    return [one.arithmetic.value, one.event, start, count, column, int(one.weighted)]
+def _total(total: StateTotal, first: int) -> list[int]:
+    start = NO_START if not total.starts else ANY_START if total.start_event is None else total.start_event
+    count = -1 if total.count is None else first + total.count
+    column = -1 if total.column is None else total.column
+    return [total.arithmetic.value, total.event, start, count, column, int(total.weighted)]
 
 
-def _lanes(made: Completions) -> tuple[int, int, int, int]:
+def _lanes(asked: Completions) -> tuple[int, int, int, int]:
     """Most rows of values that an event gives, and how trends are told apart by their starts; see ``Program.facts``."""
-    counting = [one for one in made.queries if one.values]
-    most = sum(one.window.live if one.window and one.span is None else 1 for one in counting)
-    bounded = [one for one in counting if one.reach is not None]
+    counting = [query for query in asked.queries if query.values]
+    most = sum(query.window.live if query.window and query.span is None else 1 for query in counting)
+    bounded = [query for query in counting if query.reach is not None]
     if not bounded:
         return most, 0, 0, 1
-    grain = gcd(*(1 if one.span is not None or one.window is None else one.window.slide for one in bounded))
+    grain = gcd(*(1 if query.span is not None or query.window is None else query.window.slide for query in bounded))
     # What waits is looked at again when its time has come.
-    horizon = max((one.reach or 0) + (one.wait or 0) for one in bounded)
+    horizon = max((query.reach or 0) + (query.wait or 0) for query in bounded)
     return most, grain, horizon, int(len(bounded) < len(counting))
 
 
 def _longest(queries: Sequence[CompletionQuery]) -> int:
     """How long trends of some queries may be; 0 for any time, `NO_CHAIN` if there are no queries."""
-    reach = [one.reach for one in queries]
-    return 0 if None in reach else max((one for one in reach if one is not None), default=NO_CHAIN)
+    reach = [query.reach for query in queries]
+    return 0 if None in reach else max((length for length in reach if length is not None), default=NO_CHAIN)
 
 
 def _kind(state: CompletionState) -> int:
@@ -551,8 +551,8 @@ class _Conditions:
 
 def _ends(events: Sequence[int], classes: int) -> Ints:
     """Where each class begins in ascending numbers of classes, and the end."""
-    found: Ints = np.searchsorted(np.array(events, np.int64), np.arange(classes + 1)).astype(np.int64)
-    return found
+    ends: Ints = np.searchsorted(np.array(events, np.int64), np.arange(classes + 1)).astype(np.int64)
+    return ends
 
 
 def _table(rows: Iterable[Sequence[int]], width: int) -> Ints:

@@ -11,7 +11,7 @@ import numpy as np
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
 from sparkext.udfs.arithmetic.numbers import is_before, scaled
 from sparkext.udfs.arithmetic.totals import NO_HIGH, NO_LOW, add_one, is_some
-from sparkext.udfs.completions.program import (
+from sparkext.udfs.completions.completion_program import (
     ANY_START,
     BEST,
     CURSOR_LANE,
@@ -121,8 +121,8 @@ def add_event(program, state, batch, event, s, row, starts):
         start = program.totals[t, TOTAL_START]
         if starts and start != NO_START and (start == ANY_START or _is_of(batch, event, start)):
             high, low, number = fresh.high[row, t - first], fresh.low[row, t - first], fresh.number[row, t - first]
-            one = np.int64(kind == EXACT)
-            add_one(kind, lane, high, low, number, np.int64(0), one, 1.0)
+            count_of_one = np.int64(kind == EXACT)
+            add_one(kind, lane, high, low, number, np.int64(0), count_of_one, 1.0)
         count, column = program.totals[t, TOTAL_COUNT], program.totals[t, TOTAL_COLUMN]
         if count >= 0 and (column < 0 or batch.valid[column, event]):
             _contribute(program, state, batch, event, t, row, first, column)
@@ -234,7 +234,7 @@ def give(program, state, query, first, last, time):
     """Write the values of a completion for its windows; returns where they are, see `OUT_VALUES`."""
     at, value = state.cursor[CURSOR_VALUES], program.queries[query, QUERY_VALUES]
     many = last - first + 1 if program.queries[query, QUERY_BY_LANES] else np.int64(1)
-    given = state.given
+    values = state.values
     for v in range(program.queries[query, QUERY_VALUES_END] - value):
         kind = program.values[value + v]
         of_high, of_low = state.ended.high[0, value + v], state.ended.low[0, value + v]
@@ -242,10 +242,10 @@ def give(program, state, query, first, last, time):
         lane = state.cursor[CURSOR_LANES] - 1
         for n in range(many):
             row = at + many - 1 - n
-            _blank(kind, given, row, v, 0, 1)
+            _blank(kind, values, row, v, 0, 1)
             if n:
-                _copy(given, row, v, given, row + 1, v, 0, 1)
-            high, low, number = given.high[row, v], given.low[row, v], given.number[row, v]
+                _copy(values, row, v, values, row + 1, v, 0, 1)
+            high, low, number = values.high[row, v], values.low[row, v], values.number[row, v]
             least = _least_lane(program, state, query, last - n, time)
             while lane >= least:
                 add_one(kind, 0, high, low, number, of_high[lane], of_low[lane], of_number[lane])
@@ -262,8 +262,8 @@ def give_waiting(program, state, query, waiting, window, time, is_first):
     for v in range(program.queries[query, QUERY_VALUES_END] - value):
         kind = program.values[value + v]
         if is_first:
-            _blank(kind, state.given, at, v, 0, 1)
-        high, low, number = state.given.high[at, v], state.given.low[at, v], state.given.number[at, v]
+            _blank(kind, state.values, at, v, 0, 1)
+        high, low, number = state.values.high[at, v], state.values.low[at, v], state.values.number[at, v]
         of_high, of_low = state.waited.high[waiting, v], state.waited.low[waiting, v]
         of_number = state.waited.number[waiting, v]
         for lane in range(least, state.cursor[CURSOR_LANES]):

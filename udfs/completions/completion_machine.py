@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
-from sparkext.udfs.completions.form import Form
-from sparkext.udfs.completions.giving_up import let_go, most_held_by, without
-from sparkext.udfs.completions.program import (
+from sparkext.udfs.completions.completion_program import (
     ANCHORED,
     BEST,
     CURSOR_LISTED,
@@ -38,6 +36,8 @@ from sparkext.udfs.completions.program import (
     new_state,
     with_room,
 )
+from sparkext.udfs.completions.giving_up import let_go, most_held_by, without
+from sparkext.udfs.completions.kernel_form import Form
 from sparkext.udfs.tables.batch import Batch
 from sparkext.udfs.tables.program import Flags, Ints
 
@@ -68,7 +68,7 @@ class CompletionMachine:
         self._compares = len(self._program.code) > 0
         self._numbers = np.zeros(0, np.int64)
         self._extended: Batch | None = None
-        self._given = self._state.given.rows(slice(0), slice(None), 0)
+        self._values = self._state.values.rows(slice(0), slice(None), 0)
         self._base = 0
 
     @property
@@ -116,7 +116,7 @@ class CompletionMachine:
         cursor = self._state.cursor
         count, values = int(cursor[CURSOR_OUT]), int(cursor[CURSOR_VALUES])
         cursor[CURSOR_OUT] = cursor[CURSOR_VALUES] = 0
-        self._given = self._state.given.rows(np.arange(values), slice(None), 0)
+        self._values = self._state.values.rows(np.arange(values), slice(None), 0)
         return self._state.out[:count].copy()
 
     def values(self, query: int, at: Ints, windows: Ints) -> list[Amounts]:
@@ -129,7 +129,7 @@ class CompletionMachine:
         """
         first, end, by_lanes = self._program.queries[query, [QUERY_VALUES, QUERY_VALUES_END, QUERY_BY_LANES]].tolist()
         rows = at + windows if by_lanes else at
-        return [self._given.rows(rows, value) for value in range(end - first)]
+        return [self._values.rows(rows, value) for value in range(end - first)]
 
     def make_room(self) -> list[tuple[int, int]]:
         """See to what the kernel wants; no completion that has been taken may be looked up after that.
@@ -194,18 +194,18 @@ class CompletionMachine:
         count = int(self._state.cursor[CURSOR_NODES])
         nodes, registers = self._state.nodes[:count], self._state.registers[:count]
         named = np.concatenate([nodes[:, NODE_ROW], nodes[:, NODE_ANCHOR], registers.ravel()])
-        found: Ints = np.unique(named[named >= 0])
-        return found
+        rows: Ints = np.unique(named[named >= 0])
+        return rows
 
     def nodes(self, numbers: Ints, column: int) -> Ints:
         """A column of some nodes."""
-        found: Ints = self._state.nodes[numbers, column]
-        return found
+        values: Ints = self._state.nodes[numbers, column]
+        return values
 
     def registers(self, numbers: Ints, register: int) -> Ints:
         """Rows that a register holds at some nodes."""
-        found: Ints = self._state.registers[numbers, register]
-        return found
+        rows: Ints = self._state.registers[numbers, register]
+        return rows
 
     def _compact(self) -> int:
         return int(self._form.of("compact")(self._program, self._state))

@@ -7,15 +7,15 @@ from typing import Any
 
 import numba
 
-from sparkext.udfs.completions import kernel
+from sparkext.udfs.completions import completion_kernel
 from sparkext.udfs.jit.interpreted import CAN_INTERPRET, interpreted
 
 PATIENCE = 3000
 """Events that a process looks at interpreted before it loads or compiles the kernel."""
 
 _NAMES = ("advance", "finish", "settle_time", "compact")
-_COMPILED: dict[str, Callable[..., Any]] = {name: getattr(kernel, name) for name in _NAMES}
-_INTERPRETED: dict[str, Callable[..., Any]] = {name: interpreted(getattr(kernel, name)) for name in _NAMES}
+_COMPILED: dict[str, Callable[..., Any]] = {name: getattr(completion_kernel, name) for name in _NAMES}
+_INTERPRETED: dict[str, Callable[..., Any]] = {name: interpreted(getattr(completion_kernel, name)) for name in _NAMES}
 _seen = [0]
 
 
@@ -33,7 +33,7 @@ class Form:
 
     def of(self, name: str, rows: int = 0) -> Callable[..., Any]:
         """A function to call for so many events."""
-        if numba.config.DISABLE_JIT or kernel.advance.signatures:
+        if numba.config.DISABLE_JIT or completion_kernel.advance.signatures:
             return _COMPILED[name]
         _seen[0] += rows
         if _seen[0] <= self._patience:
