@@ -184,8 +184,11 @@ def test_executors_get_the_packages_that_sparkext_asks_for() -> None:
     """But for Spark, which brings its own, and for the parser of the driver."""
     asked = re.search(r"^dependencies = \[\n(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL)
     assert asked is not None
-    wanted = [name for name in re.findall(r'"(.*)"', asked[1]) if not name.startswith(("pyspark", "sqlglot"))]
+    all_but_spark = [name for name in re.findall(r'"(.*)"', asked[1]) if not name.startswith("pyspark")]
+    wanted = [name for name in all_but_spark if not name.startswith("sqlglot")]
     assert re.findall(r'"(.*?)"', cluster_page.block("What each machine needs")) == wanted
+    [(_, commands)] = blocks(ROOT / "docs" / "platforms.md")["EMR, Dataproc and the like"]
+    assert re.findall(r'"(.*?)"', commands) == all_but_spark
 
 
 def test_what_is_compiled_ahead_of_time() -> None:
