@@ -2,7 +2,7 @@
 # processes run tests.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all cluster-test versions constraints bench lint format wheel notebook site clean kernels browser
+.PHONY: help demo check test test-all cluster-test versions constraints bench peers lint format wheel notebook site clean kernels browser
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -42,6 +42,13 @@ constraints: ## Write constraints.txt anew: the newest packages that pyproject.t
 
 bench: $(VENV)/.dev ## Benchmarks in their quick form; `make bench ARGS="--full --page"` writes the figures of the pages
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks $(ARGS)
+
+peers: $(VENV)-peers/.peers ## An environment with what by-hand-funnels compares with: chdb, DuckDB and Polars
+
+$(VENV)-peers/.peers: benchmarks/peers/requirements.txt | $(BIN)/python
+	@$(BIN)/python -m venv $(VENV)-peers
+	@$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
 
 browser:
 	@if ! command -v chromium >/dev/null || ! command -v chromedriver >/dev/null; then \

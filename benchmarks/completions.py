@@ -1,24 +1,24 @@
-"""Completions against counts of the same pattern: ``python -m benchmarks.completions``.
+"""Completions against counts of the same pattern, in whole runs; ``python -m benchmarks.completions``: in the kernel.
 
-Prints millions of events a second in the kernel, by one process, and how much longer a query takes than ``COUNT(*)`` of
-the same pattern: rows of a funnel of six steps, counts of completions, windows that slide, twenty funnels. With
-``--whole``, also seconds through Spark, of a source that is read and sorted once for each.
+The latter prints millions of events a second by one process, and how much longer a query takes than ``COUNT(*)`` of
+the same pattern: rows of a funnel of six steps, counts of completions, windows that slide, twenty funnels.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.bench import Bench
+from benchmarks.bench import Bench, Benchmark
+from benchmarks.peers.funnels import PAGES
+from benchmarks.report import Result, Row, Target
+from benchmarks.same import ResultsDifferError
+from benchmarks.visits import Visits, write
 from sparkext.planner.compiler.compile import compile_completions, compile_plan
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.attribute import Attribute
@@ -51,7 +51,6 @@ HOUR = 3600
 TIME = Attribute("ts", "bigint")
 ROWS = Completion(True, (Shown(), Shown(Mark(Side.FIRST, None), TIME), Shown(Mark(Side.LAST, None), TIME)))
 COUNTS = Completion(False, (), (Distinct.COMPLETIONS, Distinct.KEYS))
-CLAUSE = "PARTITION BY user ORDER BY ts TYPE BY page PATTERN (FUNNEL(A, B, C, D, E, F))"
 
 
 def funnel(name: str, completion: Completion | None, steps: str = STEPS, window: Window | None = None) -> Query:
@@ -135,47 +134,60 @@ def kernel(events: int, rounds: int) -> None:
         print(f"{name}: {events / took / 1e6:.2f} M/s, {took / taken['COUNT(*)']:.2f} times COUNT(*)", flush=True)
 
 
-def whole(events: int, directory: Path) -> None:
-    """Print seconds of whole runs, a query by itself at a time."""
-    bench = Bench("full", directory)
+def run(bench: Bench) -> Result:
+    """Whole runs, a query by itself at a time."""
+    visits = Visits(*bench.pick((10_000_000, 100_000), (200_000, 2_000), (2_000, 20)))
+    bench.spark.read.parquet(str(write(visits, bench.directory))).createOrReplaceTempView("visits")
+    counts = "GROUP BY country MEASURES COUNT(DISTINCT user_id) AS users, COUNT(DISTINCT LAST(*)) AS completions"
+    shown = "CLASSIFIER() AS step, FIRST(ts) AS begun, LAST(ts) AS ended"
+    asked = {
+        "COUNT(*)": "MEASURES COUNT(*) AS trends",
+        "rows": f"ONE ROW PER COMPLETION MEASURES {shown}",
+        "counts": counts,
+        "hours": f"{counts} WITHIN INTERVAL 1 HOUR",
+        "sliding": f"{counts} WITHIN INTERVAL 1 HOUR SLIDE INTERVAL 10 SECONDS",
+    }
+    pattern = f"FUNNEL({', '.join(PAGES[: len(STEPS)])})"
+    bench.spark.conf.set("spark.sparkext.cache", "off")
     try:
-        bench.spark.conf.set("spark.sparkext.cache", "off")
-        rows = (
-            f"SELECT CAST(hash(id) % {max(1, events // EVENTS_A_USER)} AS INT) AS user, timestamp_seconds(id) AS ts, "
-            f"substr('{STEPS}', 1 + pmod(hash(id, 7), 6), 1) AS page FROM range({events})"
-        )
-        path = str(directory / "clicks")
-        bench.spark.sql(rows).write.parquet(path)
-        bench.spark.read.parquet(path).createOrReplaceTempView("clicks")
-        shown = "CLASSIFIER() AS step, FIRST(ts) AS begun, LAST(ts) AS ended"
-        runs: dict[str, Callable[[], object]] = {
-            "COUNT(*)": partial(_compute, bench, f"MEASURES COUNT(*) AS n {CLAUSE}"),
-            "rows": partial(_compute, bench, f"ONE ROW PER COMPLETION MEASURES {shown} {CLAUSE}"),
-            "counts": partial(_compute, bench, f"MEASURES COUNT(DISTINCT LAST(*)) AS n {CLAUSE}"),
-        }
-        times = bench.times(runs)
-        for name, took in times.items():
-            print(f"{name}, {events:,} events: {took:.2f} s, {took / times['COUNT(*)']:.2f} times COUNT(*)", flush=True)
+        times = bench.times({name: partial(_compute, bench, pattern, clause) for name, clause in asked.items()})
+        found = [bench.spark.sql(_query(pattern, asked[name])) for name in ("rows", "counts")]
+        completions = [found[0].count(), int(found[1].toPandas()["completions"].sum())]
     finally:
-        bench.close()
+        bench.spark.conf.unset("spark.sparkext.cache")
+    if len(set(completions)) > 1:
+        raise ResultsDifferError(f"{completions[0]} rows of completions, and {completions[1]} counted")
+    count = times["COUNT(*)"]
+    rows = [
+        Row("a row for each completion", times["rows"], "s", "`COUNT(*)` of its trends", count, Target(1.3)),
+        Row("users and completions, counted", times["counts"], "s", "`COUNT(*)` of its trends", count),
+        Row("counted in hours each 10 s", times["sliding"], "s", "in hours", times["hours"], Target(1.3)),
+    ]
+    return Result(rows, f"{visits}; `{pattern}`, {completions[0]:,} completions", bench.method)
 
 
-def _compute(bench: Bench, clause: str) -> None:
-    bench.spark.sql(f"SELECT * FROM clicks MATCH_TREND ({clause})").write.format("noop").mode("overwrite").save()
+def _query(pattern: str, clause: str) -> str:
+    return (
+        f"SELECT * FROM visits MATCH_TREND (PARTITION BY user_id ORDER BY ts TYPE BY page PATTERN ({pattern}) {clause})"
+    )
+
+
+def _compute(bench: Bench, pattern: str, clause: str) -> None:
+    from benchmarks.spark import discard
+
+    discard(bench.spark.sql(_query(pattern, clause)))
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure the kernel and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--whole", action="store_true", help="also through Spark")
     options = parser.parse_args()
     kernel(options.events, options.rounds)
-    if options.whole:
-        with TemporaryDirectory() as directory:
-            whole(options.events, Path(directory))
 
+
+BENCHMARK = Benchmark("completions", "Completions against counts of the same pattern", run)
 
 if __name__ == "__main__":
     main()

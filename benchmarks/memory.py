@@ -49,34 +49,40 @@ def worker_peaks() -> Iterator[float]:
     Raises:
         RuntimeError: There is none, or no ``/proc``.
     """
-    parents: dict[int, int] = {}
-    daemons: set[int] = set()
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            pid, parent = int(entry.name), int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            parents[pid] = parent
-            if _DAEMON.search((entry / "cmdline").read_bytes()):
-                daemons.add(pid)
-        except OSError:
-            continue
-    workers = [pid for pid, parent in parents.items() if parent in daemons and _is_mine(pid, parents)]
+    mine = below(os.getpid())
+    daemons = {pid for pid in mine if _DAEMON.search(_read(pid, "cmdline"))}
+    workers = [pid for pid, parent in mine.items() if parent in daemons]
     if not workers:
         raise RuntimeError("no Python worker of Spark in /proc; memory is measured on Linux only")
     for pid in workers:
         yield from megabytes(pid, "VmHWM")
 
 
+def below(pid: int) -> dict[int, int]:
+    """A process and all that it has started, as far as they live, each with the one that has started it."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        fields = _read(int(entry.name), "stat").rpartition(b")")[2].split()
+        if fields:
+            parents[int(entry.name)] = int(fields[1])
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {child: parent for child, parent in parents.items() if child in found}
+
+
 def megabytes(pid: int, what: str) -> list[float]:
     """What Linux says of the memory of a process, such as ``VmRSS``; nothing of one that has ended."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    lines = _read(pid, "status").decode().splitlines()
     return [int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith(what)]
 
 
-def _is_mine(pid: int, parents: dict[int, int]) -> bool:
-    """Whether a process is below this one."""
-    while pid in parents and pid != os.getpid():
-        pid = parents[pid]
-    return pid == os.getpid()
+def _read(pid: int, what: str) -> bytes:
+    """A file about a process; nothing if that has ended."""
+    try:
+        return Path("/proc", str(pid), what).read_bytes()
+    except OSError:
+        return b""
 
 
 BENCHMARK = Benchmark("memory", "Memory of a Python worker", run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,16 +14,17 @@ from pyspark.sql import DataFrame, SparkSession
 import sparkext
 
 
-def start(cores: int | None) -> SparkSession:
+def start(cores: int | None, memory: str = "8g") -> SparkSession:
     """An enabled session on so many cores of this machine, all if None: Python workers get no others, where
     that can be said (Linux).
 
-    Shuffles have four partitions a core, which helps those who leave the number to Spark.
+    The driver has at most so much memory. Shuffles have four partitions a core, which helps those who leave the number
+    to Spark.
     """
     plain = (
         SparkSession.builder.master("local[*]" if cores is None else f"local[{cores}]")
         .appName("sparkext benchmarks")
-        .config("spark.driver.memory", "8g")
+        .config("spark.driver.memory", memory)
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -33,6 +35,14 @@ def start(cores: int | None) -> SparkSession:
     _confine(plain, cores)
     spark = sparkext.enable(plain)
     spark.conf.set("spark.sql.shuffle.partitions", 4 * spark.sparkContext.defaultParallelism)
+    return spark
+
+
+@cache
+def opened() -> SparkSession:
+    """The session of a program that needs one and has 4 GB for it, with Python workers ready."""
+    spark = start(None, "4g")
+    wake(spark)
     return spark
 
 

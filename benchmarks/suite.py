@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from benchmarks import (
     by_hand,
+    by_hand_funnels,
     cold,
+    completions,
     condition_curves,
     earlier,
     falling_runs,
@@ -48,9 +50,12 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     condition_curves.BENCHMARK,
     earlier.BENCHMARK,
     pattern_curves.BENCHMARK,
+    completions.BENCHMARK,
     by_hand.ONE,
     by_hand.TWENTY,
     by_hand.SEQUENCE,
+    by_hand_funnels.FUNNELS,
+    by_hand_funnels.KLEENE,
     flights.BENCHMARK,
     memory.BENCHMARK,
     one_key.BENCHMARK,

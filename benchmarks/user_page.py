@@ -1,4 +1,4 @@
-"""The two tables of ``docs/performance.md``: what trend queries take, and what is used in their place."""
+"""The tables of ``docs/performance.md``: what trend queries take, and what is used in their place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.record import ROOT
 from benchmarks.report import TIMES, Row, amount, markdown, significant
 
 PAGE = ROOT / "docs" / "performance.md"
-INSTEAD, COSTS = "instead", "costs"
+FUNNELS, KLEENE, INSTEAD, COSTS = "funnels", "repeated", "instead", "costs"
 """Names of the blocks."""
 
 
@@ -57,6 +57,9 @@ BY_OTHERS = (
 )
 """Rows whose first time is that of others, and whose second is that of sparkext."""
 
+TABLES = {FUNNELS: "by-hand-funnels", KLEENE: "by-hand-kleene"}
+"""Blocks that show all tables of a benchmark."""
+
 OF_SPARKEXT = (
     Line("one query over 10,000,000 events", "spark-alone", "one query", "shuffle + sort + count"),
     Line(
@@ -97,7 +100,14 @@ def blocks_for_users(runs: Sequence[Recorded]) -> dict[str, str]:
         for row in line.rows(runs):
             beside = "" if row.base is None else f"{row.against}: {amount(row.base, row.unit)}"
             costs.append((line.question, amount(row.value, row.unit), beside, _times(row)))
-    return {INSTEAD: markdown(instead) + "\n", COSTS: markdown(costs) + "\n"}
+    whole = {name: "\n".join(_tables(run) for run in runs if run.name == wanted) for name, wanted in TABLES.items()}
+    return {**whole, INSTEAD: markdown(instead) + "\n", COSTS: markdown(costs) + "\n"}
+
+
+def _tables(run: Recorded) -> str:
+    """With what was measured on."""
+    tables = (f"{table.title}:\n\n{markdown(table.cells())}" for table in run.result.tables)
+    return "\n\n".join([f"{run.result.sizes}.", *tables]) + "\n"
 
 
 def _times(row: Row) -> str:

@@ -34,7 +34,7 @@ from benchmarks.plots import Bars, Lines
 from benchmarks.report import TIMES, Result, Row, Table, Target, aligned, markdown
 from benchmarks.same import ResultsDifferError, check_same
 from benchmarks.suite import BENCHMARKS, measure
-from benchmarks.user_page import BY_OTHERS, COSTS, INSTEAD, PAGE, Line, blocks_for_users
+from benchmarks.user_page import BY_OTHERS, COSTS, INSTEAD, PAGE, TABLES, Line, blocks_for_users
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Window
 from sparkext.planner.sharing.template import template_of
@@ -80,13 +80,15 @@ def test_notes_show_what_was_measured() -> None:
 
 
 def test_page_for_users_shows_what_was_measured() -> None:
-    """Its two tables are those of the figures that are kept; a row that no benchmark has is an error."""
+    """Its tables are those of the figures that are kept; a row that no benchmark has is an error."""
     text, runs = PAGE.read_text(), read_documents(FIGURES)
     fresh = blocks_for_users(runs)
-    assert blocks(text) == [INSTEAD, COSTS]
+    assert blocks(text) == [*TABLES, INSTEAD, COSTS]
     assert with_blocks(text, fresh) == text
     compared = [run.result.rows for run in runs if run.name in {line.benchmark for line in BY_OTHERS}]
     assert all(row.what in fresh[INSTEAD] for rows in compared for row in rows if row.against == "sparkext")
+    whole = {name: run.result.tables for name, wanted in TABLES.items() for run in runs if run.name == wanted}
+    assert all(cell in fresh[name] for name in whole for table in whole[name] for row in table.cells() for cell in row)
     with pytest.raises(LookupError, match="small has no row"):
         Line("?", "small", "a row of nobody").rows(runs)
 
