@@ -64,7 +64,7 @@ $(VENV)/classes.jsa: $(VENV)/.dev
 
 # Before tests run, which would wait for them.
 kernels: $(VENV)/.dev
-	@$(BIN)/python -m sparkext compile --jobs $(JOBS) full completions forms plain
+	@$(BIN)/python -m sparkext compile --jobs $(JOBS) full completions forms plain counts
 
 lint: $(VENV)/.dev ## ruff and mypy --strict
 	$(BIN)/ruff check .

@@ -40,9 +40,9 @@ from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.completions.completion_machine import CompletionMachine
 from sparkext.udfs.completions.kernel_form import Form
-from sparkext.udfs.workers.completion_run import CompletionRun
 from sparkext.udfs.workers.pool_run import PoolRun
 from sparkext.udfs.workers.variants import KernelForm
+from sparkext.udfs.workers.window_by_window import completion_run
 
 STEPS = "ABCDEF"
 BATCH = 10_000
@@ -104,10 +104,10 @@ def seconds(plan: KernelPlan, clicks: Clicks, rounds: int) -> float:
         begin = time.perf_counter()
         if plan.completions is None:
             found = sum(
-                batch.num_rows for batch in PoolRun(plan, Layout(1, 0), form=KernelForm(0)).results(iter(batches))
+                batch.num_rows for batch in PoolRun(plan, Layout(0, 1), form=KernelForm(0)).results(iter(batches))
             )
         else:
-            run = CompletionRun(plan, Layout(1, 0), form=KernelForm(patience=0))
+            run = completion_run(plan, Layout(0, 1), form=KernelForm(patience=0))
             found = sum(batch.num_rows for batch in run.results(iter(batches)))
         taken.append(time.perf_counter() - begin)
         assert found > 0

@@ -898,6 +898,20 @@ class Completions:
     windows: Window | None = None
     most: int = MOST_NODES
 
+    @property
+    def needs_starts_alone(self) -> bool:
+        """Whether the latest start of the trends of each state says all that is asked: how many completions there are.
+
+        That is so if nothing is shown or added up of them, and no condition tells trends of a state apart.
+        """
+        conditions = [state.start_condition for state in self.states]
+        conditions += [link.condition for state in self.states for link in state.links]
+        conditions += [cut.condition for state in self.states for cut in state.cuts]
+        conditions += [end.condition for query in self.queries for end in query.ends]
+        held_apart = any(state.is_open or state.is_scanned or state.is_taken or state.totals for state in self.states)
+        plain = all(not query.has_rows and not query.values for query in self.queries)
+        return plain and not held_apart and all(condition == ALWAYS for condition in conditions)
+
     def has_lists(self, query: CompletionQuery) -> bool:
         """Whether a query asks for all events of witnesses."""
         return any(self.slots[measure.slot].is_list for measure in query.shown)

@@ -28,12 +28,12 @@ def add(commands: Any) -> None:
         description="Compile the variants of the kernel that queries may need, several at a time, and keep them where "
         "queries of this user look for them: plain, for queries that share no more than equal beginnings; forms, for "
         "those that share linear forms; full, for pools with NOT, PREV, SPAN or the like; completions, for ONE ROW PER "
-        "COMPLETION and what is counted of completions. Each takes 10 to 30 seconds of a core. Those that are kept "
-        "already are left as they are.",
+        "COMPLETION; counts, for pools that only count completions. Each takes 3 to 30 seconds of a core. Those that "
+        "are kept already are left as they are.",
     )
     command.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time; all cores")
     command.add_argument(
-        "variants", nargs="*", metavar="variant", help="plain, forms, full or completions; all if left out"
+        "variants", nargs="*", metavar="variant", help="plain, forms, full, completions or counts; all if left out"
     )
     command.set_defaults(run=run)
 

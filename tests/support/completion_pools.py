@@ -114,14 +114,20 @@ def found_rows(
     """Per query its rows and what it counts, by a pass over events in random batches for each kind of query."""
     rows: list[list[CompletionRow]] = [[] for _ in queries]
     counts: list[Counts] = [{} for _ in queries]
-    kinds: dict[Window | None, list[int]] = {}
+    apart = random is not None and random.random() < 0.5
+    kinds: dict[tuple[Window | None, bool], list[int]] = {}
     for number, query in enumerate(queries):
-        kinds.setdefault(one_by_one(query), []).append(number)
+        # Without rows in a pass, starts alone may do.
+        kinds.setdefault((one_by_one(query), apart and _is_counted(query)), []).append(number)
     for numbers in kinds.values():
         its_rows, its_counts = _found_together([queries[number] for number in numbers], events, random)
         for number, mine, counted in zip(numbers, its_rows, its_counts, strict=True):
             rows[number], counts[number] = mine, counted
     return rows, counts
+
+
+def _is_counted(query: Query) -> bool:
+    return query.completion is not None and not query.completion.has_rows
 
 
 def _found_together(

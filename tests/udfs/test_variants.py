@@ -21,6 +21,7 @@ from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.completions.completion_machine import CompletionMachine
 from sparkext.udfs.completions.kernel_form import Form
+from sparkext.udfs.completions.start_machine import StartMachine
 from sparkext.udfs.jit import compiled
 from sparkext.udfs.tables.batch import no_batch
 from sparkext.udfs.unpacked import COMPILED_FOLDERS
@@ -28,7 +29,15 @@ from sparkext.udfs.workers import variants
 from sparkext.udfs.workers.every_variant import every_variant
 from sparkext.udfs.workers.machine import Machine
 from sparkext.udfs.workers.pool_run import PoolRun
-from sparkext.udfs.workers.variants import COMPILED, INTERPRETED, Arguments, CompletionArguments, KernelForm, Variant
+from sparkext.udfs.workers.variants import (
+    COMPILED,
+    INTERPRETED,
+    Arguments,
+    CompletionArguments,
+    CountArguments,
+    KernelForm,
+    Variant,
+)
 from tests.support.completion_pools import draw
 from tests.support.kernel_harness import combined, source_batch
 from tests.support.sharing_plans import draw_plan
@@ -244,9 +253,9 @@ def test_variants_compiled_ahead_are_those_of_machines(
 
 
 def test_that_of_completions_is_compiled_ahead_as_it_is_called() -> None:
-    (*_, ahead) = every_variant(smallest_plan())
-    assert ahead.name == "completions"
-    compared = 0
+    (*_, ahead, ahead_for_counts) = every_variant(smallest_plan())
+    assert (ahead.name, ahead_for_counts.name) == ("completions", "counts")
+    compared = counted = 0
     for seed in range(20):
         queries = draw(Random(seed))[0].queries
         for query in queries:
@@ -254,12 +263,18 @@ def test_that_of_completions_is_compiled_ahead_as_it_is_called() -> None:
             machine = CompletionMachine(plan, 1, Form(), 1)
             assert CompletionArguments(*machine.arrays, no_batch(plan)).signatures() == ahead.signatures()
             compared += 1
+            assert plan.completions is not None
+            if plan.completions.needs_starts_alone:
+                arrays = StartMachine(plan, 1, Form()).arrays
+                assert CountArguments(*arrays, no_batch(plan)).signatures() == ahead_for_counts.signatures()
+                counted += 1
     assert compared > 20
+    assert counted > 3
 
 
 def test_all_variants_ahead() -> None:
     names = [arguments.name for arguments in every_variant(smallest_plan())]
-    assert names == ["plain", "forms", "full", "completions"]
+    assert names == ["plain", "forms", "full", "completions", "counts"]
 
 
 def test_the_command_compiles_what_is_asked_for(
@@ -281,7 +296,7 @@ def test_the_command_compiles_what_is_asked_for(
     assert "full: compiled" in said.out
     assert f"0 MB in {compiled.DIRECTORY}" in said.out
     assert main(["compile", "prev"]) == 2
-    assert "no variant 'prev'; there are plain, forms, full, completions" in capsys.readouterr().err
+    assert "no variant 'prev'; there are plain, forms, full, completions, counts" in capsys.readouterr().err
     compilers.program = FAILS
     assert main(["compile", "forms"]) == 1
     assert "forms could not be kept" in capsys.readouterr().err

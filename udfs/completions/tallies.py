@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sparkext.planner.kernel_plan.kernel_plan import CompletionQuery
 from sparkext.udfs.tables.program import Ints
@@ -26,6 +28,11 @@ class Tallies:
         self._held = [0 for _ in queries]
         self._worth = [_MOST for _ in queries]
 
+    @property
+    def held(self) -> int:
+        """How many changes are held."""
+        return sum(self._held)
+
     def add(self, query: int, keys: Ints, first: Ints, last: Ints) -> None:
         """Count completions of a query, each in all windows from a first to a last one. All have shape (events,)."""
         # Completions that follow each other are mostly in the same windows.
@@ -35,28 +42,73 @@ class Tallies:
         times = np.diff(at, append=len(keys))
         begins = np.stack([keys[at], first[at], times], axis=1)
         ends = np.stack([keys[at], last[at] + 1, -times], axis=1)
-        self._changes[query] += [begins, ends]
-        self._held[query] += 2 * len(at)
+        self.change(query, begins, ends)
+
+    def change(self, query: int, *changes: Ints) -> None:
+        """Take note of key, window and change of changes of a query. Shape (changes, 3) each."""
+        self._changes[query] += changes
+        self._held[query] += sum(map(len, changes))
         if self._held[query] > self._worth[query]:
             self._changes[query] = [_together(self._changes[query])]
             self._held[query] = len(self._changes[query][0])
             self._worth[query] = max(_MOST, 2 * self._held[query])
 
-    def take(self, query: int, until: int) -> tuple[Ints, Ints, Ints]:
-        """Keys below ``until``, windows and counts of a query; they are not counted any more. Each of shape (rows,)."""
+    def take(self, query: int, until: int) -> Ints:
+        """Key, window and change of each change of a query for keys below ``until``, which are held no longer.
+
+        They are in order of keys and windows. Shape (changes, 3).
+        """
         if not self._held[query]:
-            nothing = np.zeros(0, np.int64)
-            return nothing, nothing, nothing
+            return np.zeros((0, 3), np.int64)
         held = _together(self._changes[query])
         is_over = held[:, 0] < until
         self._changes[query], self._held[query] = [held[~is_over]], int(np.count_nonzero(~is_over))
-        over = held[is_over]
-        counts = np.cumsum(over[:, 2])
-        lengths = np.diff(over[:, 1], append=over[-1:, 1])
-        lengths[counts == 0] = 0
-        rows = np.repeat(np.arange(len(over)), lengths)
-        begun = np.cumsum(lengths) - lengths
-        return over[rows, 0], over[rows, 1] + np.arange(len(rows)) - begun[rows], counts[rows]
+        return held[is_over]
+
+
+class GroupCounts(NamedTuple):
+    """What is counted per group and window. All arrays have shape (rows,).
+
+    Attributes:
+        keys: A key of the group.
+        windows: Numbers of windows.
+        completions: How many there are.
+        distinct: How many keys have any.
+    """
+
+    keys: Ints
+    windows: Ints
+    completions: Ints
+    distinct: Ints
+
+
+def by_group(changes: Ints, groups: Ints, is_counted: NDArray[np.bool_]) -> GroupCounts:
+    """Counts of groups by what has changed from one window to the next for their keys.
+
+    Nothing is made of a window that lies between changes but a row of the result.
+
+    Args:
+        changes: As `Tallies.take` gives them.
+        groups: Numbers of the groups of the keys of the changes, ascending. Shape (changes,).
+        is_counted: Whether those keys count. Shape (changes,).
+    """
+    has_any = (np.cumsum(changes[:, 2]) > 0) & is_counted  # at the end of a key there is nothing left
+    keys_change = np.diff(has_any.astype(np.int64), prepend=0)
+    order = np.lexsort((changes[:, 1], groups))
+    groups, windows = groups[order], changes[order, 1]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = (groups[1:] != groups[:-1]) | (windows[1:] != windows[:-1])
+    begins = np.flatnonzero(is_new)
+    completions = np.cumsum(np.add.reduceat(changes[order, 2], begins))
+    distinct = np.cumsum(np.add.reduceat(keys_change[order], begins))
+    keys, windows = changes[order[begins], 0], windows[begins]
+    lengths = np.diff(windows, append=windows[-1:])
+    lengths[completions == 0] = 0
+    rows = np.repeat(np.arange(len(begins)), lengths)
+    begun = np.cumsum(lengths) - lengths
+    return GroupCounts(
+        keys[rows], windows[rows] + np.arange(len(rows)) - begun[rows], completions[rows], distinct[rows]
+    )
 
 
 def _together(changes: Sequence[Ints]) -> Ints:

@@ -8,19 +8,15 @@ import numpy as np
 import pyarrow as pa
 
 from sparkext.planner.kernel_plan.kernel_plan import (
-    NO_EVENT,
     Arithmetic,
     CompletionQuery,
-    Completions,
     KernelPlan,
     Layout,
     ShownColumn,
     too_many,
 )
-from sparkext.planner.patterns.query import Distinct
 from sparkext.udfs.arrow.arrays import as_arrow
-from sparkext.udfs.arrow.batches import BatchReader, keys_at
-from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
+from sparkext.udfs.arrow.result_batch import FieldValues
 from sparkext.udfs.completions.completion_machine import NODES, CompletionMachine
 from sparkext.udfs.completions.completion_program import (
     NODE_PREV,
@@ -35,26 +31,21 @@ from sparkext.udfs.completions.completion_program import (
     OUT_WINDOW,
 )
 from sparkext.udfs.completions.kernel_form import Form
-from sparkext.udfs.completions.tallies import Tallies
-from sparkext.udfs.sorting.row_order import moments
 from sparkext.udfs.tables.batch import Batch, no_batch
-from sparkext.udfs.tables.program import NO_KEY, Ints
+from sparkext.udfs.tables.program import Flags, Ints
+from sparkext.udfs.workers.count_run import ROWS, CountRun, Finder
 from sparkext.udfs.workers.fallback import Fallback
 from sparkext.udfs.workers.kept_rows import KeptRows
-from sparkext.udfs.workers.pool_run import OUTPUT_BYTES, PoolRun
+from sparkext.udfs.workers.pool_run import OUTPUT_BYTES
 from sparkext.udfs.workers.variants import CompletionArguments, KernelForm, variant_of
 
-ROWS = 1 << 16
-"""Room for completions before they are handed on."""
 
-
-class CompletionRun(PoolRun):
-    """One pass over one sorted stream of events, which finds the completions of some queries.
+class CompletionRun(CountRun):
+    """One pass over one sorted stream of events, which finds the completions of some queries and shows them.
 
     Args:
         plan: What to compute; it has completions.
-        layout: Of the events; keys are not cut into chunks. After the attributes come the further expressions of ORDER
-            BY, and then what is shown.
+        layout: As for `CountRun`, and so are the others, but for ``nodes``.
         output_bytes: Room for result rows before they are flushed.
         fallback: For the kernel.
         form: Says whether compiled or interpreted kernels run.
@@ -72,119 +63,52 @@ class CompletionRun(PoolRun):
         rows: int = ROWS,
         nodes: int = NODES,
     ) -> None:
-        super().__init__(plan, layout, output_bytes, fallback, form)
         assert plan.completions is not None
-        assert layout.chunk is None
-        self._asked: Completions = plan.completions
-        self._adds = any(cell.event != NO_EVENT for cell in plan.cells)
         self._completion_machine = CompletionMachine(plan, rows, Form(self._wait_for_kernel), nodes)
+        super().__init__(plan, layout, output_bytes, fallback, form, rows)
         self._kept = KeptRows(len(self._asked.shown))
-        self._tallies = Tallies(self._asked.queries)
-        self._key = -1
         self._base = 0
-        self._key_rows: list[pa.RecordBatch] = []
-        self._has_null: list[np.ndarray] = []
-        self._first_key = 0
-        self._last: list[pa.Array] = []
         self._shown_types: list[pa.DataType] = []
+
+    def _new_finder(self, rows: int) -> Finder:
+        del rows
+        return self._completion_machine
 
     def _wait_for_kernel(self) -> None:
         """Return when the kernel of completions is loaded; one process of a machine compiles it."""
         variant_of(CompletionArguments(*self._completion_machine.arrays, no_batch(self._plan))).wait()
 
-    def results(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Partial results of the stream, in batches."""
-        reader = BatchReader(self._plan, self._layout)
-        for arrow in self._sized(batches):
-            more = self._asked.orders + len(self._asked.shown)
-            events = arrow.select(range(arrow.num_columns - more))
-            batch = reader.read(events)
-            self._remember(events, batch.new_group)
-            self.counters.add(batch, arrow.num_rows, self._nulls(arrow))
-            if self._adds:
-                for rows in self._process(events, batch):
-                    yield self._widened(rows)
-            yield from self._look(arrow, batch, arrow.num_columns - more)
-        if self._adds:
-            for rows in self._end_key():
-                yield self._widened(rows)
-            if self._now.rows:
-                yield self._widened(self._flush())
-        if self._key >= 0:
-            while not self._completion_machine.finish():
-                yield from self._hand_on()
-            yield from self._hand_on()
-            yield from self._tallied(self._key + 1)
-
-    def _look(self, arrow: pa.RecordBatch, batch: Batch, first: int) -> Iterator[pa.RecordBatch]:
-        """Find the completions of a batch; columns from ``first`` on are those beside the events."""
-        orders, rows = self._asked.orders, arrow.num_rows
-        keys = self._key + np.cumsum(batch.new_key, dtype=np.int64)
-        self._key = int(keys[-1])
-        self._begin_keys(arrow, batch)
-        is_later = self._moments(arrow, batch, first, orders)
-        shown = arrow.select(range(first + orders, arrow.num_columns))
+    def _find(self, batch: Batch, is_later: Flags, keys: Ints, shown: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         self._shown_types = list(shown.schema.types)
         self._kept.add(shown, self._base)
         row = 0
         part = self._completion_machine.begin(batch, self._base)
-        while row < rows:
+        while row < len(keys):
             row = self._completion_machine.advance(part, is_later, keys, row)
             yield from self._hand_on()
-            if row < rows:
+            if row < len(keys):
                 yield from self._given_up(int(keys[row]))
-        self._base += rows
+        self._base += len(keys)
         if self._kept.is_large():
             self._kept.keep(self._completion_machine.rows_in_use(drop=True))
-        yield from self._tallied(self._key)
+
+    def _hand_on(self) -> Iterator[pa.RecordBatch]:
+        for number, completions in self._by_query(self._taken(), OUT_QUERY):
+            query = self._asked.queries[number]
+            if query.counted:
+                self._tallies.add(number, *completions[:, (OUT_KEY, OUT_WINDOW, OUT_LAST)].T)
+            if query.has_rows:
+                yield self._rows_of(number, completions)
+
+    def _taken(self) -> Ints:
+        """Completions that have been found since."""
+        return self._completion_machine.taken()
 
     def _given_up(self, key: int) -> Iterator[pa.RecordBatch]:
         """Let the machine make room; rows that say which queries had to be given up for it."""
         for number, window in self._completion_machine.make_room():
             bank = too_many(self._asked.queries[number].bank)
             yield self._batch(bank, np.array([key]), np.array([window]), {}, {})
-
-    def _begin_keys(self, arrow: pa.RecordBatch, batch: Batch) -> None:
-        """Remember the keys that begin in a batch, and which of them have a NULL."""
-        of_keys = keys_at(arrow, self._layout.keys, np.flatnonzero(batch.new_key))
-        self._key_rows.append(of_keys.select(range(self._layout.group_keys)))
-        null = np.zeros(of_keys.num_rows, np.bool_)
-        for position in self._asked.keys:
-            null |= ~np.asarray(of_keys.column(position).is_valid().to_numpy(zero_copy_only=False), np.bool_)
-        self._has_null.append(null)
-
-    def _moments(self, arrow: pa.RecordBatch, batch: Batch, first: int, orders: int) -> np.ndarray:
-        """Where events are at another moment than the event before."""
-        columns = [arrow.column(self._layout.keys), *(arrow.column(first + number) for number in range(orders))]
-        is_new = batch.new_key.astype(np.bool_)
-        for before, column in zip(self._last, columns, strict=True) if self._last else ():
-            is_new |= moments(pa.concat_arrays([before, column]))[1:]
-        if not self._last:
-            for column in columns:
-                is_new |= moments(column)
-        self._last = [column.slice(len(column) - 1) for column in columns]
-        return is_new.astype(np.uint8)
-
-    def _hand_on(self) -> Iterator[pa.RecordBatch]:
-        """Rows of the completions that have been found since."""
-        out = self._taken()
-        if not len(out):
-            return
-        if len(self._asked.queries) > 1:
-            out = out[np.argsort(out[:, OUT_QUERY], kind="stable")]
-        ends = np.searchsorted(out[:, OUT_QUERY], np.arange(len(self._asked.queries) + 1))
-        for number, query in enumerate(self._asked.queries):
-            of_query = out[ends[number] : ends[number + 1]]
-            if not len(of_query):
-                continue
-            if query.counted:
-                self._tallies.add(number, of_query[:, OUT_KEY], of_query[:, OUT_WINDOW], of_query[:, OUT_LAST])
-            if query.has_rows:
-                yield self._rows_of(number, of_query)
-
-    def _taken(self) -> Ints:
-        """Completions that have been found since."""
-        return self._completion_machine.taken()
 
     def _rows_of(self, number: int, completions: Ints) -> pa.RecordBatch:
         """The rows of completions of a query: one for each window."""
@@ -245,50 +169,6 @@ class CompletionRun(PoolRun):
         offsets = as_arrow(np.concatenate([[0], ends]).astype(np.int32))
         return pa.ListArray.from_arrays(offsets, values)
 
-    def _tallied(self, until: int) -> Iterator[pa.RecordBatch]:
-        """Rows of what has been counted for keys before one; those that begin later are kept."""
-        for number, query in enumerate(self._asked.queries):
-            if query.counted:
-                keys, windows, counts = self._tallies.take(number, until)
-                if len(keys):
-                    null = np.concatenate(self._has_null)[keys - self._first_key]
-                    has_key = (~null).astype(np.int64)
-                    count_of = {Distinct.COMPLETIONS: counts, Distinct.KEYS: has_key}
-                    values = {
-                        field: FieldValues(np.zeros(len(keys), np.int64), count_of[kind])
-                        for kind, field in query.counted
-                    }
-                    yield self._batch(self._bank_of_counts(query), keys, windows, values, {})
-        if until > self._first_key:
-            drop = until - self._first_key
-            self._key_rows = [pa.concat_batches(self._key_rows).slice(drop)]
-            self._has_null = [np.concatenate(self._has_null)[drop:]]
-            self._first_key = until
-
-    @staticmethod
-    def _bank_of_counts(query: CompletionQuery) -> int:
-        assert query.counted_in is not None
-        return query.counted_in
-
-    def _batch(
-        self, bank: int, keys: Ints, windows: Ints, values: dict[int, FieldValues], slots: dict[int, pa.Array]
-    ) -> pa.RecordBatch:
-        """Rows of one bank; fields and slots that it does not have are empty."""
-        rows = len(keys)
-        columns: dict[str, pa.Array] = {}
-        if self._layout.group_keys:
-            if len(self._key_rows) > 1:
-                self._key_rows = [pa.concat_batches(self._key_rows)]
-            of_rows = self._key_rows[0].take(as_arrow(keys - self._first_key))
-            columns |= zip(of_rows.schema.names, of_rows.columns, strict=True)
-        columns["bank"] = as_arrow(np.full(rows, bank, np.int32))
-        columns["window"] = as_arrow(np.ascontiguousarray(windows))
-        fields = self._plan.fields
-        held = [values.get(number, _empty(field.arithmetic, rows)) for number, field in enumerate(fields)]
-        columns |= field_columns(fields, held, self._types, rows)
-        columns |= self._slots(slots, rows)
-        return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
-
     def _slots(self, slots: dict[int, pa.Array], rows: int) -> dict[str, pa.Array]:
         """Columns of all slots, by name."""
         columns: dict[str, pa.Array] = {}
@@ -302,20 +182,3 @@ class CompletionRun(PoolRun):
             return pa.string()
         kind = self._shown_types[slot.column]
         return pa.list_(kind) if slot.is_list else kind
-
-    def _widened(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Rows of the kernel, with slots in which nothing is."""
-        empty = self._slots({}, batch.num_rows)
-        return pa.RecordBatch.from_arrays([*batch.columns, *empty.values()], [*batch.schema.names, *empty])
-
-
-def _empty(arithmetic: Arithmetic, rows: int) -> FieldValues:
-    """Values of a field in rows that have none."""
-    nothing = np.zeros(rows, np.int64)
-    match arithmetic:
-        case Arithmetic.EXACT:
-            return FieldValues(nothing, nothing)
-        case Arithmetic.NUMBER:
-            return FieldValues(nothing, numbers=np.zeros(rows))
-        case Arithmetic.EXTREME:
-            return FieldValues(nothing + NO_KEY[0], nothing + NO_KEY[1])

@@ -9,6 +9,7 @@ import numpy as np
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.udfs.completions.completion_machine import CompletionMachine
 from sparkext.udfs.completions.kernel_form import Form
+from sparkext.udfs.completions.latest_starts import new_starts
 from sparkext.udfs.state.assemble import assemble
 from sparkext.udfs.state.difference_tables import Differences
 from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past
@@ -16,11 +17,11 @@ from sparkext.udfs.state.pane_tables import new_panes
 from sparkext.udfs.state.region_tables import new_regions
 from sparkext.udfs.state.span_tables import new_spans
 from sparkext.udfs.tables.batch import no_batch
-from sparkext.udfs.workers.variants import Arguments, Compilable, CompletionArguments
+from sparkext.udfs.workers.variants import Arguments, Compilable, CompletionArguments, CountArguments
 
 
 def every_variant(plan: KernelPlan) -> Iterator[Compilable]:
-    """Arguments of each variant, that with the fewest parts first, and that of completions last.
+    """Arguments of each variant, that with the fewest parts first, and those of completions last.
 
     Args:
         plan: Any plan with completions; parts that it does not have are empty, which makes no difference to what is
@@ -45,4 +46,6 @@ def every_variant(plan: KernelPlan) -> Iterator[Compilable]:
     yield forms
     yield whole
     assert plan.completions is not None
-    yield CompletionArguments(*CompletionMachine(plan, 1, Form(), 1).arrays, no_batch(plan))
+    of_completions, held = CompletionMachine(plan, 1, Form(), 1).arrays
+    yield CompletionArguments(of_completions, held, no_batch(plan))
+    yield CountArguments(of_completions, new_starts(of_completions, 1), no_batch(plan))

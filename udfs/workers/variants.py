@@ -32,9 +32,9 @@ INTERPRETED = interpreted(run)
 
 Kernel = Callable[..., int]
 
-PLAIN, FORMS, FULL, COMPLETIONS = "plain", "forms", "full", "completions"
-"""Names of the variants: with nothing that a plan may do without, with linear forms, with all; and the kernel that
-finds completions.
+PLAIN, FORMS, FULL, COMPLETIONS, COUNTS = "plain", "forms", "full", "completions", "counts"
+"""Names of the variants: with nothing that a plan may do without, with linear forms, with all; then the kernels
+that find completions, and count them.
 
 Not one for each set of parts that a plan has, since compiling each takes as long as many passes do.
 """
@@ -108,6 +108,25 @@ class CompletionArguments(NamedTuple):
             "settle_time": (program, state, number),
             "compact": (program, state),
         }
+
+
+class CountArguments(NamedTuple):
+    """What the kernel that counts completions is called with, but for numbers."""
+
+    program: Any
+    starts: Any
+    batch: Any
+
+    @property
+    def name(self) -> str:
+        """Of the variant."""
+        return COUNTS
+
+    def signatures(self) -> Signatures:
+        """Of the two functions of that kernel."""
+        program, starts, batch = map(numba.typeof, self)
+        number, moments, keys = numba.typeof(0), numba.typeof(self.batch.new_key), numba.typeof(self.batch.time)
+        return {"count": (program, starts, batch, moments, keys, number), "close": (program, starts)}
 
 
 class Variant:
@@ -279,10 +298,10 @@ def compile_signatures(signatures: Signatures) -> None:
     if "run" in signatures:
         run.compile(signatures["run"])
         return
-    from sparkext.udfs.completions import completion_kernel  # which most passes do without
+    from sparkext.udfs.completions.kernel_form import compile_function  # which most passes do without
 
     for name, signature in signatures.items():
-        getattr(completion_kernel, name).compile(signature)
+        compile_function(name, signature)
 
 
 def _compiling(lock: int, signatures: Signatures) -> subprocess.Popen[bytes]:

@@ -18,8 +18,10 @@ from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.key_changes import changes, same
 from sparkext.udfs.arrow.order_keys import as_int64
+from sparkext.udfs.completions.completion_machine import NODES
 from sparkext.udfs.tables.program import Ints
 from sparkext.udfs.workers.completion_run import CompletionRun
+from sparkext.udfs.workers.count_run import CountRun
 from sparkext.udfs.workers.counters import Counters
 
 _WINDOW = "window of the events"
@@ -61,10 +63,13 @@ class WindowByWindowRun(CompletionRun):
         return nulls
 
 
-def completion_run(plan: KernelPlan, layout: Layout, **more: Any) -> CompletionRun:
-    """The pass that a plan with completions needs, see `CompletionRun`."""
-    assert plan.completions is not None
-    return (CompletionRun if plan.completions.windows is None else WindowByWindowRun)(plan, layout, **more)
+def completion_run(plan: KernelPlan, layout: Layout, nodes: int = NODES, **more: Any) -> CountRun:
+    """The pass that a plan with completions needs, see `CountRun` and `CompletionRun`."""
+    asked = plan.completions
+    assert asked is not None
+    if asked.needs_starts_alone:
+        return CountRun(plan, layout, **more)
+    return (CompletionRun if asked.windows is None else WindowByWindowRun)(plan, layout, nodes=nodes, **more)
 
 
 def by_window(batches: Iterator[pa.RecordBatch], layout: Layout, window: Window) -> Iterator[pa.RecordBatch]:

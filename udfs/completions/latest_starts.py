@@ -1,0 +1,256 @@
+"""The kernel that counts completions: one number for each state, the latest start of a trend that has come there.
+
+A trend with the latest first event is the one that most spans and windows hold, so that number decides whether an
+event is a completion. Nothing is remembered of witnesses. Events of one moment are in no trend together: what they
+add waits until the moment is over.
+
+How many completions of a query there are changes at the first window that one is in, and behind the last one. Changes
+at one window that follow each other are one, so that a query without windows has two a key.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
+from sparkext.udfs.completions.completion_program import (
+    CUT_STATE,
+    END_QUERY,
+    LINK_SOURCE,
+    QUERY_SLIDE,
+    QUERY_SPAN,
+    QUERY_WITHIN,
+    STATE_ENDS,
+    STATE_ENDS_END,
+    STATE_KIND,
+    STATE_LINKS,
+    STATE_LINKS_END,
+    STATE_START,
+    STATE_START_CLASS,
+    UNREAD,
+    Program,
+)
+from sparkext.udfs.jit.compiled import inlined, inner, kernel
+from sparkext.udfs.jit.handed_on import by_reference
+from sparkext.udfs.tables.program import NEVER_YET, Flags, Ints
+
+_NEVER = np.int64(NEVER_YET)
+
+CURSOR_KEY_OPEN, CURSOR_KEY, CURSOR_OUT, CURSOR_COMING, CURSOR_COUNTED, CURSOR_IS_CUT = range(6)
+"""Of ``Starts.cursor``."""
+
+CHANGE_QUERY, CHANGE_KEY, CHANGE_WINDOW, CHANGE_BY = range(4)
+"""Of ``Starts.out``."""
+
+BEGIN_WINDOW, BEGIN_BY, END_WINDOW, END_BY = range(4)
+"""Of ``Starts.counted``."""
+
+
+class Starts(NamedTuple):
+    """All that a run remembers of the key under way.
+
+    Attributes:
+        cursor: See `CURSOR_KEY_OPEN` and so on. Shape (6,).
+        best: Per state, the latest start (`NEVER_YET`: none). Shape (states,).
+        coming: The same by the moment under way. Shape (states,).
+        fresh: The states that something comes to by that moment. Shape (states,).
+        is_cut: Per state, whether all of it leaves when the moment is over. Shape (states,).
+        chosen: Per query, the latest start of a trend that ends with the event at hand. Shape (queries,).
+        ending: The queries that have one. Shape (queries,).
+        counted: Per query, the changes that have not been written: where completions begin to be in windows, how many,
+            and the same of where they end. Shape (queries, 4).
+        open: Queries of which something has been counted for the key. Shape (queries,).
+        out: See `CHANGE_QUERY` and so on. Shape (room, 4).
+    """
+
+    cursor: Ints
+    best: Ints
+    coming: Ints
+    fresh: Ints
+    is_cut: Flags
+    chosen: Ints
+    ending: Ints
+    counted: Ints
+    open: Ints
+    out: Ints
+
+
+def new_starts(program: Program, rows: int) -> Starts:
+    """A state before the first key, with room for so many rows."""
+    states, queries = len(program.states), len(program.queries)
+    return Starts(
+        cursor=np.zeros(6, np.int64),
+        best=np.full(states, NEVER_YET, np.int64),
+        coming=np.full(states, NEVER_YET, np.int64),
+        fresh=np.zeros(states, np.int64),
+        is_cut=np.zeros(states, np.uint8),
+        chosen=np.full(queries, NEVER_YET, np.int64),
+        ending=np.zeros(queries, np.int64),
+        counted=np.zeros((queries, 4), np.int64),
+        open=np.zeros(queries, np.int64),
+        out=np.zeros((max(rows, 4 * queries), 4), np.int64),
+    )
+
+
+@kernel
+def count(program, starts, batch, moments, keys, row):
+    """Process the events of a batch from ``row`` on.
+
+    Args:
+        program: `sparkext.udfs.completions.completion_program.Program`, of a plan that needs starts alone.
+        starts: `Starts`; changed.
+        batch: `sparkext.udfs.arrow.batches.Batch`.
+        moments: 1 where an event is at another moment than the one before. Shape (rows,).
+        keys: Number of the key of each row. Shape (rows,).
+        row: Where to start.
+
+    Returns:
+        The row to go on with when changes have been taken; the number of rows when all were processed.
+    """
+    return _count(by_reference(program), by_reference(starts), by_reference(batch), moments, keys, row)
+
+
+@kernel
+def close(program, starts):
+    """End the key under way; returns whether that is done, or changes are to be taken first."""
+    return _close(by_reference(program), by_reference(starts))
+
+
+@inner
+def _count(program, starts, batch, moments, keys, row):
+    cursor, queries, room = starts.cursor, len(program.queries), len(starts.out)
+    times, classes, new_key = batch.time, batch.classes, batch.new_key
+    while row < len(times):
+        if new_key[row] and cursor[CURSOR_KEY_OPEN] and cursor[CURSOR_KEY] != keys[row]:
+            if not _close(program, starts):
+                return row
+        if cursor[CURSOR_OUT] + 2 * queries > room:
+            return row
+        if not cursor[CURSOR_KEY_OPEN]:
+            cursor[CURSOR_KEY_OPEN] = 1
+            cursor[CURSOR_KEY] = keys[row]
+        elif moments[row]:
+            _settle(program, starts)
+        time, ending = times[row], 0
+        for word in range(classes.shape[1]):
+            bits = classes[row, word]
+            event = word * CLASSES_PER_WORD
+            while bits:
+                if bits & 1:
+                    for s in range(program.class_ends[event], program.class_ends[event + 1]):
+                        ending = _arrive(program, starts, classes, row, program.class_states[s], time, ending)
+                    for c in range(program.cut_ends[event], program.cut_ends[event + 1]):
+                        starts.is_cut[program.cuts[c, CUT_STATE]] = 1
+                        cursor[CURSOR_IS_CUT] = 1
+                bits >>= 1
+                event += 1
+        for e in range(ending):
+            query = starts.ending[e]
+            _complete(program, starts, query, starts.chosen[query], time)
+            starts.chosen[query] = _NEVER
+        row += 1
+    return row
+
+
+@inlined
+def _arrive(program, starts, classes, row, s, time, ending):
+    """Let trends come to a state with an event; returns how many queries it completes something of so far."""
+    state_row = program.states[s]
+    begins = state_row[STATE_START] != 0
+    if begins and state_row[STATE_START_CLASS] >= 0:
+        needed = state_row[STATE_START_CLASS]
+        begins = ((classes[row, needed // CLASSES_PER_WORD] >> needed % CLASSES_PER_WORD) & 1) != 0
+    latest = time
+    if not begins:
+        latest = _NEVER
+        for link in range(state_row[STATE_LINKS], state_row[STATE_LINKS_END]):
+            latest = max(latest, starts.best[program.links[link, LINK_SOURCE]])
+        if latest == _NEVER:
+            return ending
+    if state_row[STATE_KIND] != UNREAD:
+        if starts.coming[s] == _NEVER:
+            starts.fresh[starts.cursor[CURSOR_COMING]] = s
+            starts.cursor[CURSOR_COMING] += 1
+        starts.coming[s] = max(starts.coming[s], latest)
+    for end in range(state_row[STATE_ENDS], state_row[STATE_ENDS_END]):
+        query = program.ends[end, END_QUERY]
+        if starts.chosen[query] == _NEVER:
+            starts.ending[ending] = query
+            ending += 1
+        starts.chosen[query] = max(starts.chosen[query], latest)
+    return ending
+
+
+@inlined
+def _complete(program, starts, query, start, time):
+    """Count a completion, if it is one in any window and span."""
+    of_query = program.queries[query]
+    span, within, slide = of_query[QUERY_SPAN], of_query[QUERY_WITHIN], of_query[QUERY_SLIDE]
+    if span and np.uint64(time) - np.uint64(start) >= np.uint64(span):
+        return
+    first = last = np.int64(0)
+    if within:
+        newest = time // slide
+        first = newest - (within - 1 - (time - newest * slide)) // slide
+        last = newest if span else start // slide
+        if first > last:
+            return
+    counted = starts.counted[query]
+    if not counted[BEGIN_BY]:
+        starts.open[starts.cursor[CURSOR_COUNTED]] = query
+        starts.cursor[CURSOR_COUNTED] += 1
+    elif counted[BEGIN_WINDOW] != first:
+        _write(starts, query, BEGIN_WINDOW, BEGIN_BY)
+    if counted[END_BY] and counted[END_WINDOW] != last + 1:
+        _write(starts, query, END_WINDOW, END_BY)
+    counted[BEGIN_WINDOW] = first
+    counted[BEGIN_BY] += 1
+    counted[END_WINDOW] = last + 1
+    counted[END_BY] -= 1
+
+
+@inlined
+def _write(starts, query, window, by):
+    """Write a change that has been counted of a query."""
+    out, at, counted = starts.out, starts.cursor[CURSOR_OUT], starts.counted[query]
+    out[at, CHANGE_QUERY] = query
+    out[at, CHANGE_KEY] = starts.cursor[CURSOR_KEY]
+    out[at, CHANGE_WINDOW] = counted[window]
+    out[at, CHANGE_BY] = counted[by]
+    counted[by] = 0
+    starts.cursor[CURSOR_OUT] = at + 1
+
+
+@inner
+def _settle(program, starts):
+    """End the moment under way."""
+    cursor = starts.cursor
+    if cursor[CURSOR_IS_CUT]:
+        for s in range(len(program.states)):
+            if starts.is_cut[s]:
+                starts.best[s] = _NEVER
+                starts.is_cut[s] = 0
+        cursor[CURSOR_IS_CUT] = 0
+    for f in range(cursor[CURSOR_COMING]):
+        s = starts.fresh[f]
+        starts.best[s] = max(starts.best[s], starts.coming[s])
+        starts.coming[s] = _NEVER
+    cursor[CURSOR_COMING] = 0
+
+
+@inner
+def _close(program, starts):
+    cursor = starts.cursor
+    if cursor[CURSOR_KEY_OPEN] == 0:
+        return True
+    if cursor[CURSOR_OUT] + 2 * cursor[CURSOR_COUNTED] > len(starts.out):
+        return False
+    for o in range(cursor[CURSOR_COUNTED]):
+        _write(starts, starts.open[o], BEGIN_WINDOW, BEGIN_BY)
+        _write(starts, starts.open[o], END_WINDOW, END_BY)
+    _settle(program, starts)
+    starts.best[:] = _NEVER
+    cursor[CURSOR_KEY_OPEN] = cursor[CURSOR_COUNTED] = 0
+    return True
