@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from random import Random
 from typing import Any
 
@@ -483,13 +485,33 @@ def spark_hash(key: int) -> int:
     return found - (1 << 32) if found >> 31 else found
 
 
+@pytest.mark.parametrize("hashes", [1, 3, 1 << 62])
+@pytest.mark.parametrize("span", [4, 1 << 30, 1 << 50, 1 << 62])
+def test_events_are_ordered_by_key_and_time(hashes: int, span: int) -> None:
+    """Whether a part of the hash has room beside the time, whether keys share it, or all of it."""
+    random = Random(span)
+    hash_of = {key: random.randrange(-hashes, hashes) << random.choice((0, 1)) for key in range(40)}
+    keys = [random.randrange(40) for _ in range(500)]
+    times = [random.randrange(-span, span) for _ in keys]
+    columns = [pa.array([hash_of[key] for key in keys]), pa.array(keys), pa.array(times)]
+    ordered = in_order(pa.RecordBatch.from_arrays(columns, ["hash", "key", "time"]), 1)
+    events = zip(*(column.to_pylist() for column in ordered.columns[1:]), strict=True)
+    runs = [(key, [time for _, time in of_key]) for key, of_key in groupby(events, itemgetter(0))]
+    expected: dict[int, list[int]] = {}
+    for key, time in sorted(zip(keys, times, strict=True)):
+        expected.setdefault(key, []).append(time)
+    assert dict(runs) == expected
+    assert len(runs) == len(set(keys))
+
+
 def test_keys_with_one_hash_are_told_apart() -> None:
     nan = float("nan")
     keys = pa.array([nan, 1.0, None, nan, None, 1.0], pa.float64())
     columns = [pa.array([7] * 6, pa.int64()), keys, pa.array([3, 2, 1, 1, 2, 1], pa.int64())]
     found = in_order(pa.RecordBatch.from_arrays(columns, ["hash", "key", "time"]), 1)
-    assert repr(found.column(1).to_pylist()) == "[None, None, nan, nan, 1.0, 1.0]"
-    assert found.column(2).to_pylist() == [1, 2, 1, 3, 1, 2]
+    events = zip(map(repr, found.column(1).to_pylist()), found.column(2).to_pylist(), strict=True)
+    runs = [(key, [time for _, time in of_key]) for key, of_key in groupby(events, itemgetter(0))]
+    assert sorted(runs) == [("1.0", [1, 2]), ("None", [1, 2]), ("nan", [1, 3])]
 
 
 def test_packs_hold_the_events_of_a_bucket() -> None:
