@@ -127,7 +127,8 @@ class CountRun(PoolRun):
         self._begin_keys(arrow, batch)
         is_later = self._moments(arrow, batch, first, self._asked.orders)
         yield from self._find(batch, is_later, keys, arrow.select(range(first + self._asked.orders, arrow.num_columns)))
-        if self._key - self._first_key >= KEYS or self._tallies.held >= TALLIES:
+        over = self._key - self._first_key
+        if over >= KEYS or (over and self._tallies.held >= TALLIES):
             yield from self._tallied(self._key)
 
     def _find(self, batch: Batch, is_later: Flags, keys: Ints, shown: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
