@@ -32,7 +32,7 @@ class Form:
         self._patience = patience if CAN_INTERPRET else 0
 
     def of(self, name: str, rows: int = 0) -> Callable[..., Any]:
-        """A function to call for so many events."""
+        """The form of a function to call for so many events."""
         if numba.config.DISABLE_JIT or completion_kernel.advance.signatures:
             return _COMPILED[name]
         _seen[0] += rows
