@@ -5,9 +5,9 @@ from __future__ import annotations
 _UNITS = ("ns", "µs", "ms", "s")
 
 
-def count(number: int, one: str, many: str) -> str:
-    """``1 query``, ``2 queries``, ``1,200 queries``."""
-    return f"{number:,} {one if number == 1 else many}"
+def count(number: int, singular: str, plural: str) -> str:
+    """A number with its noun: ``1 query``, ``2 queries``, ``1,200 queries``."""
+    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def amount(value: float) -> str:
@@ -16,7 +16,7 @@ def amount(value: float) -> str:
 
 
 def unit(model: str) -> str:
-    """Of the costs of a model."""
+    """The unit that a cost model counts in."""
     return "ns" if model == "measured" else "touches"
 
 
@@ -31,7 +31,7 @@ def cost(value: float, model: str) -> str:
 
 
 def part(value: float, whole: float) -> str:
-    """How much of something a value is, before what that is: ``38 % of``, ``half of``."""
+    """What part of a whole a value is, in words that the whole comes after: ``38 % of``, ``half of``."""
     percent = 100 * value / whole if whole > 0 else 100.0
     if 0 < percent < 0.5:
         return "less than 1 % of"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def bits(numbers: Iterable[int]) -> int:
-    """Numbers as the bits of one."""
+    """The integer whose bits are these numbers."""
     mask = 0
     for number in numbers:
         mask |= 1 << number
@@ -14,10 +14,10 @@ def bits(numbers: Iterable[int]) -> int:
 
 
 def members(mask: int) -> tuple[int, ...]:
-    """The numbers that are the bits of one, ascending."""
+    """The numbers that are the bits of an integer, ascending."""
     return tuple([number for number, bit in enumerate(f"{mask:b}"[::-1]) if bit == "1"])
 
 
 def lowest(mask: int) -> int:
-    """The least of the numbers that are the bits of one, which is not zero."""
+    """The least of the numbers that are the bits of an integer, which is not zero."""
     return (mask & -mask).bit_length() - 1

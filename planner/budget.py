@@ -51,7 +51,7 @@ class Budget:
         return spent
 
     def check(self) -> None:
-        """Go on, where there is nothing yet that could be used.
+        """Raise an error if the budget is spent, for a search that has nothing yet that could be used.
 
         Raises:
             BudgetSpentError: All of the budget has been used.
@@ -61,7 +61,7 @@ class Budget:
             raise BudgetSpentError
 
     def look(self) -> None:
-        """Look whether the statement has been cancelled.
+        """Raise an error if the statement has been cancelled.
 
         Raises:
             PlanningError: ``TREND_CANCELLED``.

@@ -13,7 +13,7 @@ from sparkext.planner.sharing.not_planned import NotPlanned
 
 @dataclass(frozen=True, slots=True)
 class StrategyResult:
-    """One optimizer.
+    """What one optimizer makes of a workload.
 
     Attributes:
         optimizer: Its name.

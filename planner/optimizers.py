@@ -39,7 +39,7 @@ def cost_model(name: str, constants: Constants | None = None) -> CostModel:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """Shares nothing."""
+    """The strategy that shares nothing."""
 
     name: str = "none"
 
@@ -78,7 +78,7 @@ GRAPH_TITLE = TITLE
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OptimizerResult:
-    """What an optimizer found.
+    """What an optimizer has planned for a workload.
 
     Attributes:
         problem: What was optimized.
@@ -97,7 +97,7 @@ class OptimizerResult:
     is_cut_short: bool
 
     def kept(self) -> OptimizerResult:
-        """The same to be kept: of the problem what was given, not what was worked out of it, nor who waited."""
+        """A copy for runs to keep, without what has been worked out of the problem."""
         return replace(self, problem=replace(self.problem, budget=Budget()))
 
     def cost_by(self, optimizer: str, budget: Budget) -> float:
@@ -108,7 +108,7 @@ class OptimizerResult:
 
 
 def optimize(problem: Problem, model: CostModel, optimizer: str) -> OptimizerResult:
-    """Plan a workload.
+    """The plan that an optimizer finds for a workload.
 
     Raises:
         WorkloadTooLargeError: ``exhaustive`` has too many plans to look at.

@@ -34,7 +34,7 @@ class TooWideError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AnchoredAutomaton:
-    """An automaton, taken apart.
+    """An automaton whose states know which earlier event the conditions to come ask for.
 
     Attributes:
         automaton: The automaton.

@@ -22,7 +22,7 @@ Occurring: TypeAlias = frozenset[str | None]
 
 @dataclass(frozen=True, slots=True)
 class MarkedAutomaton:
-    """An automaton, taken apart.
+    """An automaton whose states know which ends of a trend an event there is.
 
     Attributes:
         automaton: The automaton.
@@ -119,9 +119,9 @@ class _Parts:
 
     def _entered(self, state: int, past: Occurring, future: Occurring) -> _Part:
         """The part of a state that is come to after ``past``."""
-        here = self._here(state)
-        marks = {Mark(Side.FIRST, name) for name in here - past} | {Mark(Side.LAST, name) for name in here - future}
-        occurred = (past | here & self._forward) & (self._seen | self._later[state])
+        names = self._here(state)
+        marks = {Mark(Side.FIRST, name) for name in names - past} | {Mark(Side.LAST, name) for name in names - future}
+        occurred = (past | names & self._forward) & (self._seen | self._later[state])
         return state, occurred, future, frozenset(marks & self._marks)
 
     def _passed(self, part: _Part) -> frozenset[Mark]:

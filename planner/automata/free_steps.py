@@ -9,7 +9,7 @@ from sparkext.planner.automata.guards import ALWAYS
 
 
 def free_steps(source: Automaton) -> Automaton:
-    """``source``, of whose steps all guards are intact; those of starts and ends stay as they are."""
+    """The automaton with all guards of its steps taken as intact; those of starts and ends stay as they are."""
     return replace(
         source,
         follows=tuple(

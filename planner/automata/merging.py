@@ -10,7 +10,7 @@ from sparkext.planner.automata.refinement import refine
 
 
 def merge_equal_futures(source: Automaton) -> Automaton:
-    """States of one variable after which the same words are accepted become one.
+    """The automaton in which states of one variable are one if the same words are accepted after them.
 
     Expects a deterministic automaton; keeps it so, and keeps the words it accepts.
     """

@@ -139,9 +139,9 @@ class _Builder:
 def _any(choices: Iterable[Mapping[int, Condition]]) -> dict[int, Condition]:
     """All states of several choices, of which the first is the longest in a repetition; a state of two may be
     reached either way."""
-    first, *others = choices
+    first, *later = choices
     result = dict(first)
-    for choice in others:
+    for choice in later:
         for state, condition in choice.items():
             result[state] = either(result.get(state, NEVER), condition)
     return result

@@ -22,8 +22,8 @@ def anchor_classes(template: Template, query: int, component: Component) -> tupl
         state = todo.pop()
         if template.opens[query][state] is None:
             continue
-        here = {event_at(template, query, state, component): None}
-        coming = classes_at[state] if template.is_open(query, state) else here
+        own_class = {event_at(template, query, state, component): None}
+        coming = classes_at[state] if template.is_open(query, state) else own_class
         for target in automaton.follows[state]:
             if template.is_open(query, target) and coming.keys() - classes_at[target].keys():
                 classes_at[target] |= coming

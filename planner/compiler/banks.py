@@ -22,7 +22,7 @@ Ends: TypeAlias = Callable[[int, Component], tuple[Link, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Banks:
-    """Where results are found.
+    """The rows that results are written in, and which row and fields of it each query has.
 
     Attributes:
         fields: Output fields of every bank.
@@ -49,7 +49,7 @@ class Banks:
             if len(windows) > 1:
                 return None
             slots = zip(bank.slots, meant, strict=True)
-            banks.append(Bank(windows.pop(), tuple(_slot(slot.field, ends(*what)) for slot, what in slots)))
+            banks.append(Bank(windows.pop(), tuple(_slot(slot.field, ends(*total)) for slot, total in slots)))
         return tuple(banks)
 
 

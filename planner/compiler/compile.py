@@ -12,6 +12,7 @@ from sparkext.planner.automata.refinement import refine
 from sparkext.planner.compiler.anchor_classes import anchor_classes
 from sparkext.planner.compiler.banks import Banks, is_free, lay_out
 from sparkext.planner.compiler.completion_plan import one_by_one, with_completions
+from sparkext.planner.compiler.guard_states import guard_states
 from sparkext.planner.compiler.match_steps import with_matches
 from sparkext.planner.compiler.nodes import Node, Sources, TotalKind, counts, key_of, nodes_of, sources_of
 from sparkext.planner.compiler.spaces import Forms, Gains, MoreCells, passive
@@ -25,7 +26,6 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     Column,
     Comparison,
     Cut,
-    GuardState,
     KernelPlan,
     Link,
     Numbering,
@@ -81,13 +81,7 @@ def compile_plan(
     lanes, _, own = _compiled(template, share_equal_prefixes(template), panes_from, stretched, compiled, banks)
     if not lanes.banks:
         return compiled
-    if (
-        not lanes.guard_states
-        and not lanes.comparisons
-        and not lanes.panes
-        and not compiled.panes
-        and not compiled.spans
-    ):
+    if compiled.holds_totals_alone and lanes.holds_totals_alone:
         lanes = replace(lanes, handover=_handover(cells, own))
     return replace(compiled, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
 
@@ -250,7 +244,7 @@ class _Compiler:
         cells = [self._cell(node, of, cell_of, more) for node, of in before_each]
         regions = self._forms.regions(before_each, cell_of, more, self._alone)
         panes = self._forms.panes(chosen, cell_of, more)
-        guard_states = self._guard_states()
+        forbidden = guard_states(self._template, partial(_number, self._classes))
         ends = partial(self._end_cells, cell_of, more)
         if banks is None:
             banks = lay_out(self._template.queries, self._reported_in, ends, self._built)
@@ -266,29 +260,13 @@ class _Compiler:
             banks=rows or (),
             results=banks.results,
             guards=len(self._template.guards),
-            guard_states=guard_states,
+            guard_states=forbidden,
             comparisons=tuple(self._comparisons),
             regions=regions,
             panes=tuple(pane for pane in panes if pane.number in self._numbering.of_windows),
             spans=tuple(self._forms.spans(panes, self._gains, cells)),
         )
         return kernel_plan, banks
-
-    def _guard_states(self) -> tuple[GuardState, ...]:
-        states: list[GuardState] = []
-        for guard, forbidden in enumerate(self._template.guards):
-            first = len(states)
-            states += (
-                GuardState(
-                    guard=guard,
-                    event=_number(self._classes, state.event),
-                    start=state.start,
-                    end=state.end,
-                    sources=tuple(first + source for source in state.sources),
-                )
-                for state in forbidden
-            )
-        return tuple(states)
 
     def _comparison(self, state: State, scanned: bool) -> int | None:
         """Number of the comparison of events at ``state`` with those before."""
@@ -435,8 +413,8 @@ class _Compiler:
         return (Link(self._gains[key], ALWAYS),)
 
 
-def _numbered(things: Iterable[_T]) -> dict[_T, int]:
-    return {thing: number for number, thing in enumerate(things)}
+def _numbered(values: Iterable[_T]) -> dict[_T, int]:
+    return {value: number for number, value in enumerate(values)}
 
 
 def _number(numbers: dict[_T, int], key: _T) -> int:

@@ -10,6 +10,7 @@ from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.automata.refinement import refine
 from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.compiler.completion_totals import Totals
+from sparkext.planner.compiler.guard_states import guard_states
 from sparkext.planner.compiler.nodes import Node
 from sparkext.planner.conditions.access import compile_comparison
 from sparkext.planner.conditions.instructions import program
@@ -24,7 +25,6 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     CompletionState,
     Cut,
     Field,
-    GuardState,
     KernelPlan,
     Link,
     Register,
@@ -84,8 +84,8 @@ class _Compiler:
         self._queries = [queries[number] for number in self._asking]
         # What is asked of the ends of trends takes automata apart, which matters to what is added up in rows alone.
         self._template = template_of([q if q.has_rows else replace(q, aggregates=()) for q in self._queries])
-        self._classes: dict[EventClass, int] = {known: number for number, known in enumerate(plan.classes)}
-        self._columns: dict[Column, int] = {known: number for number, known in enumerate(plan.columns)}
+        self._classes: dict[EventClass, int] = {event: number for number, event in enumerate(plan.classes)}
+        self._columns: dict[Column, int] = {column: number for number, column in enumerate(plan.columns)}
         self._comparisons: dict[Comparison, int] = {}
         self._registers: dict[Register, int] = {}
         self._slots: dict[ShownColumn, int] = {}
@@ -102,21 +102,21 @@ class _Compiler:
         totals = self._totals = Totals(self._template, blocks)
         states = [self._state(blocks, *chosen[block]) for block in range(len(chosen))]
         states = [
-            replace(state, totals=tuple(self._total(state, blocks, one) for one in totals.at(number)))
+            replace(state, totals=tuple(self._total(state, blocks, node) for node in totals.at(number)))
             for number, state in enumerate(states)
         ]
-        for number, one in enumerate(states):
-            leading = [link for other in states for link in other.links if link.cell == number]
-            opens = any(link.cell == number and other.is_open for other in states for link in other.links)
-            conditions = [*(link.condition for link in leading), *(cut.condition for cut in one.cuts)]
+        for number, target in enumerate(states):
+            leading = [link for source in states for link in source.links if link.cell == number]
+            opens = any(link.cell == number and source.is_open for source in states for link in source.links)
+            conditions = [*(link.condition for link in leading), *(cut.condition for cut in target.cuts)]
             states[number] = replace(
-                one,
+                target,
                 is_read=bool(leading),
                 is_scanned=opens or any(link.comparison is not None for link in leading),
                 is_guarded=any(condition != ALWAYS for condition in conditions),
             )
         asking = tuple(self._query(number, blocks[number]) for number in range(len(self._queries)))
-        made = Completions(
+        completions = Completions(
             states=tuple(states),
             queries=asking,
             registers=tuple(self._registers),
@@ -124,7 +124,7 @@ class _Compiler:
             shown=tuple((attribute, tuple(sorted(classes))) for attribute, classes in self._shown.items()),
             orders=orders,
             guards=len(self._template.guards),
-            guard_states=self._guard_states(),
+            guard_states=guard_states(self._template, self._class),
             keys=keys,
             comparisons=tuple(self._comparisons),
             most=most,
@@ -141,7 +141,7 @@ class _Compiler:
                 )
                 for number, result in enumerate(self._plan.results)
             ),
-            completions=made,
+            completions=completions,
         )
 
     def _class(self, event: EventClass) -> int:
@@ -151,12 +151,12 @@ class _Compiler:
         """A state, by one of the queries that have it."""
         template, asked = self._template, self._queries[query]
         automaton = template.automata[query]
-        what = template.states[template.states_of[query][state]]
+        of_template = template.states[template.states_of[query][state]]
         starts = state in automaton.starts
         start_event = None
-        if what.step is not None:
-            starts = starts and what.step.start is not None
-            start_event = self._class(what.step.start) if starts and what.step.start is not None else None
+        if of_template.step is not None:
+            starts = starts and of_template.step.start is not None
+            start_event = self._class(of_template.step.start) if starts and of_template.step.start is not None else None
         links = [
             Link(blocks[query][before], automaton.follows[before][state], self._comparison(query, before, state))
             for before in automaton.predecessors()[state]
@@ -164,7 +164,7 @@ class _Compiler:
         is_open = template.is_open(query, state)
         cuts, is_taken = self._leaving(query, state)
         return CompletionState(
-            event=self._class(what.event),
+            event=self._class(of_template.event),
             label=_order(asked)[automaton.labels[state]],
             start=starts,
             start_event=start_event,
@@ -212,12 +212,12 @@ class _Compiler:
         template = self._template
         step = template.states[template.states_of[query][state]].step
         if step is not None:
-            made = compile_comparison(step.condition, True, self._column)
+            comparison = compile_comparison(step.condition, True, self._column)
         elif self._leaving(query, before)[1]:
-            made = Comparison((), program(Constant(1, ValueKind.FLAG), self._column))
+            comparison = Comparison((), program(Constant(1, ValueKind.FLAG), self._column))
         else:
             return None
-        return self._comparisons.setdefault(made, len(self._comparisons))
+        return self._comparisons.setdefault(comparison, len(self._comparisons))
 
     def _column(self, column: Column) -> int:
         return self._columns.setdefault(column, len(self._columns))
@@ -231,20 +231,10 @@ class _Compiler:
             return (Cut(self._class(asked.rows)),), False
         onwards = template.onwards(query, state)
         states = [template.states[template.states_of[query][target]] for target in onwards]
-        if any(one.step is not None for one in states):
+        if any(target_state.step is not None for target_state in states):
             return (), True
         cuts = (Cut(self._class(s.event), way) for s, way in zip(states, onwards.values(), strict=True))
         return tuple(dict.fromkeys(cuts)), False
-
-    def _guard_states(self) -> tuple[GuardState, ...]:
-        states: list[GuardState] = []
-        for guard, forbidden in enumerate(self._template.guards):
-            first = len(states)
-            states += (
-                GuardState(guard, self._class(s.event), s.start, s.end, tuple(first + source for source in s.sources))
-                for s in forbidden
-            )
-        return tuple(states)
 
     def _query(self, number: int, blocks: tuple[int, ...]) -> CompletionQuery:
         query, automaton = self._queries[number], self._template.automata[number]
@@ -252,35 +242,37 @@ class _Compiler:
         assert query.completion is not None
         values: dict[int, Component] = {}
         if query.has_rows:
-            for fields, mine in zip(result.values, components(query)[1], strict=True):
-                values |= zip(fields, mine, strict=True)
+            for fields, parts in zip(result.values, components(query)[1], strict=True):
+                values |= zip(fields, parts, strict=True)
         ends = [
             CompletionEnd(blocks[s], way, automaton.labels[s], tuple(self._ended(number, s, values.values())))
             for s, way in automaton.ends.items()
         ]
         shown: list[ShownSlot] = []
         used: dict[tuple[Attribute | None, bool], int] = {}
-        for one in query.completion.shown if query.has_rows else ():
-            is_list = one.attribute is not None and one.mark is None
-            nth = used[one.attribute, is_list] = used.get((one.attribute, is_list), -1) + 1
+        for value in query.completion.shown if query.has_rows else ():
+            is_list = value.attribute is not None and value.mark is None
+            nth = used[value.attribute, is_list] = used.get((value.attribute, is_list), -1) + 1
             column = None
-            if one.attribute is not None:
+            if value.attribute is not None:
                 of = [
                     s
                     for s in range(len(blocks))
-                    if one.mark is None or one.mark.variable in (None, automaton.labels[s])
+                    if value.mark is None or value.mark.variable in (None, automaton.labels[s])
                 ]
-                known = self._shown.setdefault(one.attribute, set())
-                known.update(self._class(self._template.states[self._template.states_of[number][s]].event) for s in of)
-                column = list(self._shown).index(one.attribute)
+                shown_at = self._shown.setdefault(value.attribute, set())
+                shown_at.update(
+                    self._class(self._template.states[self._template.states_of[number][s]].event) for s in of
+                )
+                column = list(self._shown).index(value.attribute)
             slot = self._slots.setdefault(ShownColumn(column, is_list, nth), len(self._slots))
-            is_last = one.mark == Mark(Side.LAST, None)
+            is_last = value.mark == Mark(Side.LAST, None)
             register = None
-            if one.mark is not None and not is_last:
-                states = frozenset(blocks[s] for s, name in enumerate(automaton.labels) if name == one.mark.variable)
-                register = self._registers.setdefault(Register(one.mark.side, states), len(self._registers))
+            if value.mark is not None and not is_last:
+                states = frozenset(blocks[s] for s, name in enumerate(automaton.labels) if name == value.mark.variable)
+                register = self._registers.setdefault(Register(value.mark.side, states), len(self._registers))
             shown.append(ShownSlot(slot, register, is_last))
-        self._slots_of[self._asking[number]] = [one.slot for one in shown]
+        self._slots_of[self._asking[number]] = [value.slot for value in shown]
         return CompletionQuery(
             bank=result.bank,
             window=query.window,
@@ -340,14 +332,16 @@ def _blocks(template: Template) -> tuple[tuple[int, ...], ...]:
         offset = len(keys)
         order = _order(template.queries[number])
         for state, sources in enumerate(automaton.predecessors()):
-            what = template.states[template.states_of[number][state]]
+            of_template = template.states[template.states_of[number][state]]
             is_open, start = template.is_open(number, state), automaton.starts.get(state)
             label = order[automaton.labels[state]]
             out = taken_out(template, number, state)
-            keys.append((what.event, what.step, is_open, start, label, out, _is_anchor(template, number, state)))
+            keys.append(
+                (of_template.event, of_template.step, is_open, start, label, out, _is_anchor(template, number, state))
+            )
             before.append(tuple((automaton.follows[source][state], offset + source) for source in sources))
-    found = iter(refine(keys, before))
-    return tuple(tuple(next(found) for _ in automaton.labels) for automaton in template.automata)
+    numbers = iter(refine(keys, before))
+    return tuple(tuple(next(numbers) for _ in automaton.labels) for automaton in template.automata)
 
 
 def _is_anchor(template: Template, number: int, state: int) -> bool:

@@ -24,18 +24,18 @@ class Totals:
     def __init__(self, template: Template, blocks: Sequence[Sequence[int]]) -> None:
         self._template, self._blocks = template, blocks
         nodes = [node for number in range(len(template.queries)) for node in self._nodes(number)]
-        known = {node: index for index, node in enumerate(nodes)}
+        number_of = {node: index for index, node in enumerate(nodes)}
         before: list[tuple[tuple[object, int], ...]] = []
         for node in nodes:
             automaton = template.automata[node.query]
             near: list[tuple[object, int]] = [
-                (automaton.follows[state][node.state], known[one])
+                (automaton.follows[state][node.state], number_of[earlier])
                 for state in automaton.predecessors()[node.state]
-                if (one := replace(node, state=state)) in known
+                if (earlier := replace(node, state=state)) in number_of
             ]
             counter = replace(node, component=node.component.counter)
-            if counter != node and counter in known:
-                near.append(("count", known[counter]))
+            if counter != node and counter in number_of:
+                near.append(("count", number_of[counter]))
             before.append(tuple(near))
         equal = refine(map(self._key, nodes), before)
         self._at: dict[int, list[Node]] = {}
@@ -43,9 +43,9 @@ class Totals:
         first: dict[int, int] = {}
         for node, total in zip(nodes, equal, strict=True):
             if total not in first:
-                mine = self._at.setdefault(blocks[node.query][node.state], [])
-                first[total] = len(mine)
-                mine.append(node)
+                of_state = self._at.setdefault(blocks[node.query][node.state], [])
+                first[total] = len(of_state)
+                of_state.append(node)
             self._number[node] = first[total]
 
     def at(self, state: int) -> Sequence[Node]:
@@ -59,12 +59,12 @@ class Totals:
     def _nodes(self, number: int) -> list[Node]:
         """The nodes of a query: where a component may be other than zero, from where it is contributed onwards."""
         query, automaton = self._template.queries[number], self._template.automata[number]
-        found: list[Node] = []
+        nodes: list[Node] = []
         for component in needed(query) if query.has_rows and query.aggregates else ():
             states = range(len(automaton.labels))
             origins = {s for s in states if component.is_count or contributes(self._template, number, s, component)}
-            found += (Node(number, s, component) for s in closure(origins, automaton.follows.__getitem__))
-        return found
+            nodes += (Node(number, s, component) for s in closure(origins, automaton.follows.__getitem__))
+        return nodes
 
     def _key(self, node: Node) -> object:
         """What tells a total apart, beside what comes before."""
@@ -74,5 +74,5 @@ class Totals:
         start = None if step is None or step.start is None else of_component(*where, step.start)
         starts = component.is_count and node.state in template.automata[node.query].starts
         is_origin = contributes(*where)
-        what = component.arithmetic, component.is_count, component.weighted, column_at(*where) if is_origin else None
-        return self._blocks[node.query][node.state], what, is_origin, event_at(*where), addend_at(*where), starts, start
+        kind = component.arithmetic, component.is_count, component.weighted, column_at(*where) if is_origin else None
+        return self._blocks[node.query][node.state], kind, is_origin, event_at(*where), addend_at(*where), starts, start

@@ -135,11 +135,11 @@ def key_of(template: Template, merged: tuple[tuple[int, ...], ...], shared: Regi
     total = None if node.held is TotalKind.FORM else merged[node.query][node.state]
     # A total that events add up is ahead of one that is evaluated, however equal they are in the end.
     is_ahead = node.held is TotalKind.TOTAL and form is not None and form.kept_apart
-    what = replace(component, variable=None, mark=None)
+    nameless = replace(component, variable=None, mark=None)
     if component.is_count and not any(end.may_be_null for end in component.between):
-        what = replace(what, between=())
-    ends = ends_at(template, node.query, node.state, what)
-    return node.held, node.anchor, total, block, is_ahead, what, is_origin, ends
+        nameless = replace(nameless, between=())
+    ends = ends_at(template, node.query, node.state, nameless)
+    return node.held, node.anchor, total, block, is_ahead, nameless, is_origin, ends
 
 
 def counts(node: Node) -> Node:

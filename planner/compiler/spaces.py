@@ -63,7 +63,7 @@ AddedAlone: TypeAlias = "Callable[[Node, tuple[tuple[Node, Condition], ...], dic
 
 
 class Forms:
-    """What spaces there are, of which units and forms.
+    """Regions, panes and spans of a kernel plan, with the linear forms by which totals are evaluated.
 
     Args:
         template: Of the pool.
@@ -120,7 +120,7 @@ class Forms:
         more: MoreCells,
         alone_at: AddedAlone,
     ) -> tuple[Region, ...]:
-        """The regions.
+        """The regions, each with its units, its forms, and what events add when a burst is not shared.
 
         Args:
             nodes: One per cell, and what comes before it.

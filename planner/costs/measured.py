@@ -63,7 +63,7 @@ class Constants:
 
 
 class MeasuredCosts:
-    """Nanoseconds per group and longest window."""
+    """The cost model ``measured``: nanoseconds per group and longest window."""
 
     name = "measured"
     fewest = 1
@@ -73,21 +73,21 @@ class MeasuredCosts:
         self.constants = constants or Constants()
 
     def start(self, problem: Problem, query: int, state: int) -> Iterable[Charge]:
-        """An update of the count of trends."""
+        """Price of an update of the count of trends."""
         kernel, c = self._kernel(problem), self.constants
         cost = c.update + kernel.lanes[query] * c.lane
         yield ("start", state, kernel.block(query, state)), problem.events[state] * cost
 
     def alone(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
-        """An update of every total at every event of the target, lane by lane."""
+        """Price of an update of every total at every event of the target, lane by lane."""
         kernel, c = self._kernel(problem), self.constants
         key = (query, transition)
         if key not in kernel.charged:
             target = problem.transitions[transition].target
             block, events = kernel.block(query, target), problem.events[target]
             cost = events * (c.update + 2 * kernel.lanes[query] * c.lane + kernel.look_up(query, transition, c))
-            what = kernel.number(("alone", transition, block))
-            kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
+            update = kernel.number(("alone", transition, block))
+            kernel.charged[key] = [((update, total), cost) for total in kernel.needed[query]]
         return kernel.charged[key]
 
     def shared(self, problem: Problem, query: int, transition: int, snapshot: int) -> Iterable[Charge]:
@@ -124,8 +124,8 @@ class MeasuredCosts:
             return kernel.charged[key]
         if is_burst(snapshot):
             cost = self._of_burst(problem, query, state, snapshot, leaving)
-            what = kernel.number(("burst", state, snapshot, leaving, kernel.block(query, state)))
-            kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
+            evaluated = kernel.number(("burst", state, snapshot, leaving, kernel.block(query, state)))
+            kernel.charged[key] = [((evaluated, total), cost) for total in kernel.needed[query]]
             return kernel.charged[key]
         between = kernel.between(query, snapshot, state)
         row = c.evaluate + kernel.lanes[query] * (len(between) + 1) * c.multiply
@@ -137,8 +137,8 @@ class MeasuredCosts:
             rows = sum(problem.transitions[n].source != snapshot for n in problem.arrivals[query][state])
             update = c.update + 2 * kernel.lanes[query] * c.lane
             cost += problem.changes(between, (state,)) * row * rows + problem.events[state] * update
-        what = kernel.number(("evaluation", state, snapshot, leaving, kernel.block(query, state)))
-        kernel.charged[key] = [((what, total), cost) for total in kernel.needed[query]]
+        evaluated = kernel.number(("evaluation", state, snapshot, leaving, kernel.block(query, state)))
+        kernel.charged[key] = [((evaluated, total), cost) for total in kernel.needed[query]]
         return kernel.charged[key]
 
     def _of_burst(self, problem: Problem, query: int, state: int, label: int, leaving: Departure) -> float:
@@ -153,9 +153,9 @@ class MeasuredCosts:
         targets = {problem.transitions[number].target for number in leaving.alone}
         cost += problem.changes(loop.states, targets) * row
         if leaving.fresh:
-            others = sum(problem.transitions[number].source not in (state, *loop.before) for number in arriving)
+            from_outside = sum(problem.transitions[number].source not in (state, *loop.before) for number in arriving)
             update = c.update + 2 * kernel.lanes[query] * c.lane
-            cost += problem.changes(loop.states, (state,)) * row * others
+            cost += problem.changes(loop.states, (state,)) * row * from_outside
             cost += problem.events[state] * update * len(arriving)
         return cost
 
@@ -165,7 +165,7 @@ class MeasuredCosts:
         query: int,  # noqa: ARG002
         transition: int,  # noqa: ARG002
     ) -> Iterable[Charge]:
-        """Nothing."""
+        """No price: it is part of what an evaluation costs."""
         return ()
 
     def may_pay(self, problem: Problem, transition: int) -> bool:
@@ -181,10 +181,10 @@ class MeasuredCosts:
         for query in problem.plain[transition]:
             loop = problem.loop_of[query].get(transition)
             for number in (transition, *(() if loop is None else loop.entering)):
-                for total, (what, cost) in zip(
+                for total, (kept_number, cost) in zip(
                     self._kernel(problem).needed[query], self.alone(problem, query, number), strict=True
                 ):
-                    values.setdefault(total, {})[what] = cost
+                    values.setdefault(total, {})[kept_number] = cost
         least = events * (c.update + 2 * c.lane)
         saved = sum(max(0.0, sum(paid.values()) - least) for paid in values.values())
         return saved > events * c.form
@@ -228,9 +228,9 @@ class _Kernel:
         self._at = [{state: index for index, state in enumerate(states)} for states in problem.template.states_of]
         self._between: dict[tuple[int, int, int], frozenset[int]] = {}
 
-    def number(self, thing: object) -> int:
-        """A number for a thing, equal for equal ones."""
-        return self._numbers.setdefault(thing, len(self._numbers))
+    def number(self, charged: object) -> int:
+        """A number for what is charged for, the same for equal ones."""
+        return self._numbers.setdefault(charged, len(self._numbers))
 
     def block(self, query: int, state: int) -> int:
         """Number that queries whose totals at a state are equal anyway have in common."""
@@ -243,11 +243,11 @@ class _Kernel:
             problem = self._problem
             reached, todo = set[int](), [state]
             while todo:
-                here = todo.pop()
-                if here == snapshot or here in reached:
+                current = todo.pop()
+                if current == snapshot or current in reached:
                     continue
-                reached.add(here)
-                todo += [problem.transitions[number].source for number in problem.arrivals[query][here]]
+                reached.add(current)
+                todo += [problem.transitions[number].source for number in problem.arrivals[query][current]]
             self._between[key] = frozenset(reached)
         return self._between[key]
 

@@ -15,7 +15,7 @@ PLANNING_SECONDS = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A change of plan that was thought about.
+    """What a change of plan costs and saves.
 
     Attributes:
         old: Cost of the present plan with the new statistics, per group and window.
@@ -31,7 +31,7 @@ class Migration:
 
 
 def migration(problem: Problem, model: CostModel, old: SharingPlan, new: SharingPlan, windows: float) -> Migration:
-    """Whether to change from a plan to a better one.
+    """What it costs and saves to change from a plan to a better one, and whether that pays.
 
     Args:
         problem: The workload with its new statistics.

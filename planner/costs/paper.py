@@ -10,7 +10,7 @@ from sparkext.planner.problem.problem import Problem
 
 
 class PaperCosts:
-    """Equations 1 to 3 of the paper; |E| is the number of events of a state.
+    """The cost model ``paper``: equations 1 to 3 of the paper; |E| is the number of events of a state.
 
     - A start costs |E| for each query.
     - (E', E) alone costs |E'|·|E| for each query.
@@ -26,11 +26,11 @@ class PaperCosts:
     merges = False
 
     def start(self, problem: Problem, query: int, state: int) -> Iterable[Charge]:
-        """|E| for each query."""
+        """Price |E| for each query."""
         yield ("start", query, state), problem.events[state]
 
     def alone(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
-        """|E'|·|E| for each query."""
+        """Price |E'|·|E| for each query."""
         link = problem.transitions[transition]
         yield ("alone", query, transition), problem.events[link.source] * problem.events[link.target]
 
@@ -41,7 +41,7 @@ class PaperCosts:
         transition: int,
         snapshot: int,
     ) -> Iterable[Charge]:
-        """|E'| times the length of the form, which is 1 where snapshots are taken, for the whole Q-set."""
+        """Price |E'| times the length of the form, which is 1 where snapshots are taken, for the whole Q-set."""
         source = problem.transitions[transition].source
         if is_burst(snapshot):
             yield "shared", problem.events[source] * problem.events[problem.transitions[transition].target]
@@ -57,7 +57,7 @@ class PaperCosts:
         snapshot: int,
         leaving: Departure,  # noqa: ARG002 - the paper evaluates at the state whatever comes then
     ) -> Iterable[Charge]:
-        """|E|·|X| for each query."""
+        """Price |E|·|X| for each query."""
         if is_burst(snapshot):
             states = len(problem.template.states_of[query])
             yield ("evaluation", query, state, "burst"), problem.events[state] * states
@@ -65,7 +65,7 @@ class PaperCosts:
         yield ("evaluation", query, state, snapshot), problem.events[state] * problem.events[snapshot]
 
     def entry(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
-        """As alone."""
+        """The same price as alone."""
         return self.alone(problem, query, transition)
 
     def may_pay(self, problem: Problem, transition: int) -> bool:

@@ -243,14 +243,14 @@ def _is_valid(problem: Problem, number: int, qsets_of: Mapping[int, _QSets]) -> 
 def _begins(problem: Problem, state: int, qset: QSet, qsets_of: Mapping[int, _QSets]) -> bool:
     seen, todo = {state}, [state]
     while todo:
-        here = todo.pop()
+        current = todo.pop()
         for number, link in enumerate(problem.transitions):
-            if link.target != here or number not in qsets_of:
+            if link.target != current or number not in qsets_of:
                 continue
             if not any(q.snapshot == qset.snapshot and set(q.queries) & set(qset.queries) for q in qsets_of[number]):
                 continue
             # What comes from another component has been found to begin there before.
-            if link.source == qset.snapshot or problem.rank[link.source] < problem.rank[here]:
+            if link.source == qset.snapshot or problem.rank[link.source] < problem.rank[current]:
                 return True
             if link.source not in seen:
                 seen.add(link.source)

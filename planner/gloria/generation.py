@@ -137,9 +137,9 @@ def _parts(
     begun = bits(graph.problem.template.starts[state])
     parts: list[Sharing] = []
     for indexes, queries in ways.items():
-        first, *others = [before[index][0] for index in indexes]
+        first, *later = [before[index][0] for index in indexes]
         alike = [(queries & sharing, snapshot) for sharing, snapshot in first.sets]
-        for node in others:
+        for node in later:
             alike = [(sharing & more, own) for sharing, own in alike for more, snapshot in node.sets if own == snapshot]
         parts += [(part, snapshot) for sharing, snapshot in alike for part in (sharing & begun, sharing & ~begun)]
     fewest = graph.model.fewest

@@ -56,7 +56,7 @@ Beginning: TypeAlias = Callable[[Problem, CostModel, Pricer, Effort], list[Label
 
 @dataclass(frozen=True, slots=True)
 class Gloria:
-    """The rules of the paper, then completion.
+    """The strategy that follows the rules of the paper and then completes their plan.
 
     Attributes:
         beginnings: Further labels to begin with, where the plan is not known to be the best of all; it costs no more
@@ -91,7 +91,7 @@ class Gloria:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The rules of the paper, without completion."""
+    """The strategy that follows the rules of the paper, without completion."""
 
     name: str = "published"
 
@@ -103,7 +103,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Greedy:
-    """The lightest nodes, without completion."""
+    """The strategy that keeps the lightest node of each pool, without completion."""
 
     name: str = "greedy"
 

@@ -51,10 +51,10 @@ def _inside(graph: Graph, pool: Pool, coming: Mapping[int, Mapping[int, object]]
         Those for which these may be snapshots of any state, and others by the only state they may be of.
     """
     problem = graph.problem
-    here = set(pool.transitions)
+    transitions = set(pool.transitions)
     anything, only = 0, dict[int, int]()
     for query in pool.queries:
-        inner = [number for number in problem.transitions_of[query] if number in here]
+        inner = [number for number in problem.transitions_of[query] if number in transitions]
         if any(query not in problem.plain[number] for number in inner):
             continue
         reached = {problem.transitions[number].target for number in inner}.union(coming[query])

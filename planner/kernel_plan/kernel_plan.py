@@ -648,6 +648,12 @@ class KernelPlan:
         return any(cell.cuts or cell.taken is not None for cell in self.cells)
 
     @property
+    def holds_totals_alone(self) -> bool:
+        """Whether totals of cells are all that is held of a key: nothing is forbidden or looked back at, and there are
+        neither panes nor spans."""
+        return not (self.guard_states or self.comparisons or self.panes or self.spans)
+
+    @property
     def is_stretched(self) -> bool:
         """Whether keys are computed in stretches of time, whose matrices are multiplied."""
         return any(self.windows[space.number] is None for space in self.panes)
@@ -820,9 +826,9 @@ class ShownColumn:
 
     @property
     def name(self) -> str:
-        """Of the column."""
-        what = "variable" if self.column is None else f"{'list' if self.is_list else 'value'}_{self.column}"
-        return f"shown_{what}_{self.number}"
+        """Name of the column."""
+        kind = "variable" if self.column is None else f"{'list' if self.is_list else 'value'}_{self.column}"
+        return f"shown_{kind}_{self.number}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def _total(nodes: Iterable[tuple[Iterable[Kinds], float]], expected: Expected) -
 
 @dataclass(frozen=True, slots=True)
 class AnnealingResult:
-    """What has been found.
+    """The plans that annealing has found.
 
     Attributes:
         plans: Of each pattern.

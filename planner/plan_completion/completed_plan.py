@@ -60,7 +60,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class CompletedPlan:
-    """What the rule found.
+    """The labels that completion has found, with what is proved of them.
 
     Attributes:
         labels: Per query.

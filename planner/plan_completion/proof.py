@@ -11,7 +11,7 @@ from sparkext.planner.plan_completion.choices import Choices, Priced
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What is known about a choice.
+    """The best choice that is known, with what is proved of it.
 
     Attributes:
         chosen: The choice.
@@ -129,11 +129,11 @@ class _Search:
             return float("inf")
         left = self._rest(order[len(taken) :], paid)
         so_far = private + sum(self._costs[number] for number in paid)
-        others = sum(min(values) for values in left[1:])
+        least_of_others = sum(min(values) for values in left[1:])
         index = order[len(taken)]
         lowest = float("inf")
         for value, option in sorted(zip(left[0], self._options[index], strict=True), key=lambda pair: pair[0]):
-            bound = so_far + value + others
+            bound = so_far + value + least_of_others
             if bound >= self._slack():
                 break
             if self._looks >= self._effort or self._choices.budget.is_spent():

@@ -45,21 +45,21 @@ class CostModel(Protocol):
     states and transitions are the same, each by itself, but for forms."""
 
     def start(self, problem: Problem, query: int, state: int) -> Iterable[Charge]:
-        """Of a query that starts at a state."""
+        """Price of a start of a query at a state."""
 
     def alone(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
-        """Of a query's own values over a transition."""
+        """Price of a query's own values over a transition."""
 
     def shared(self, problem: Problem, query: int, transition: int, snapshot: int) -> Iterable[Charge]:
-        """Of a form over a transition, as far as the query needs it; the Q-set pays for the union."""
+        """Price of a form over a transition, as far as the query needs it; the Q-set pays for the union."""
 
     def evaluation(
         self, problem: Problem, query: int, state: int, snapshot: int, leaving: Departure
     ) -> Iterable[Charge]:
-        """Of turning what arrives for a query in forms over snapshots of one state into values."""
+        """Price of turning what arrives for a query in forms over snapshots of one state into values."""
 
     def entry(self, problem: Problem, query: int, transition: int) -> Iterable[Charge]:
-        """Of a query's own values over a transition to a loop that it shares by bursts."""
+        """Price of a query's own values over a transition to a loop that it shares by bursts."""
 
     def may_pay(self, problem: Problem, transition: int) -> bool:
         """Whether there may be Q-sets of a transition that cost less than their queries alone, evaluations aside."""

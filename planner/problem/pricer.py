@@ -79,20 +79,20 @@ class Pricer:
         return total(charge for query, state in starts for charge in self.model.start(self.problem, query, state))
 
     def values(self, query: int, number: int, enters: bool = False) -> Iterable[Charge]:
-        """For a query's own values over a transition; ``enters``: to a loop that it shares by bursts."""
+        """Charges for a query's own values over a transition; ``enters``: to a loop that it shares by bursts."""
         return (self.model.entry if enters else self.model.alone)(self.problem, query, number)
 
     def form(self, queries: Iterable[int], number: int, snapshot: int) -> Iterator[Charge]:
-        """For the form of a Q-set over a transition, as far as some of its queries need it."""
+        """Charges for the form of a Q-set over a transition, as far as some of its queries need it."""
         for query in queries:
             yield from self.model.shared(self.problem, query, number, snapshot)
 
     def evaluation(self, query: int, state: int, snapshot: int, left: Departure) -> Iterable[Charge]:
-        """For turning what arrives for a query at a state in forms over the same snapshots into values."""
+        """Charges for turning what arrives for a query at a state in forms over the same snapshots into values."""
         return self.model.evaluation(self.problem, query, state, snapshot, left)
 
     def evaluations(self, query: int, state: int, labels: Labels) -> Iterator[Charge]:
-        """For turning all that arrives for a query at a state in forms into values, where they are needed."""
+        """Charges for turning all forms that arrive for a query at a state into values, where they are needed."""
         over = {label for number in self.problem.arrivals[query][state] if (label := labels[number]) is not None}
         if over:
             left = leaving(self.problem, query, state, labels)

@@ -68,12 +68,12 @@ class Problem:
 
     @cached_property
     def transitions(self) -> tuple[Transition, ...]:
-        """Of the template."""
+        """The transitions of the template."""
         return self.template.transitions
 
     @cached_property
     def steps(self) -> Steps:
-        """What may be part of a linear form."""
+        """Which steps may be part of a linear form."""
         return Steps(self.template)
 
     @cached_property

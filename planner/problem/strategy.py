@@ -23,7 +23,7 @@ class Strategy(Protocol):
 
     @property
     def name(self) -> str:
-        """By which users ask for it."""
+        """The name by which users ask for it."""
 
     def plan(self, problem: Problem, model: CostModel) -> PlanResult:
         """The best plan that it knows of, which does not depend on the order of the queries.

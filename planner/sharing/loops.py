@@ -48,11 +48,11 @@ def _loops(template: Template, steps: Steps, query: int, numbers: Sequence[int])
     for states in strong_components(template.states_of[query], links):
         if len(states) == 1 and states[0] not in around:
             continue
-        here = set(states)
-        arriving = [(n, source) for n, (source, target) in zip(numbers, links, strict=True) if target in here]
-        entering = tuple((number, source) for number, source in arriving if source not in here)
+        inner = set(states)
+        arriving = [(n, source) for n, (source, target) in zip(numbers, links, strict=True) if target in inner]
+        entering = tuple((number, source) for number, source in arriving if source not in inner)
         if all(steps.passes_on(query, state) for state in states) and all(
             steps.is_plain(query, source, template.transitions[number].target) for number, source in entering
         ):
-            inside = tuple(number for number, source in arriving if source in here)
+            inside = tuple(number for number, source in arriving if source in inner)
             yield Loop(states, inside, tuple(n for n, _ in entering), frozenset(source for _, source in entering))

@@ -50,10 +50,10 @@ def _of_parts(template: Template, plan: SharingPlan | None) -> dict[tuple[int, i
     for number, (marked, blocks) in enumerate(zip(template.marked, equal_prefixes(template), strict=True)):
         first: dict[tuple[int, int], tuple[int, int]] = {}
         for state, origin in enumerate(() if marked is None else marked.origins):
-            here = (number, template.states_of[number][state])
-            like = first.setdefault((origin, blocks[state]), here)
-            if here in entered and like in entered and not {here, like} & forms:
-                entered_at[here] = entered[like]
+            place = (number, template.states_of[number][state])
+            like = first.setdefault((origin, blocks[state]), place)
+            if place in entered and like in entered and not {place, like} & forms:
+                entered_at[place] = entered[like]
     return entered_at
 
 

@@ -73,7 +73,7 @@ def qset_text(template: Template, qset: QSet) -> str:
 
 
 class Steps:
-    """What may be shared in a template.
+    """Which steps of a template may be shared.
 
     A step of a query is plain when it has neither guards nor a condition on the event before, and the query skips till
     any match and has no span, so that totals only grow, and keeps no totals per earlier event. Only plain steps can be
@@ -102,13 +102,13 @@ class Steps:
 
     def passes_on(self, query: int, state: int) -> bool:
         """Whether a state of the template may pass on what a query brings there."""
-        automaton, here = self._template.automata[query], self._at[query][state]
+        automaton, at = self._template.automata[query], self._at[query][state]
         return (
             self._grows[query]
             and self._template.states[state].step is None
-            and automaton.starts.get(here, ALWAYS) == ALWAYS
-            and automaton.ends.get(here, ALWAYS) == ALWAYS
-            and all(self.is_plain(query, state, self._template.states_of[query][t]) for t in automaton.follows[here])
+            and automaton.starts.get(at, ALWAYS) == ALWAYS
+            and automaton.ends.get(at, ALWAYS) == ALWAYS
+            and all(self.is_plain(query, state, self._template.states_of[query][t]) for t in automaton.follows[at])
         )
 
     def starts(self, query: int, state: int) -> bool:

@@ -129,11 +129,11 @@ def template_of(queries: Sequence[Query]) -> Template:
         uses: dict[tuple[EventClass, Step | None], int] = {}
         row: list[int] = []
         for state, label in enumerate(apart.automaton.labels):
-            what = classes[label], steps.get(label)
-            if state in apart.missing and what[1] is not None and what[1].start is not None:
-                what = what[1].start, None
-            uses[what] = uses.get(what, 0) + 1
-            row.append(index.setdefault(State(what[0], uses[what], what[1]), len(index)))
+            key = classes[label], steps.get(label)
+            if state in apart.missing and key[1] is not None and key[1].start is not None:
+                key = key[1].start, None
+            uses[key] = uses.get(key, 0) + 1
+            row.append(index.setdefault(State(key[0], uses[key], key[1]), len(index)))
         template_states.append(tuple(row))
 
     starts: list[list[int]] = [[] for _ in index]

@@ -32,7 +32,7 @@ class ConflictGraph:
         return sum(adjacent.bit_count() for adjacent in self.neighbours) // 2
 
     def weight(self, vertices: int) -> float:
-        """Of a set."""
+        """The weight of a set of vertices."""
         return sum([self.weights[vertex] for vertex in members(vertices)])
 
     def is_independent(self, vertices: int) -> bool:

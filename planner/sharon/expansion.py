@@ -81,8 +81,8 @@ def _open_to_change(
     candidates_of: dict[int, list[Candidate]] = {}
     wanted = set(chosen)
     for queries in put_together(count, [candidate.queries for candidate in candidates]):
-        here = set(queries)
-        connected = [candidate for candidate in candidates if candidate.queries[0] in here]
+        in_part = set(queries)
+        connected = [candidate for candidate in candidates if candidate.queries[0] in in_part]
         if len(connected) > 1 or not wanted.issuperset(connected):
             candidates_of.update(
                 {query: [shared for shared in connected if query in shared.queries] for query in queries if connected}

@@ -17,7 +17,7 @@ MOST_WORK = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class IndependentSet:
-    """What a search has found.
+    """An independent set, with what is proved of it.
 
     Attributes:
         vertices: As bits.

@@ -11,7 +11,7 @@ from sparkext.planner.sharon.conflicts import ConflictGraph
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """What is left to search.
+    """A conflict graph, of which vertices are set aside that need no search.
 
     Attributes:
         free: Vertices without neighbours in what is left: in every best set of that. As bits.
@@ -25,7 +25,7 @@ class Reduction:
 
 
 def reduced(graph: ConflictGraph, bound: float) -> Reduction:
-    """Set aside until nothing changes.
+    """The graph without vertices that are surely in the best set, or surely not in it.
 
     The paper's Algorithm 3 compares a vertex with the bound without the weight of the free ones that were set aside
     before it, and so loses the best set of the paper's own example.

@@ -36,7 +36,7 @@ def contributes(template: Template, query: int, state: int, component: Component
 
 
 def column_at(template: Template, query: int, state: int, component: Component) -> Column | None:
-    """What events at a state contribute, if they do; None for being there."""
+    """The column of what events at a state contribute, if they do; None where each counts as one."""
     return _column_between(template, query, state, component) if component.between else component.column
 
 
@@ -58,25 +58,25 @@ def _has_passed(template: Template, query: int, state: int, component: Component
 
 def _parts_at(template: Template, query: int, state: int, component: Component, whole: Column) -> list[Column]:
     """The parts of a least or greatest difference that an event at a state has."""
-    here, (_, taken) = ends_at(template, query, state, component), component.between
-    if len(here) == 2:
-        return [part_column(whole, end, is_taken) for end, is_taken in zip(here, (False, True), strict=True)]
-    return [part_column(whole, end, end == taken) for end in here]
+    ends, (_, taken) = ends_at(template, query, state, component), component.between
+    if len(ends) == 2:
+        return [part_column(whole, end, is_taken) for end, is_taken in zip(ends, (False, True), strict=True)]
+    return [part_column(whole, end, end == taken) for end in ends]
 
 
 def _column_between(template: Template, query: int, state: int, component: Component) -> Column | None:
-    here = ends_at(template, query, state, component)
+    ends = ends_at(template, query, state, component)
     later, earlier = component.between
-    if not here:
+    if not ends:
         return None
     if component.arithmetic is Arithmetic.EXTREME:
         assert component.column is not None
         return _parts_at(template, query, state, component, component.column)[0]
-    if len(here) == 2:
+    if len(ends) == 2:
         is_nothing = later.attribute == earlier.attribute and later.attribute.type not in _WITH_NAN
         return None if is_nothing else Column(both(later, earlier), Encoding.NUMBER)
     origin = ", ".join(sorted({later.attribute.text, earlier.attribute.text}))
-    return Column(here[0].attribute, Encoding.AFTER if here[0] == later else Encoding.BEFORE, origin)
+    return Column(ends[0].attribute, Encoding.AFTER if ends[0] == later else Encoding.BEFORE, origin)
 
 
 def both(later: End, earlier: End) -> Attribute:

@@ -51,7 +51,7 @@ _MICROSECONDS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60
 
 
 def report(queries: Sequence[TrendQuery], only: str | None = None, compares: bool = False) -> Report:
-    """What there is to say.
+    """The report of the trend queries of a session, or of one of them.
 
     Args:
         queries: All queries, in order of registration; those in no run could not be planned.

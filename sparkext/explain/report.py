@@ -198,7 +198,7 @@ class TemplateState:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """From state to state, by their places among those of the plan."""
+    """A transition from state to state, by their places among those of the plan."""
 
     source: int
     target: int
@@ -434,13 +434,13 @@ class Pass:
         return len(shown) + len(self.names.keys() - set(shown))
 
     def name_of(self, number: int) -> str:
-        """Of a query; several when it is registered more than once."""
+        """Name of a query; several when it is registered more than once."""
         return self.names.get(number, NO_NAME)
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A pool.
+    """A pool of queries, as it is reported.
 
     Attributes:
         name: ``pool`` and a number.

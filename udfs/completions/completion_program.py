@@ -146,7 +146,7 @@ _Kind = TypeVar("_Kind", np.int64, np.float64)
 
 
 class Program(NamedTuple):
-    """What to look for. All arrays are int64 and C-contiguous.
+    """A completion plan as flat arrays. All of them are int64 and C-contiguous.
 
     Attributes:
         states: Per state: number of its variable, whether a trend may start, class needed for that (-1: none),
@@ -217,7 +217,7 @@ class Amounts(NamedTuple):
     number: Floats
 
     def rows(self, *at: Any) -> Amounts:
-        """Some of them, by an index for each axis."""
+        """The amounts at an index for each axis."""
         return Amounts(self.high[at], self.low[at], self.number[at])
 
 
@@ -284,7 +284,7 @@ class State(NamedTuple):
 
 
 def assemble(asked: Completions, plan: KernelPlan) -> Program:
-    """Lay a completion plan out in flat arrays.
+    """A completion plan as flat arrays.
 
     Args:
         asked: The completion plan.

@@ -80,7 +80,7 @@ def _copy(to, i, j, of, k, m, begin, end):
 
 @inner
 def begin_totals(program, state, s, row):
-    """Nothing has come yet to a node of the moment under way, at a state; ``row`` is its number in the moment."""
+    """Clear the totals of a node of the moment under way, at a state; ``row`` is its number in the moment."""
     first, end = program.states[s, STATE_TOTALS], program.states[s, STATE_TOTALS_END]
     for t in range(first, end):
         kind = program.totals[t, TOTAL_KIND]
@@ -224,7 +224,7 @@ def wait_with_totals(program, state, query, end, s, row, at):
 
 @inner
 def move_waiting(program, state, query, at, to):
-    """Let what waits wait elsewhere."""
+    """Move what waits with a completion to another row."""
     for v in range(program.queries[query, QUERY_VALUES_END] - program.queries[query, QUERY_VALUES]):
         _copy(state.waited, to, v, state.waited, at, v, state.cursor[CURSOR_LANE], state.cursor[CURSOR_LANES])
 

@@ -31,7 +31,7 @@ def most_held_by(asked: Completions, state: State, among: Collection[int] | None
 
 
 def without(asked: Completions, query: int) -> Completions:
-    """The same without trends of a query, whose number stays."""
+    """The completion plan without trends of a query, whose number stays."""
     queries = list(asked.queries)
     queries[query] = replace(queries[query], ends=(), shown=())
     used = frozenset[int]().union(*map(asked.states_of, queries))

@@ -46,7 +46,7 @@ class Form:
         self._patience = patience if CAN_INTERPRET else 0
 
     def of(self, name: str, rows: int = 0) -> Callable[..., Any]:
-        """A function to call for so many events."""
+        """The form of a function to call for so many events."""
         if numba.config.DISABLE_JIT or _FIRST[name].signatures:  # type: ignore[attr-defined]
             return _COMPILED[name]
         _seen[0] += rows

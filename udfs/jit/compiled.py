@@ -120,7 +120,7 @@ _compiled_kernel = _kept() if MISSING else _kept(_nrt=False)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """For functions that Python calls.
+    """A decorator for functions that Python calls: they are compiled, and kept on disk.
 
     With ``NUMBA_DISABLE_JIT=1`` they run as they are written, and so does what they call. NumPy says of single numbers,
     and never of those in arrays, that they do not fit; the words of counts and hashes are meant to wrap.

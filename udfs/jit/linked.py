@@ -66,7 +66,7 @@ took a tenth of all the time."""
 
 
 class LinkingCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's pipeline for such a function."""
+    """Numba's pipeline for functions that are linked into their callers."""
 
     def define_pipelines(self) -> list[PassManager]:
         """Numba's own, but for how it lowers, and without what it would do for other functions."""

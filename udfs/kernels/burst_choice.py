@@ -18,14 +18,14 @@ _NONE, _OPEN, _SHARED, _ALONE = 0, 1, 2, 3
 
 @inner
 def end_bursts(regions):
-    """Let new bursts begin."""
+    """End all bursts, so that new ones begin with the next events."""
     for region in range(len(regions.now)):
         regions.now[region, col.REGION_MODE] = _NONE
 
 
 @inner
 def look_again(regions):
-    """Let it be looked ahead again for bursts that are not shared: there is another batch."""
+    """Let the bursts that are not shared be looked at again, as another batch has come."""
     for region in range(len(regions.now)):
         if regions.now[region, col.REGION_MODE] == _ALONE:
             regions.now[region, col.REGION_MODE] = _OPEN

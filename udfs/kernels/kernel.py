@@ -13,7 +13,7 @@ ADVANCE, END_KEY, PAUSE, REFILL_TREES = range(4)
 
 @kernel
 def run(task, program, state, guards, past, regions, spans, differences, panes, output, batch, row, combine):
-    """Do a task.
+    """Do one of the tasks above.
 
     Args:
         task: Which.

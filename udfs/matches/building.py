@@ -29,7 +29,7 @@ class TooManyMatchesError(Exception):
 
 
 class Building:
-    """What is built for some queries.
+    """Builds the matches of some queries.
 
     Args:
         matches: Of the plan.

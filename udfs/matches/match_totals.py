@@ -21,7 +21,7 @@ _LANES = 1 << 19
 
 
 class Totals:
-    """Totals of one query.
+    """Totals of one query, by key and window.
 
     Args:
         fields: Of the pool.
@@ -49,7 +49,7 @@ class Totals:
         return copied
 
     def add(self, root: MatchRoot, rows_of_matches: PartialMatches, moments: Moments, batch: Batch) -> None:
-        """Add matches.
+        """Add what matches contribute, in all windows that they are in.
 
         Args:
             root: What they are matches of, and what they add to.

@@ -12,7 +12,7 @@ _MOST = 1 << 62
 
 
 class Moments:
-    """Rows sorted by key and time.
+    """Times of rows that are sorted by key and time, with the rows of equal times and the windows around them.
 
     Args:
         keys: Number of the key of each row, ascending. Shape (rows,).

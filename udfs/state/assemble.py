@@ -18,7 +18,7 @@ from sparkext.udfs.tables.program import NO_KEY, Ints, Program
 
 
 def assemble(plan: KernelPlan) -> Program:
-    """Lay a kernel plan out in flat arrays."""
+    """A kernel plan as flat arrays."""
     stores = _stores(plan)
     offsets, windows, kinds = _blocks(plan, stores)
     links = _Links(plan, {store.cell: number for number, store in enumerate(stores)})

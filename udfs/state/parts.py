@@ -59,7 +59,7 @@ def number_of_parts(plan: KernelPlan) -> int:
 
 
 def updates(plan: KernelPlan) -> list[Update]:
-    """Of which ``Program.updates`` has a row, in their order."""
+    """What events do to cells: a row of ``Program.updates`` for each, in their order."""
     chosen = {(choice.event, plan.regions[choice.region].space.number): choice for choice in choices(plan)}
     rows: list[Update] = []
     for number, cell in enumerate(plan.cells):

@@ -101,7 +101,7 @@ class StreamPlan:
 
 @dataclass(slots=True)
 class BucketCounts:
-    """What has been done.
+    """How many events a bucket has had, and holds.
 
     Attributes:
         events: That have come, late ones too.

@@ -90,7 +90,7 @@ class Header:
     pages: list[Page] = field(default_factory=list)
 
     def write(self) -> bytes:
-        """As bytes, little endian."""
+        """The header as bytes, little endian."""
         meaning = json.dumps(self.meaning).encode()
         head = _HEADER.pack(
             _MAGIC, FORMAT, self.buckets, self.until, self.tick, self.next_page, len(meaning), len(self.pages)
@@ -101,7 +101,7 @@ class Header:
 
     @classmethod
     def read(cls, data: bytes) -> Header:
-        """From bytes.
+        """The header that bytes hold.
 
         Raises:
             ValueError: They are no header, or one of another version.

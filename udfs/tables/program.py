@@ -28,7 +28,7 @@ NEVER_YET = np.iinfo(np.int64).min
 
 
 class Program(NamedTuple):
-    """What to compute. All arrays are int64 and C-contiguous.
+    """A kernel plan as flat arrays. All of them are int64 and C-contiguous.
 
     An offset points at lane 0 of a cell in the arrays of `Totals`.
 

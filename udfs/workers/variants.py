@@ -44,14 +44,14 @@ Signatures: TypeAlias = dict[str, tuple[Any, ...]]
 
 
 class Compilable(Protocol):
-    """What a variant is called with."""
+    """Arguments that a kernel is compiled for."""
 
     @property
     def name(self) -> str:
-        """Of the variant."""
+        """Name of the variant."""
 
     def signatures(self) -> Signatures:
-        """Of all of its functions."""
+        """Signatures of all functions of the kernel, by name."""
 
 
 _DONE = b"compiled\n"
@@ -75,13 +75,13 @@ class Arguments(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of the variant."""
+        """Name of the variant."""
         if self.guards is not None:
             return FULL
         return PLAIN if self.regions is None else FORMS
 
     def signatures(self) -> Signatures:
-        """Of the kernel."""
+        """The signature of the kernel, by its name."""
         number = numba.typeof(0)
         return {"run": (number, *map(numba.typeof, self), number, numba.typeof(True))}
 
@@ -95,11 +95,11 @@ class CompletionArguments(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of the variant."""
+        """Name of the variant."""
         return COMPLETIONS
 
     def signatures(self) -> Signatures:
-        """Of the four functions of that kernel."""
+        """Signatures of the four functions of that kernel, by name."""
         program, state, batch = map(numba.typeof, self)
         number, moments, keys = numba.typeof(0), numba.typeof(self.batch.new_key), numba.typeof(self.batch.time)
         return {
@@ -130,7 +130,7 @@ class CountArguments(NamedTuple):
 
 
 class Variant:
-    """One variant, in this process.
+    """One variant of the kernels, as this process sees it.
 
     Args:
         arguments: Of a machine whose plan needs the variant.

@@ -11,7 +11,7 @@ from sparkext.explain.pictures.markup import number
 def curve(
     begin: tuple[float, float], bend: float, stops: Sequence[Position], aside: float, end: tuple[float, float]
 ) -> str:
-    """A path.
+    """The path of a line, as SVG writes it.
 
     Args:
         begin: Where it begins.

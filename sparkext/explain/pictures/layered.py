@@ -26,7 +26,7 @@ LANE = 6.0
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A node.
+    """A node of a graph, with the room that it takes.
 
     Attributes:
         width: At least.
@@ -43,7 +43,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """From a node to one further right, with a number of strands."""
+    """A link from a node to one further right, with a number of strands."""
 
     source: int
     target: int
@@ -65,7 +65,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A drawing.
+    """A drawing: where each node is, and which way each link goes.
 
     Attributes:
         width: Of all.

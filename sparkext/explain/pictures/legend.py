@@ -49,7 +49,7 @@ class Legend:
         self._numbers = {entry.numbers: entry.number for entry in self.entries}
 
     def number(self, numbers: tuple[int, ...]) -> int | None:
-        """Of the Q-set with these queries; None for one that shares nowhere in the plan."""
+        """Number of the Q-set with these queries; None for one that shares nowhere in the plan."""
         return self._numbers.get(numbers)
 
 

@@ -27,7 +27,7 @@ def escaped(text: str) -> str:
 
 
 def element(name: str, /, *children: str, **attributes: Value) -> Markup:
-    """An element.
+    """An element of HTML or SVG, as markup.
 
     Args:
         name: Of the element.

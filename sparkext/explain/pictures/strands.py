@@ -17,7 +17,7 @@ ARROW = 7.0
 
 @dataclass(frozen=True, slots=True)
 class Strand:
-    """A line.
+    """A line of a transition: of one Q-set, or of all queries that go alone.
 
     Attributes:
         qsets: One, or all of a transition that go alone.
@@ -35,17 +35,17 @@ class Strand:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """Of its queries."""
+        """Numbers of its queries."""
         return tuple(sorted(number for qset in self.qsets for number in qset.numbers))
 
     @property
     def label_width(self) -> float:
-        """Of the label with its border."""
+        """Width of the label with its border."""
         return text_width(self.label, 10.5, bold=True) + 10
 
 
 def strands(source_pass: Pass, plan: Plan, transition: Transition, legend: Legend) -> tuple[Strand, ...]:
-    """Those of a transition, in the order of the legend."""
+    """The strands of a transition, in the order of the legend."""
     source, target = plan.states[transition.source].name, plan.states[transition.target].name
     heading = f"{source} → {target}"
     in_order = []

@@ -33,7 +33,7 @@ _HEIGHTS = {"name": 17.0, "code": 14.0, "note": 14.0}
 
 
 def template_svg(source_pass: Pass, plan: Plan, legend: Legend, is_alone: bool = True) -> Markup:
-    """The drawing.
+    """The drawing of a template.
 
     Args:
         source_pass: The pass.
