@@ -73,7 +73,7 @@ WAYS = (
     POLARS,
     Way("DuckDB, window functions", "funnels_duckdb.windows", "duckdb", most=MANY),
     Way("Spark, `applyInPandas` with a loop in numba", "funnels_spark.loop"),
-    Way("Spark, window functions", "funnels_spark.windows", most=1, limit=MANY),
+    Way("Spark, window functions", "funnels_spark.windows", most=1, limit=5),
 )
 OUR_TRENDS = Way("sparkext", "funnels_sparkext.trends+")
 KLEENE_WAYS = (
@@ -86,7 +86,7 @@ KLEENE_WAYS = (
 
 def funnels(bench: Bench) -> Result:
     """Users, and completions, of each funnel and country."""
-    measured = _measured(bench, WAYS)
+    measured = _measured(bench, WAYS, bench.pick((1, 5, MANY, HUNDRED), (1, MANY), (2,)))
     rows = list(_rows(measured, OURS, {(CHDB.name, MANY): 3, (CHDB.name, HUNDRED): 10, (POLARS.name, MANY): 0.5}))
     ours, whole = measured.taken[OURS.name], measured.visits.events
     one = min(measured.numbers)
@@ -104,7 +104,7 @@ def funnels(bench: Bench) -> Result:
 
 def kleene(bench: Bench) -> Result:
     """Trends of each funnel and country, the second step of which is repeated."""
-    measured = _measured(bench, KLEENE_WAYS)
+    measured = _measured(bench, KLEENE_WAYS, bench.pick((1, MANY), (1, MANY), (2,)))
     goals = {(way.name, MANY): 3.0 for way in KLEENE_WAYS}
     what = "trends of three to six pages within an hour by country, of which the second is visited once or more"
     return measured.result(list(_rows(measured, OUR_TRENDS, goals)), what, "by-hand-kleene")
@@ -157,11 +157,10 @@ class _Measurements:
             yield {"": name, **{_asked(number): cells.get(number, "-") for number in self.numbers}}
 
 
-def _measured(bench: Bench, ways: Sequence[Way]) -> _Measurements:
+def _measured(bench: Bench, ways: Sequence[Way], numbers: Sequence[int]) -> _Measurements:
     """All ways by turns for a number of funnels, after each has been held against the first."""
     visits = Visits(*bench.pick((10_000_000, 100_000), (200_000, 2_000), (2_000, 20)))
     fewer, few = (Visits(visits.events // part, visits.users // part) for part in (5, 20))
-    numbers = bench.pick((1, 5, MANY, HUNDRED), (1, MANY), (2,))
     ours, *others = ways
     packages = sorted({way.package for way in others if way.package})
     versions = _versions(packages)
