@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import sparkext
+from sparkext import __version__
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -23,9 +23,9 @@ def main(arguments: Sequence[str]) -> int:
         arguments: The version of the jar.
     """
     [version] = arguments
-    if version != sparkext.__version__:
-        place = Path(sparkext.__file__).parent
-        print(f"the jar is of sparkext {version}, and the package in {place} is {sparkext.__version__}")
+    if version != __version__:
+        place = Path(__file__).parents[1]
+        print(f"the jar is of sparkext {version}, and the package in {place} is {__version__}")
         return 1
     # The terminal sends Ctrl-C to the JVM, too, which knows what to do about it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -112,7 +112,7 @@ for statement in (query, "SELECT * FROM v"):
     try:
         spark.sql(statement).collect()
     except Exception as error:
-        print(">", str(error).splitlines()[0])
+        print(">", *str(error).splitlines()[:9])
 other = spark.newSession()
 other.sql("{events}")
 print(">", other.sql(query).collect()[0].n)
@@ -193,14 +193,14 @@ def thrift_server(tmp_path: Path) -> Iterator[Server]:
 def test_clients_of_the_thrift_server(thrift_server: Server, tmp_path: Path) -> None:
     client, other = Client(thrift_server, tmp_path), Client(thrift_server, tmp_path)
     client.run(EVENTS)
-    client.run(f"CREATE TEMP VIEW pairs AS {QUERY};")
-    client.run(f"CREATE TEMP VIEW runs AS {QUERY.replace('A B', 'A+ B')};")
-    assert client.rows("SELECT n FROM pairs UNION ALL SELECT n FROM runs;") == ["3", "4"]
-    assert other.rows("SHOW TREND QUERIES;") == []
+    client.run(f"CREATE TEMP VIEW pairs AS {QUERY};\n")
+    client.run(f"CREATE TEMP VIEW runs AS {QUERY.replace('A B', 'A+ B')};\n")
+    assert client.rows("SELECT n FROM pairs UNION ALL SELECT n FROM runs;\n") == ["3", "4"]
+    assert other.rows("SHOW TREND QUERIES;\n") == []
     assert thrift_server.kept()
     client.close()
     eventually(lambda: not thrift_server.kept(), 30)
-    assert other.rows("SELECT 1;") == ["1"]
+    assert other.rows("SELECT 1;\n") == ["1"]
     other.close()
 
 
@@ -231,6 +231,7 @@ except Exception as error:
     print(error.getCondition(), error.getSqlState())
 other = SparkSession.builder.remote(sys.argv[1]).create()
 print([row.name for row in other.sql("SHOW TREND QUERIES").collect()], other.sql("SELECT 1").head()[0])
+other.stop()
 spark.stop()
 """)
     assert found == ["[3, 4]", "TREND_CLAUSE_SYNTAX 42601", "[] 1"]
