@@ -2,7 +2,6 @@ package sparkext;
 
 import java.lang.reflect.Proxy;
 import java.util.regex.Pattern;
-import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.FunctionIdentifier;
 import org.apache.spark.sql.catalyst.TableIdentifier;
@@ -76,7 +75,10 @@ class LazyParser extends SparkSqlParser {
       return ask(question, delegate);
     }
     if (process != null && !process.isAlive()) {
-      return withoutPython(concerns || text.contains(CALL), process.problem(), question);
+      if (text.contains(CALL)) { // of a view, whose rows the process would have given
+        throw LazyParser.<RuntimeException>unchecked(process.problem().told());
+      }
+      return withoutPython(concerns, process.problem(), question);
     }
     try {
       joinPython();
@@ -164,8 +166,7 @@ class LazyParser extends SparkSqlParser {
       if (!concerns) {
         throw error;
       }
-      AnalysisException told = problem.told(error);
-      throw LazyParser.<RuntimeException>unchecked(told);
+      throw LazyParser.<RuntimeException>unchecked(problem.told(error));
     }
   }
 

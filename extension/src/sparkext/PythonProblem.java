@@ -12,14 +12,22 @@ final class PythonProblem extends Exception {
     super(message);
   }
 
+  /** The error that the user gets. */
+  AnalysisException told() {
+    return told(getMessage(), Option.empty());
+  }
+
   /** The error that the user gets for a statement that is for Python: this one, and what Spark says of it. */
   AnalysisException told(Exception ofSpark) {
-    String message = getMessage() + "\nSpark itself says: " + ofSpark.getMessage();
+    return told(getMessage() + "\nSpark itself says: " + ofSpark.getMessage(), Option.apply(ofSpark));
+  }
+
+  private static AnalysisException told(String message, Option<Throwable> cause) {
     return new AnalysisException(
         message,
         Option.empty(),
         Option.empty(),
-        Option.apply((Throwable) ofSpark),
+        cause,
         Option.empty(),
         scala.collection.immutable.Map$.MODULE$.empty(),
         new QueryContext[0]);
