@@ -2,7 +2,7 @@
 # processes run tests.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all cluster-test versions constraints bench peers lint format wheel notebook site clean kernels browser
+.PHONY: help demo check test test-all cluster-test versions constraints bench peers lint format jar wheel notebook site clean kernels browser
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -76,7 +76,10 @@ format: $(VENV)/.dev ## Lay the code out as `make lint` wants it
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-wheel: $(VENV)/.dev ## dist/sparkext-*.whl
+jar: $(VENV)/.dev ## extension/jars/sparkext.jar, by which Spark finds sparkext; needs a JDK
+	@$(BIN)/python -m extension.build
+
+wheel: jar ## dist/sparkext-*.whl, with the jar in it
 	@rm -rf build
 	$(BIN)/python -m build --wheel
 
@@ -94,7 +97,7 @@ site: $(VENV)/.site ## The documentation as a site, in site/; a link that leads 
 	@cd build/pages && find . -name '*.md' | tar -c -T - | tar -x -C ../../site
 
 clean: ## Remove what the other targets made, but for the virtual environment
-	rm -rf build dist data site spark-warehouse metastore_db derby.log .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist extension/jars data site spark-warehouse metastore_db derby.log .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,4 +1,4 @@
-"""Whether an installed wheel works: one query whose answer is known, away from the checkout.
+"""Whether an installed wheel works: one query whose answer is known, away from the checkout, and in Spark's own prompt.
 
 Called with the path of the checkout, from which nothing may be imported.
 """
@@ -6,9 +6,12 @@ Called with the path of the checkout, from which nothing may be imported.
 from __future__ import annotations
 
 import importlib
+import os
+import subprocess
 import sys
 from pathlib import Path
 
+import pyspark
 from pyspark.sql import SparkSession
 
 import sparkext
@@ -40,3 +43,22 @@ if "A+ B" not in page or "</html>" not in page:
     sys.exit("the page of the sharing plan is not there")
 print(f"sparkext {sparkext.__version__} counts {found[0][0]} trends of A+ B, as it should")
 spark.stop()
+
+if not (Path(pyspark.__file__).parent / "jars" / "sparkext.jar").exists():
+    sys.exit(0)  # there was no JDK to make it
+programs = Path(sys.executable).parent
+statement = (
+    "SELECT n FROM VALUES (1, 'A'), (2, 'B'), (3, 'A'), (4, 'B') AS e(t, kind) MATCH_TREND "
+    "(ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A+ B))"
+)
+settings = ("ui.enabled=false", "sql.catalogImplementation=in-memory", "sql.extensions=sparkext.Extension")
+options = ["--master", "local[2]", *(part for setting in settings for part in ("--conf", f"spark.{setting}"))]
+said = subprocess.run(
+    [programs / "spark-sql", *options, "-e", statement],
+    env={**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"},
+    capture_output=True,
+    text=True,
+)
+if said.stdout.strip() != "4":
+    sys.exit(f"Spark's own prompt does not know the clause: {said.stdout}{said.stderr}")
+print("Spark's own spark-sql counts them, too")

@@ -10,7 +10,8 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkNotImplementedError
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkext.execution.python_workers import prepare
+from sparkext.execution.python_workers import prepare, prepare_context
+from sparkext.jvm.extension_jar import JarProcess
 from sparkext.jvm.gateway import has_pinned_threads
 from sparkext.jvm.sessions import cloned_session, inject_parser, java_session, make_current
 from sparkext.parser.commands import Command, ParsedCommand, ReportForm, command
@@ -18,6 +19,7 @@ from sparkext.parser.trend_parser import TrendParser
 from sparkext.sharing_picture import PlanFrame, SharingPicture, explain
 from sparkext.sql.tokens import TokenError, tokenize
 from sparkext.workload.interrupts import held_back
+from sparkext.workload.workload import start_numbers
 
 _enabled: weakref.WeakKeyDictionary[SparkSession, SparkSession] = weakref.WeakKeyDictionary()
 _parsers: weakref.WeakKeyDictionary[SparkContext, weakref.WeakSet[TrendParser]] = weakref.WeakKeyDictionary()
@@ -75,6 +77,23 @@ def enable(spark: SparkSession) -> SparkSession:
     _enabled[spark] = _enabled[session] = session
     make_current(session)
     return session
+
+
+def join(spark: SparkSession) -> JarProcess:
+    """Read the statements of an application's sessions once they have clauses, as the jar asks that has started this
+    process.
+
+    Args:
+        spark: A session of the application.
+    """
+    context = spark.sparkContext
+    _parsers[context] = weakref.WeakSet()
+    process = JarProcess()
+    # Of a session's catalog nothing is asked: a thread that waits for this may have locked it.
+    prepare_context(context, process.is_only_python)
+    start_numbers(process.number)
+    process.offer_parsers(partial(_parser, context))
+    return process
 
 
 def disable(spark: SparkSession) -> None:

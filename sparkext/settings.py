@@ -22,10 +22,12 @@ CACHE = "spark.sparkext.cache"
 CHUNKS = "spark.sparkext.chunks"
 COST_MODEL = "spark.sparkext.costModel"
 DEBUG = "spark.sparkext.debug"
+ENABLED = "spark.sparkext.enabled"
 MOST_MATCHES = "spark.sparkext.maxMatches"
 MOST_NODES = "spark.sparkext.maxNodes"
 OPTIMIZER = "spark.sparkext.optimizer"
 PARTITIONS = "spark.sparkext.partitions"
+PYTHON = "spark.sparkext.python"
 STATISTICS = "spark.sparkext.statistics"
 SAMPLE_ROWS = "spark.sparkext.statistics.sampleRows"
 SORT = "spark.sparkext.sort"
@@ -35,6 +37,7 @@ _CHOICES = {
     CHUNKS: ("auto", "on", "off"),
     COST_MODEL: MODELS,
     DEBUG: ("false", "true"),
+    ENABLED: ("true", "false"),
     OPTIMIZER: tuple(OPTIMIZERS),
     SORT: ("worker", "spark"),
 }
@@ -48,10 +51,12 @@ KNOWN = (
     CHUNKS,
     COST_MODEL,
     DEBUG,
+    ENABLED,
     MOST_MATCHES,
     MOST_NODES,
     OPTIMIZER,
     PARTITIONS,
+    PYTHON,
     SORT,
     STATISTICS,
     SAMPLE_ROWS,

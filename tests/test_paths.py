@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 NOTES = ROOT / "benchmarks" / "NOTES.md"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", NOTES, *sorted((ROOT / "docs").glob("*.md"))]
-TOP = ("benchmarks", "docs", "examples", "planner", "sparkext", "tests", "udfs")
+TOP = ("benchmarks", "docs", "examples", "extension", "planner", "sparkext", "tests", "udfs")
 ENDING = r"(?:py|md|json|toml|txt|sh|ipynb|css|js|sql)"
 WITH_A_FOLDER = re.compile(rf"`((?:{'|'.join(TOP)})/[\w./-]*?(?:/|\.{ENDING}))`")
 ALONE = re.compile(r"`(\w+\.py)`")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from sparkext.jvm.application import is_stopped
 from sparkext.jvm.sessions import java_session
+from sparkext.parser.trend_parser import TrendParser
 from sparkext.session import parsers
 
 log = logging.getLogger(__name__)
@@ -40,7 +41,11 @@ def release_closed(base: SparkSession, open_sessions: Callable[[], list[Any]]) -
     if not holding:
         return
     still_open = open_sessions()
-    for parser in holding:
-        if parser.session not in still_open:
-            log.info("a session was closed; its trend queries and their results are released")
-            parser.workload.release()
+    release(parser for parser in holding if parser.session not in still_open)
+
+
+def release(parsers: Iterable[TrendParser]) -> None:
+    """Release what the trend queries of sessions hold that have been closed."""
+    for parser in parsers:
+        log.info("a session was closed; its trend queries and their results are released")
+        parser.workload.release()

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from sparkext.cli.closed_sessions import serve
 from sparkext.cli.thrift_server import LOOPBACK
-from sparkext.jvm.connect_service import ConnectServer
+from sparkext.jvm.connect_service import ConnectServer, open_sessions
 from sparkext.jvm.gateway import JavaError
 from sparkext.jvm.spark_programs import first_cause
 
@@ -45,5 +45,5 @@ def run(options: Sequence[str], start: Callable[[], SparkSession]) -> int:
         sys.stderr.write(f"sparkext connect-server: cannot listen on port {port}: {first_cause(error)}\n")
         return 1
     sys.stderr.write(f"sparkext connect-server: listening on {session.conf.get(HOST)}:{server.port}\n")
-    serve(session, server.open_sessions)
+    serve(session, open_sessions)
     return 0

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from sparkext import __version__
-from sparkext.cli import compile_command, explain_command, submit
+from sparkext.cli import compile_command, explain_command, jar_command, submit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
     compile_command.add(commands)
     explain_command.add(commands)
+    jar_command.add(commands)
     for program in submit.PROGRAMS.values():
         commands.add_parser(program.name, help=program.help, add_help=False)
     asked = parser.parse_args(given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from pyspark import SparkContext
@@ -24,10 +25,22 @@ def prepare(spark: SparkSession) -> None:
     Args:
         spark: A session of the application, as the user has made it.
     """
-    context = spark.sparkContext
+    # Functions that have been registered before keep the path that they were registered with, on which the daemon may
+    # not be: then Spark's own stays.
+    prepare_context(spark.sparkContext, lambda: not has_temporary_functions(spark))
+
+
+def prepare_context(context: SparkContext, may_start_quickly: Callable[[], bool]) -> None:
+    """As `prepare`, where no session may be asked.
+
+    Args:
+        context: Of the application.
+        may_start_quickly: Whether all functions of the application's find the packages that this Python runs.
+    """
     if (context.master or "").startswith("local"):
         _use_this_python(context)
-        _start_quickly(spark)
+        if may_start_quickly():
+            set_missing_conf(context, DAEMON, "sparkext.udfs.workers.daemon")
 
 
 def _use_this_python(context: SparkContext) -> None:
@@ -42,13 +55,3 @@ def _use_this_python(context: SparkContext) -> None:
     paths = context.environment.get("PYTHONPATH", "").split(os.pathsep)
     ours = str(Path(__file__).parents[2])
     context.environment["PYTHONPATH"] = os.pathsep.join([*filter(None, paths), *([] if ours in paths else [ours])])
-
-
-def _start_quickly(spark: SparkSession) -> None:
-    """Have `sparkext.udfs.workers.daemon` start the workers.
-
-    Functions that have been registered before keep the path that they were registered with, on which the daemon
-    may not be: then Spark's own stays.
-    """
-    if not has_temporary_functions(spark):
-        set_missing_conf(spark.sparkContext, DAEMON, "sparkext.udfs.workers.daemon")

@@ -27,10 +27,11 @@ class ConnectServer:
         service = scala_object(_SERVICE)
         service.start(session.sparkContext._jsc.sc())
         self.port = int(service.localPort())
-        self._manager = service.sessionManager()
 
-    def open_sessions(self) -> list[Any]:
-        """Sessions of the JVM that clients have open."""
-        held = self._manager.getClass().getDeclaredField("sessionStore")
-        held.setAccessible(True)
-        return [holder.session() for holder in held.get(self._manager).values()]
+
+def open_sessions() -> list[Any]:
+    """Sessions of the JVM that clients have open."""
+    manager = scala_object(_SERVICE).sessionManager()
+    held = manager.getClass().getDeclaredField("sessionStore")
+    held.setAccessible(True)
+    return [holder.session() for holder in held.get(manager).values()]

@@ -20,8 +20,8 @@ class ParserInterface:
         implements = ("org.apache.spark.sql.catalyst.parser.ParserInterface",)
 
 
-class _MakeParser:
-    """What Spark's session extensions call with each new session and its own parser."""
+class MakeParser:
+    """What Spark's session extensions, or the jar, call with a session and the parser that it has."""
 
     def __init__(self, make: Callable[[Any, Any], ParserInterface]) -> None:
         self._make = make
@@ -41,12 +41,17 @@ def inject_parser(spark: SparkSession, make: Callable[[Any, Any], ParserInterfac
         spark: The session.
         make: Gives the parser for a session of the JVM and Spark's own parser.
     """
+    let_java_call()
+    spark._jsparkSession.extensions().injectParser(MakeParser(make))
+
+
+def let_java_call() -> None:
+    """Let the JVM call objects of this process, and give errors of theirs to the user as they are."""
     gateway = java_gateway()
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
     gateway._callback_server.callback_server_parameters.propagate_java_exceptions = True
     install_conditions()
     shorten_errors_of_frames()
-    spark._jsparkSession.extensions().injectParser(_MakeParser(make))
 
 
 def cloned_session(spark: SparkSession) -> Any:

@@ -46,6 +46,19 @@ _homes: weakref.WeakValueDictionary[int, Workload] = weakref.WeakValueDictionary
 """Workloads by the numbers of their clauses: a view that all sessions see may be read in any."""
 
 
+_EACH = 1_000_000_000
+
+
+def start_numbers(process: int) -> None:
+    """Number clauses from now on as no other process of an application does.
+
+    Args:
+        process: The number of this one: 0 is that of the program itself.
+    """
+    global _numbers
+    _numbers = itertools.count(process * _EACH + 1)
+
+
 class Workload:
     """All trend queries of one session. Methods may be called from several threads.
 

@@ -10,7 +10,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.request import urlopen
 
 import pytest
@@ -68,10 +68,20 @@ class Server:
         self.process.wait(60)
 
 
+class Listening(Protocol):
+    """A server of any kind.
+
+    Attributes:
+        port: That it listens on.
+    """
+
+    port: int
+
+
 class Client(Terminal):
     """``beeline``, connected to a server."""
 
-    def __init__(self, server: Server, where: Path, more: str = "") -> None:
+    def __init__(self, server: Listening, where: Path, more: str = "") -> None:
         home = _find_spark_home()
         url = f"jdbc:hive2://127.0.0.1:{server.port}/default{more}"
         options = ["-u", url, "-n", "me", "--outputformat=tsv2", "--showHeader=false"]

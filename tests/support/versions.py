@@ -42,7 +42,7 @@ TOOLS = (
 )
 """What tests need beside the package."""
 
-TESTS = ("tests/sql", "tests/workload", "tests/execution")
+TESTS = ("tests/sql", "tests/workload", "tests/execution", "tests/extension")
 """What is run if nothing else is asked for: all that depends on Spark."""
 
 CONTRACT = ("tests/sql/test_language.py", "tests/sql/test_measures.py", "tests/sql/test_errors.py")

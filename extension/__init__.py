@@ -1,0 +1,1 @@
+"""The jar by which Spark finds sparkext; no part of the package."""
