@@ -49,6 +49,8 @@ def _pool(pool: Pool) -> Iterator[str]:
 
 
 def _head(one: Pass, number: int) -> str:
+    if one.stream is not None:
+        return f"  Pass {number} over a stream ({one.stream.value})"
     return f"  Pass {number} ({one.state}, {'results are kept' if one.kept else 'results are not kept'})"
 
 

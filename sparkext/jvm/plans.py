@@ -111,7 +111,7 @@ def multiplies(frame: DataFrame) -> bool:
     """Whether some operator of a frame makes any number of rows of one, as ``explode`` does."""
     makes_rows = _multiply.get(frame)
     if makes_rows is None:
-        makes_rows = _multiply[frame] = _contains(optimized_plan(frame), "GENERATE")
+        makes_rows = _multiply[frame] = contains(optimized_plan(frame), "GENERATE")
     return makes_rows
 
 
@@ -160,15 +160,16 @@ def first_non_deterministic(plan: Plan) -> int | None:
 
 def is_of_now(plan: Plan) -> bool:
     """Whether a plan depends on when it is run, as ``now()`` does."""
-    return _contains(plan, "CURRENT_LIKE")
+    return contains(plan, "CURRENT_LIKE")
 
 
 def has_filter(plan: Plan) -> bool:
     """Whether a plan leaves out rows by a condition somewhere."""
-    return _contains(plan, "FILTER")
+    return contains(plan, "FILTER")
 
 
-def _contains(plan: Plan, pattern: str) -> bool:
+def contains(plan: Plan, pattern: str) -> bool:
+    """Whether a plan has a node of a kind, by Spark's own name for it, such as ``GENERATE``."""
     return bool(plan.containsPattern(_pattern(java_class(_PATTERN), pattern)))
 
 
