@@ -17,8 +17,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sparkext.dataframe_api import match_trend
     from sparkext.session import disable, enable, explain_sharing
+    from sparkext.stream_views import split, stream, views_of
 
-__all__ = ["__version__", "disable", "enable", "explain_sharing", "match_trend"]
+__all__ = ["__version__", "disable", "enable", "explain_sharing", "match_trend", "split", "stream", "views_of"]
+_MODULES = {
+    "match_trend": "dataframe_api",
+    "split": "stream_views",
+    "stream": "stream_views",
+    "views_of": "stream_views",
+}
 __version__ = "0.1.0"
 
 if sys.platform == "win32":
@@ -33,4 +40,4 @@ if find_spec("sparkext.planner") is None or find_spec("sparkext.udfs") is None:
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'sparkext' has no attribute '{name}'")
-    return getattr(import_module("sparkext.dataframe_api" if name == "match_trend" else "sparkext.session"), name)
+    return getattr(import_module(f"sparkext.{_MODULES.get(name, 'session')}"), name)

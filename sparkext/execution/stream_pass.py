@@ -1,4 +1,4 @@
-"""A query over a stream, as a streaming data frame of results.
+"""Queries over a stream, as a streaming data frame of the results of all of them.
 
 ``source → key columns, time, class bits, attributes → events packed by bucket of keys → a bucket's state, which keeps
 the events that rows to come may be about → rows of the windows, or of the events, that the watermark has passed``
@@ -21,6 +21,7 @@ from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import columns_of
 from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
+from sparkext.planner.patterns.query import Query, Window
 from sparkext.udfs.streams.bucket import StreamPlan
 from sparkext.udfs.streams.combined_rows import combined_rows
 from sparkext.udfs.streams.packs import PACKED, packed
@@ -38,25 +39,27 @@ _BUCKET = "bucket"
 _HASH = "hash"
 
 
-def stream_results(source: AnalysedFrame, query: BoundQuery, plan: KernelPlan, buckets: int) -> AnalysedFrame:
-    """Results of a query over a stream, with the columns of `sparkext.execution.source_pass.run_pool`.
+def stream_results(
+    source: AnalysedFrame, queries: Sequence[BoundQuery], plan: KernelPlan, buckets: int
+) -> AnalysedFrame:
+    """Results of queries over a stream, with the columns of `sparkext.execution.source_pass.run_pool`.
 
     Args:
-        source: The stream, with a watermark on the event time of the query.
-        query: The query.
+        source: The stream, with a watermark on the event time of the queries.
+        queries: The queries, which one operator computes.
         plan: What the kernel computes.
         buckets: Among how many buckets keys are divided.
     """
-    texts = sql_texts([query])
-    layout = Layout(len(query.groups), len(query.partitions))
-    events, compact = compact_events(source, [query], texts, plan)
+    first = queries[0]
+    layout = Layout(len(first.groups), len(first.partitions))
+    events, compact = compact_events(source, queries, sql_texts(queries), plan)
     keys = compact.keys
     schema = result_schema(events, layout, plan)
     hashed = columns_of(events, [f"{_hash(keys)} AS {_HASH}", "*"])
     divided = columns_of(hashed, [f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*"])
     number = next(_numbers)
     packs = map_in_arrow(divided, packed(buckets, _first_task(number)), PACKED)
-    of = StreamPlan(plan, layout, buckets, _meaning(query, plan))
+    of = StreamPlan(plan, layout, buckets, _meaning(queries, plan))
     for window in () if of.is_by_event else of.windows:
         say_recomputed(window)
     processor = TrendProcessor(of)
@@ -117,26 +120,34 @@ def _first_task(number: int) -> Callable[[], bool]:
     return is_first
 
 
-def _meaning(query: BoundQuery, plan: KernelPlan) -> dict[str, str]:
-    """What is computed, by the names that people have for it: state of another query is of no use."""
-    planned = query.query
-    keys = [f"{key.canonical} {key.type.simpleString()}" for key in query.sorted_groups]
-    others = [f"{key.canonical} {key.type.simpleString()}" for key in query.sorted_partitions]
-    order = [f"{query.time_canonical} {query.time_type.simpleString()}", *(text for text, _ in query.further_order)]
-    span = "" if planned.span is None else f" SPAN {planned.span} µs"
-    window = planned.window
-    wait = "" if planned.wait is None else f" FOR {planned.wait} µs"
+def _meaning(queries: Sequence[BoundQuery], plan: KernelPlan) -> dict[str, str]:
+    """What is computed, by the names that people have for it: state of other queries is of no use."""
+    first = queries[0]
+    keys = [f"{key.canonical} {key.type.simpleString()}" for key in first.sorted_groups]
+    others = [f"{key.canonical} {key.type.simpleString()}" for key in first.sorted_partitions]
+    order = [f"{first.time_canonical} {first.time_type.simpleString()}", *(text for text, _ in first.further_order)]
+    steps = {f"{name}: {step.text}": None for query in queries for name, step in query.query.steps}
     shown = () if plan.completions is None else plan.completions.shown
     return {
-        "PATTERN": planned.selection.of(str(planned.pattern)) + wait + span,
-        "WITHIN": "none" if window is None else f"{window.within} µs, SLIDE {window.slide} µs",
+        "PATTERN": "; ".join(_pattern(query.query) for query in queries),
+        "WITHIN": "; ".join(_within(query.query.window) for query in queries),
         "the keys": ", ".join([*keys, "and below them", *others] if others else keys) or "none",
         "ORDER BY": ", ".join(order),
         "the classes of events": ", ".join(map(str, plan.classes)),
-        "the conditions": ", ".join(f"{name}: {step.text}" for name, step in planned.steps) or "none",
+        "the conditions": ", ".join(steps) or "none",
         "the attributes": ", ".join(
             f"{one.attribute.text} {one.attribute.type} {one.encoding.value}" for one in plan.columns
         )
         or "none",
         "what is shown": ", ".join(f"{attribute.text} {attribute.type}" for attribute, _ in shown) or "nothing",
     }
+
+
+def _pattern(query: Query) -> str:
+    span = "" if query.span is None else f" SPAN {query.span} µs"
+    wait = "" if query.wait is None else f" FOR {query.wait} µs"
+    return query.selection.of(str(query.pattern)) + wait + span
+
+
+def _within(window: Window | None) -> str:
+    return "none" if window is None else f"{window.within} µs, SLIDE {window.slide} µs"

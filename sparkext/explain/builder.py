@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sparkext.binding.bound_query import BoundQuery
@@ -26,6 +26,7 @@ from sparkext.explain.report import (
     Query,
     Report,
     Statistic,
+    Stream,
     TemplateState,
     Transition,
     names_by_number,
@@ -102,7 +103,8 @@ def _pool(
         served = [query for query in wanted if query.run is run]
         indexes = {run.index_of(query.bound) for query in served}
         shown = tuple(index for index in range(len(run.queries)) if not is_part or index in indexes)
-        plan = _PlanBuilder(run, tuple(map(tuple, names)), shown).plan(compares)
+        apart = {run.index_of(query.bound): query.apart for query in served if query.apart is not None}
+        plan = _PlanBuilder(run, tuple(map(tuple, names)), shown, apart).plan(compares)
         called = name if len(runs) == 1 else f"{name}, pass {number}"
         passes.append(_pass(called, wanted, [_query(query, computed) for query in served], plan, run, computed))
     listed = tuple(_query(query, computed) for query in wanted)
@@ -133,10 +135,18 @@ def _pass(
         order_by=first.time_canonical,
         state=state,
         kept=run is not None and run.persisted,
+        stream=_stream(pool[0], run),
         queries=tuple(queries),
         names=names_by_number(queries, () if plan is None else plan.partners),
         plan=plan,
     )
+
+
+def _stream(query: TrendQuery, run: Run | None) -> Stream | None:
+    """How a run reads a stream; None where its source is none."""
+    if not query.pool.source.is_stream:
+        return None
+    return Stream.EXPECTED if run is None or run.again is None else Stream.READ
 
 
 def _is_named(query: TrendQuery, name: str) -> bool:
@@ -210,11 +220,13 @@ class _PlanBuilder:
         run: That is planned so.
         names: Per query of the run, what it is registered as; several when it is registered more than once.
         shown: Queries of the run, by number, that are to be shown.
+        apart: Why some of these, by number, have an operator of their own beside others of a UNION ALL over a stream.
     """
 
     run: Run
     names: tuple[tuple[str, ...], ...]
     shown: tuple[int, ...]
+    apart: Mapping[int | None, str] = field(default_factory=dict)
 
     def plan(self, compares: bool) -> Plan:
         """The report of it; ``compares``: with those of other optimizers."""
@@ -282,9 +294,13 @@ class _PlanBuilder:
             ),
             None,
         )
-        notes = tuple(traps(self.run.template, query, bound))
+        notes = (*traps(self.run.template, query, bound), *self._apart(query))
         left = None if apart is None else self._left_alone(apart)
         return Member(query + 1, self.names[query], _clause(bound), notes, left)
+
+    def _apart(self, query: int) -> Iterator[str]:
+        if query in self.apart:
+            yield f"not in one operator with others of the UNION ALL: {self.apart[query]}"
 
     def _left_alone(self, apart: NotPlanned) -> LeftAlone:
         return LeftAlone(apart.query + 1, self.names[apart.query], apart.reason.name, apart.reason.value)

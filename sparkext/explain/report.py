@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from sparkext.planner.amounts import amount, cost, part
@@ -399,6 +400,13 @@ class Plan:
         return [number for number in numbers if number in members]
 
 
+class Stream(Enum):
+    """What computes the queries of a pass over a stream."""
+
+    READ = "one operator, with one state"
+    EXPECTED = "one operator for a UNION ALL of them, one for each where they are read apart"
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
     """A pass over the source of a pool.
@@ -414,6 +422,7 @@ class Pass:
         queries: That are shown.
         names: Of all queries by number, also of others that they share with.
         plan: None when no query could be planned.
+        stream: What computes them, where the source is a stream.
     """
 
     name: str
@@ -426,6 +435,7 @@ class Pass:
     queries: tuple[Query, ...]
     names: Mapping[int, str]
     plan: Plan | None
+    stream: Stream | None = None
 
     @property
     def planned(self) -> int:

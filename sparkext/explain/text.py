@@ -46,9 +46,10 @@ def _pool(pool: Pool) -> Iterator[str]:
 
 
 def _head(source_pass: Pass, number: int) -> str:
-    return (
-        f"  Pass {number} ({source_pass.state}, {'results are kept' if source_pass.kept else 'results are not kept'})"
-    )
+    if source_pass.stream is not None:
+        return f"  Pass {number} over a stream ({source_pass.stream.value})"
+    kept = "results are kept" if source_pass.kept else "results are not kept"
+    return f"  Pass {number} ({source_pass.state}, {kept})"
 
 
 def _plan(plan: Plan) -> Iterator[str]:

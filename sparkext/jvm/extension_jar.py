@@ -8,7 +8,7 @@ from typing import Any
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.connect_server import open_sessions
+from sparkext.jvm.connect_service import open_sessions
 from sparkext.jvm.gateway import java_class, java_gateway
 from sparkext.jvm.sessions import MakeParser, ParserInterface, let_java_call
 

@@ -42,8 +42,12 @@ def columns_of(frame: DataFrame, texts: Iterable[str]) -> AnalysedFrame:
 
 def own_column(text: str) -> Column:
     """As ``functions.expr(text)``, parsed as texts of sparkext's are, and not as the session has it."""
-    parsed = _parser().parseExpression(text)
-    return ClassicColumn(java_method("org.apache.spark.sql.classic.ExpressionUtils", "column")(parsed))
+    return ClassicColumn(java_method("org.apache.spark.sql.classic.ExpressionUtils", "column")(expression(text)))
+
+
+def expression(text: str) -> Any:
+    """The expression that a text of sparkext's is to Spark's own parser, which nothing has analysed."""
+    return _parser().parseExpression(text)
 
 
 def projection(plan: Plan, texts: Iterable[str]) -> Plan:

@@ -7,6 +7,7 @@ look something up wait, and whoever is called may wait for nobody who has to loo
 
 from __future__ import annotations
 
+import base64
 import re
 import secrets
 from collections.abc import Callable, Iterator
@@ -19,6 +20,9 @@ from sparkext.jvm.gateway import java_class, scala_object
 from sparkext.jvm.versions import builtin_function, has_qualified_functions
 
 FUNCTION = "sparkext_trend"
+
+_VIEW = "view "
+"""Before the text of a view, in base 64."""
 
 _CALL = re.compile(rf"\b{FUNCTION}\((\d+)\)")
 _TYPED = re.compile(rf"`?\b{FUNCTION}\b`?(?:\s|/\*.*?\*/|--[^\n]*\n)*\(", re.IGNORECASE | re.DOTALL)
@@ -76,34 +80,43 @@ def in_place_of(written: str, number: int) -> str:
     return "\n".join(text.ljust(len(line)) for text, line in zip(laid, lines, strict=True))
 
 
-def register_function(spark: SparkSession, rows: Callable[[int | None], Any]) -> None:
+def call_for_view(text: str) -> str:
+    """A query for the rows of a view, of which the text is then analysed at our request."""
+    return f"SELECT * FROM {FUNCTION}('{_VIEW}{base64.b64encode(text.encode()).decode()}')"
+
+
+def register_function(spark: SparkSession, rows: Callable[[int | None], Any], view_rows: Callable[[str], Any]) -> None:
     """Let a session have the table function, as one of Spark's own: permanent views may call no other that it has.
 
     Args:
         spark: The session.
         rows: Gives the analysed plan for the number of a clause, and refuses None; what it raises reaches the user.
+        view_rows: Gives the analysed plan for the text of a view, as a part of the analysis that calls for it.
     """
     info = java_class("org.apache.spark.sql.catalyst.expressions.ExpressionInfo")("sparkext", FUNCTION)
     # A Java function may throw any exception; what Scala's declares leaves a proxy wrapped in another.
     of_python = scala_object("org.apache.spark.api.java.JavaPairRDD").toScalaFunction
     name = builtin_function(spark, FUNCTION)
     registry = spark._jsparkSession.sessionState().tableFunctionRegistry()
-    registry.registerFunction(name, info, of_python(_Rows(rows)))
+    registry.registerFunction(name, info, of_python(_Rows(rows, view_rows)))
     if not has_qualified_functions(spark):
         every_session = java_class("org.apache.spark.sql.catalyst.analysis.TableFunctionRegistry").builtin()
         if not every_session.functionExists(name):
-            every_session.registerFunction(name, info, of_python(_Rows(lambda _: rows(None))))
+            every_session.registerFunction(name, info, of_python(_Rows(lambda _: rows(None), lambda _: rows(None))))
 
 
 class _Rows:
     """What the analyzer calls with the arguments of the function."""
 
-    def __init__(self, rows: Callable[[int | None], Any]) -> None:
+    def __init__(self, rows: Callable[[int | None], Any], view_rows: Callable[[str], Any]) -> None:
         self._rows = rows
+        self._view_rows = view_rows
 
     def call(self, arguments: Any) -> Any:
-        """The plan for the one argument: the number of a clause, or what `call_for` has given it."""
+        """The plan for the one argument: the number of a clause, or what `call_for` or `call_for_view` has given it."""
         argument = str(arguments.mkString(","))
+        if argument.startswith(_VIEW):
+            return self._view_rows(base64.b64decode(argument.removeprefix(_VIEW)).decode())
         if argument in _plans:
             return _plans[argument]
         return self._rows(int(argument) if argument.isdecimal() and argument.isascii() else None)

@@ -85,7 +85,12 @@ def frame_of_view(spark: SparkSession, text: str) -> AnalysedFrame:
 
 def frame_in_analysis(spark: SparkSession, plan: Plan) -> AnalysedFrame:
     """The rows of a plan, analysed as a part of the statement or view that Spark's analyzer is at."""
+    return frame_of_plan(spark, analysed_within(spark, plan))
+
+
+def analysed_within(spark: SparkSession, plan: Plan) -> Plan:
+    """A plan, analysed as a part of the statement or view that Spark's analyzer is at."""
     analyzer = spark._jsparkSession.sessionState().analyzer()
     plan = getattr(analyzer, _IN_THIS_CONTEXT)(plan)
     analyzer.checkAnalysis(plan)
-    return frame_of_plan(spark, plan)
+    return plan

@@ -117,7 +117,8 @@ def rewrite_statement(workload: Workload, given: Edits, context: Any = None) -> 
             tokens = _tokens(workload, filled.result())
             spans = find_clauses(tokens)
         if asked is not None:
-            return _answer(workload, asked, _written(workload, filled, tokens, spans)[1])
+            explained = sql[slice(*asked.explained_at)] if asked.explained_at is not None else ""
+            return _answer(workload, asked, _written(workload, filled, tokens, spans)[1], explained)
         views = [created_view(tokens, span.start, workload.is_temporary) for span in spans]
         text, written = _written(workload, filled, tokens, spans, views)
         workload.remember(written, is_script(tokens))
@@ -241,11 +242,13 @@ def _source_query(edits: Edits, span: ClauseSpan, source_at: tuple[int, int]) ->
     return query
 
 
-def _answer(workload: Workload, asked: ParsedCommand, written: Sequence[ParsedClause] = ()) -> Answer:
+def _answer(
+    workload: Workload, asked: ParsedCommand, written: Sequence[ParsedClause] = (), explained: str = ""
+) -> Answer:
     match asked.command:
         case Command.EXPLAIN_SHARING:
             try:
-                sharing = report(_explained(workload, asked, written), asked.only, asked.compares)
+                sharing = report(_explained(workload, asked, written, explained), asked.only, asked.compares)
             except PlanningError as error:
                 if error.condition == "TREND_UNKNOWN_QUERY":
                     error.start, error.end = asked.only_at
@@ -260,10 +263,17 @@ def _answer(workload: Workload, asked: ParsedCommand, written: Sequence[ParsedCl
             return Answer(("result",), (("The results of all trend queries have been dropped.",),))
 
 
-def _explained(workload: Workload, asked: ParsedCommand, written: Sequence[ParsedClause]) -> list[TrendQuery]:
-    """All queries of views, or those that the clauses of a statement would be pooled with, and these."""
+def _explained(
+    workload: Workload, asked: ParsedCommand, written: Sequence[ParsedClause], explained: str
+) -> list[TrendQuery]:
+    """All queries of views, or those that the clauses of a statement would be pooled with, and these.
+
+    Of a UNION ALL of views over streams, it is the queries that it has.
+    """
     if asked.explained_at is None:
         return workload.explained(samples=asked.compares)
+    if not written and (numbers := workload.united(explained)):
+        return [query for query in workload.explained(samples=asked.compares) if query.written.number in numbers]
     if not written:
         problem = "the statement after EXPLAIN SHARING has no MATCH_TREND"
         raise PlanningError("TREND_COMMAND_SYNTAX", *asked.explained_at, problem=problem)

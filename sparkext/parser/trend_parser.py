@@ -21,7 +21,7 @@ from sparkext.jvm.permanent_views import view_being_parsed, with_view_text
 from sparkext.jvm.sessions import ParserInterface
 from sparkext.jvm.spark_errors import is_on_its_way, own_error, spark_error, statement_error
 from sparkext.jvm.statement_analyzer import StatementAnalyzer
-from sparkext.jvm.table_function import calls_in, find_typed, has_only_a_call, register_function
+from sparkext.jvm.table_function import call_for_view, calls_in, find_typed, has_only_a_call, register_function
 from sparkext.jvm.temp_views import views_may_be_renamed
 from sparkext.jvm.variable_substitution import with_values
 from sparkext.parser.near_misses import near_miss
@@ -108,10 +108,13 @@ class TrendParser(ParserInterface):
             raise statement_error(error, filled, text) from None
         if rewritten.replaced is not None:
             plan = with_view_text(plan, rewritten.text_to_be_stored)
-        if self._workload is None or has_only_a_call(text) or not self._workload.reads_trends(text):
+        if self._workload is None or has_only_a_call(text):
+            return plan
+        if not (self._workload.reads_trends(text) or self._workload.may_unite_streams(text)):
             return plan
         try:
-            return self._analyzer.analysed(plan)
+            analysed = self._analyzer.analysed(plan)
+            return analysed if analysed is plan else self._workload.pooled(analysed)
         except ParseException:
             raise  # of a clause or view, which says where
         except CapturedException as error:
@@ -139,6 +142,8 @@ class TrendParser(ParserInterface):
                 sql = rewrite_view(self.workload, view_being_parsed(), text)
             elif numbers := calls_in(sql):
                 self.workload.dropped(numbers)
+            if self._workload is not None and self.is_on and self._workload.may_unite_streams(sql):
+                sql = call_for_view(sql)
             return self._delegate.parseQuery(sql)
 
     def _may_concern_us(self, sql: str) -> bool:
@@ -162,6 +167,11 @@ class TrendParser(ParserInterface):
                     return self.workload.rows(number)
             except JavaError as error:
                 return failing_plan(self.workload.spark, error)
+
+    def view_rows(self, text: str) -> Any:
+        """What Spark's analyzer gets for the text of a view that has a UNION ALL."""
+        with self._entered(""):
+            return self.workload.pooled_view(self._delegate.parseQuery(text))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if not name.startswith("parse"):
@@ -197,7 +207,7 @@ class TrendParser(ParserInterface):
         with self._made:
             if self._workload is None:
                 spark = SparkSession(self._context, self._session)
-                register_function(spark, self.rows)
+                register_function(spark, self.rows, self.view_rows)
                 self._workload = Workload(spark, lambda run: plan_text(report_of_run(run)))
             return self._workload
 

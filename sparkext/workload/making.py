@@ -81,7 +81,7 @@ def make(source: PoolSource, planned: Planned, keep: bool, moved: Migration | No
     counted, again = counters(source, planned), None
     if source.is_stream:
         say_compiling(spark, kernel_plan)
-        again = partial(stream_results, source.frame, queries[0], kernel_plan, planned.settings.buckets)
+        again = partial(stream_results, source.frame, queries, kernel_plan, planned.settings.buckets)
         results = again()
     else:
         results = _results(source, planned, counted, name)

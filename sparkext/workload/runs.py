@@ -30,6 +30,10 @@ MOST_CONDITIONS = 400
 """Distinct conditions that one pass evaluates: with more of them Spark takes ever longer for each, and much memory."""
 
 
+WHY_NOT_ONE = f"it asks for completions, or all together have more than {MOST_CONDITIONS} conditions"
+"""Why queries of a pool over a stream have operators of their own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Demand:
     """What a run is to compute.
@@ -39,6 +43,7 @@ class Demand:
         live: All queries of the pool that something may still ask for, with that one.
         confs: Of the session.
         anew: Queries that one run is to compute with it, whatever has been computed.
+        in_one: Queries over a stream, that one among them, which one operator is to compute.
         name: What people who look at the Spark UI may call a run that is made for it.
     """
 
@@ -46,6 +51,7 @@ class Demand:
     live: Sequence[BoundQuery]
     confs: Confs
     anew: Sequence[BoundQuery] = ()
+    in_one: Sequence[BoundQuery] = ()
     name: Callable[[], str] = lambda: f"{job_names.OURS}pool"
 
 
@@ -69,7 +75,7 @@ class Runs:
 
     A query is computed by the first run that holds it. Queries that no computed run holds are
     planned together, so that however views are created and read, each pass over the source serves
-    all queries that are known when it starts.
+    all queries that are known when it starts. Over a stream, those are that a statement reads as one.
 
     Attributes:
         planning: Held while a run is sought or made, by one thread at a time.
@@ -126,7 +132,8 @@ class Runs:
         """The run that computes a query: one that has been computed, or is yet to be, or a new one.
 
         A new run is for the query and all others that no computed run holds; it replaces runs not computed yet. Where
-        no rows are kept, each query has a run of its own, and the run that it had is replaced.
+        no rows are kept, each query, or queries that are read as one, has a run of its own, and the run that it had is
+        replaced.
 
         Raises:
             PlanningError: A setting has an unknown value, or the queries cannot be planned.
@@ -151,7 +158,7 @@ class Runs:
         live = [candidate for candidate in demand.live if not candidate.meaning.is_of_now]
         computed = [run for run in self._current() if run.is_computed()] if may_keep else []
         if not may_keep or len(live) < 2:
-            return _Choice(computed, [query], keep=False)
+            return _Choice(computed, [*demand.in_one] or [query], keep=False)
         part = self._parts.get(query.computation, 0)
         anew = {candidate.computation for candidate in demand.anew}
         missing = [
@@ -178,10 +185,10 @@ class Runs:
 
     def _make(self, demand: Demand, choice: _Choice) -> Run:
         """A new run."""
-        name, query = demand.name(), demand.query
+        name = demand.name()
         stay = choice.computed
         if not choice.keep:
-            others = (run for run in self._current() if not run.persisted and run.index_of(query) is None)
+            others = (run for run in self._current() if not run.persisted and not _is_of(run, choice.missing))
             stay = [*stay, *others]
         moved, replaced = None, [run for run in self._runs if run not in stay]
         for run in replaced:
@@ -193,7 +200,8 @@ class Runs:
                 made = making.make(self._source, planned, choice.keep, moved, name)
                 break
             except CapturedException as error:
-                if isinstance(error, AnalysisException) or not self._divide(choice.missing, name, [str(error)]):
+                is_divided = not self._source.is_stream and self._divide(choice.missing, name, [str(error)])
+                if isinstance(error, AnalysisException) or not is_divided:
                     raise
                 moved, choice = None, self._choice(demand)
         if len(demand.live) > 1:
@@ -209,12 +217,7 @@ class Runs:
     def _is_for(self, run: Run, choice: _Choice, wanted: PlanSettings) -> bool:
         """Whether a run is of the queries that are missing, no more and no less, of the source as it is, planned so."""
         queries = choice.missing
-        return (
-            run.version == self._source.version
-            and run.settings == wanted
-            and len(run.planned.indexes) == len({query.computation for query in queries})
-            and all(run.index_of(query) is not None for query in queries)
-        )
+        return run.version == self._source.version and run.settings == wanted and _is_of(run, queries)
 
     def _migration(self, run: Run) -> Migration | None:
         """The change of plan that pays, now that the events of a run have been counted; None to leave it."""
@@ -341,6 +344,21 @@ def by_pass(queries: Iterable[BoundQuery]) -> list[list[BoundQuery]]:
 def _holding(runs: Iterable[Run], *queries: BoundQuery) -> Run | None:
     """The first run that all of the queries are in."""
     return next((run for run in runs if all(run.index_of(query) is not None for query in queries)), None)
+
+
+def may_be_one(queries: Sequence[BoundQuery]) -> bool:
+    """Whether one operator can compute queries of a pool over a stream; if not, it is for `WHY_NOT_ONE`."""
+    first = queries[0]
+    if any(query.query.completion is not None for query in queries):
+        return all(query.computation == first.computation for query in queries)
+    is_one_pass = all(_go_together(query, first) for query in queries)
+    return is_one_pass and len(_few_conditions(queries, first)) == len(queries)
+
+
+def _is_of(run: Run, queries: Sequence[BoundQuery]) -> bool:
+    """Whether a run is of some queries, no more and no less."""
+    is_as_many = len(run.planned.indexes) == len({query.computation for query in queries})
+    return is_as_many and _holding([run], *queries) is run
 
 
 def _go_together(left: BoundQuery, right: BoundQuery) -> bool:

@@ -37,13 +37,18 @@ from sparkext.workload.registry import Registry
 from sparkext.workload.run import Run
 from sparkext.workload.runs import Demand
 from sparkext.workload.statements import Statement
+from sparkext.workload.stream_unions import StreamUnions
 from sparkext.workload.trend_query import Served, TrendQuery, by_pool
 
 log = logging.getLogger(__name__)
 
 
 class Serving:
-    """Serves the queries of a session. Several threads may ask."""
+    """Serves the queries of a session. Several threads may ask.
+
+    Attributes:
+        unions: UNION ALLs over streams, whose branches one operator may serve.
+    """
 
     def __init__(self, spark: SparkSession, registry: Registry, pools: Pools, collector: Collector) -> None:
         """Of a session.
@@ -60,6 +65,7 @@ class Serving:
         self._collector = collector
         self._kept_plans = KeptPlans(spark, NODE, job_names.OURS)
         self._lent = _Lent()
+        self.unions = StreamUnions(pools)
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: jobs are called after no run any more."""
@@ -88,7 +94,8 @@ class Serving:
             run.lend_name(self._lent.description)
         if settings.choice(relations.confs, settings.DEBUG) == "true" and not rows.is_stream:
             self._check(query, run)
-        return rows.analysed_plan if query.use.view is None else without_views(rows.analysed_plan)
+        plan = rows.analysed_plan if query.use.view is None else without_views(rows.analysed_plan)
+        return plan if run.again is None else self.unions.stand_in(plan, query, served.bound)
 
     # Following the source.
 
@@ -211,7 +218,8 @@ class Serving:
                 live.append(bound)
             left = {query, *also}
             again = [bound if other is query else other.bound for other in anew if other in left]
-            run = pool.runs.serving_run(Demand(bound, live, relations.confs, again, lambda: self._name_of(pool, also)))
+            demand = Demand(bound, live, relations.confs, again, name=lambda: self._name_of(pool, also))
+            run = pool.runs.serving_run(demand)
         self._pools.add(pool)  # forgotten meanwhile, with the last view: its run is yet to be released
         return run
 

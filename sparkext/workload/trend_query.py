@@ -72,6 +72,8 @@ class TrendQuery:
         shown: A run and the state of the session, and the rows that are selected from its results.
         on_driver: Whether these rows are on the driver.
         checked: The run whose results have been found to be right, in debug mode.
+        stand_in: Number by which a statement over a stream is seen to read it, and as what it was bound then.
+        apart: Why an operator of its own computes it, where a UNION ALL over a stream has it beside others.
     """
 
     written: ParsedClause
@@ -82,6 +84,8 @@ class TrendQuery:
     shown: tuple[tuple[Run, SessionState], AnalysedFrame] | None = None
     on_driver: bool = False
     checked: Run | None = None
+    stand_in: tuple[int, BoundQuery] | None = None
+    apart: str | None = None
 
     @property
     def use(self) -> ClauseUse:

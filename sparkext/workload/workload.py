@@ -19,11 +19,13 @@ from sparkext.binding.relation import reads_view
 from sparkext.execution.query_results import output_columns
 from sparkext.execution.stream_pass import with_event_time
 from sparkext.jvm.analysis_context import has_double_quoted_names, session_confs
+from sparkext.jvm.frames import frame_of_statement
 from sparkext.jvm.permanent_views import is_temporary, rows_to_be_stored, text_in_catalog
 from sparkext.jvm.plans import Plan
 from sparkext.jvm.sessions import session_id
 from sparkext.jvm.table_function import calls_in
-from sparkext.jvm.temp_views import drop_view, trend_views
+from sparkext.jvm.temp_views import analysed_within, drop_view, trend_views
+from sparkext.jvm.unions import has_streamed_union
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.view_text import as_written
 from sparkext.workload.analyses import AnalysedRelations, Analyses
@@ -171,6 +173,47 @@ class Workload:
             if is_nested:
                 raise PlanningError("TREND_RECURSIVE_VIEW", 0, 0, view=written.name)
             return self._rows(number, statement)
+
+    def may_unite_streams(self, text: str) -> bool:
+        """Whether a statement or view may have a UNION ALL of views over a stream, as far as its text tells."""
+        if "union" not in text.lower():
+            return False
+        return any(query.bound.source.is_stream for query in self._registry.views().values())
+
+    def pooled(self, plan: Plan) -> Plan:
+        """A statement, as Spark has analysed it, with one operator for its UNION ALLs of clauses over a stream.
+
+        Raises:
+            PlanningError: The queries of such a union cannot be planned together.
+        """
+        if not has_streamed_union(plan):
+            return plan
+        with self._analyses.relations(in_analysis=False) as relations:
+            return self._serving.unions.pooled(relations, plan)
+
+    def united(self, text: str) -> set[int]:
+        """Numbers of the clauses that a statement reads by UNION ALLs over streams, which are planned as it does.
+
+        Raises:
+            PlanningError: As for `pooled`.
+        """
+        if not self.may_unite_streams(text):
+            return set()
+        plan = frame_of_statement(self.spark, text).analysed_plan
+        self.pooled(plan)
+        return {query.written.number for query in self._serving.unions.queries_in(plan)}
+
+    def pooled_view(self, parsed: Plan) -> Plan:
+        """The rows of a view that Spark's analyzer is at, likewise, unless it is created or dropped.
+
+        Raises:
+            PlanningError: As for `pooled`.
+        """
+        plan = analysed_within(self.spark, parsed)
+        if not has_streamed_union(plan):
+            return plan
+        with self._analyses.relations() as relations:
+            return plan if relations.is_by_itself else self._serving.unions.pooled(relations, plan)
 
     def _home_of(self, number: int) -> Workload:
         """The workload of another session that has the clause of a view which this session sees, too.

@@ -120,6 +120,10 @@ class Stub:
             for item in clause.measures:
                 aggregate_calls(use.sql, item.expression, names)
 
+    def united(self, _: str) -> set[int]:
+        """There are no streams."""
+        return set()
+
     def queries(self) -> list[Any]:
         """No views are made."""
         return []

@@ -1,0 +1,259 @@
+"""UNION ALL over stand-ins of clauses: its branches, and the one relation that they become.
+
+Where the branches are projections and filters of rows that one relation has, all of these are expressions over a row of
+it. So the relation is read once, and each of its rows becomes the rows of the branches that take it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sparkext.jvm.frames import expression
+from sparkext.jvm.gateway import items, java_class, option, scala_object, scala_seq
+from sparkext.jvm.plans import Plan, contains, kind_of
+
+_TAG = "sparkext.stand_in"
+_THERE = "there"
+
+_ONLY_NAMES = ("SubqueryAlias", "View")
+"""Nodes that change no rows."""
+
+_NOT_OF_ONE_ROW = {
+    "PYTHON_UDF": "calls a function in Python",
+    "PLAN_EXPRESSION": "has a subquery",
+}
+"""Patterns of expressions that are more than a value of a row, and what they do."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Branch:
+    """A branch of a UNION ALL.
+
+    Attributes:
+        plan: Its rows, with the columns of the union.
+        stand_in: Number of the plan, given by `marked`, that it is projections and filters of; None if it is not.
+        problem: Why not, in words that go on after "it"; empty if it is.
+    """
+
+    plan: Plan
+    stand_in: int | None
+    problem: str = ""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it has a stand-in."""
+        return self.stand_in is not None
+
+
+def marked(plan: Plan, number: int) -> Plan:
+    """A plan that is found again by a number, wherever Spark's analyzer puts it."""
+    plan.setTagValue(java_class("org.apache.spark.sql.catalyst.trees.TreeNodeTag")(_TAG), number)
+    return plan
+
+
+def has_streamed_union(plan: Plan) -> bool:
+    """Whether an analysed plan has a UNION ALL of streams, or of what is joined with streams."""
+    return bool(plan.isStreaming()) and contains(plan, "UNION")
+
+
+def with_unions(plan: Plan, replace: Callable[[list[Branch]], list[Plan]]) -> Plan:
+    """A plan with other relations in place of branches of UNION ALLs of streams in it.
+
+    Args:
+        plan: Analysed by Spark.
+        replace: Gives what is to stand for the branches of a union, which may be these themselves.
+    """
+    return _with_unions(plan, replace, {})
+
+
+def _with_unions(plan: Plan, replace: Callable[[list[Branch]], list[Plan]], ctes: dict[int, Plan]) -> Plan:
+    """As `with_unions`, where there are common table expressions, by Spark's numbers."""
+    if not has_streamed_union(plan):
+        return plan
+    kind = kind_of(plan)
+    if kind == "WithCTE":
+        ctes = {**ctes, **{int(one.id()): one.child() for one in items(plan.cteDefs())}}
+    if kind != "Union":
+        before = items(plan.children())
+        after = [_with_unions(child, replace, ctes) for child in before]
+        if all(one is other for one, other in zip(before, after, strict=True)):
+            return plan
+        changed = plan.withNewChildren(scala_seq(after))
+        return _without_unread(changed) if kind == "WithCTE" else changed
+    parts = _branches(plan, ctes)
+    inner = [_changed(part, part.plan if part.is_read else _with_unions(part.plan, replace, ctes)) for part in parts]
+    plans = replace(inner)
+    if len(plans) == len(parts) and all(one is other for one, other in zip(parts, inner, strict=True)):
+        return plan
+    return plans[0] if len(plans) == 1 else plan.copy(scala_seq(plans), plan.byName(), plan.allowMissingCol())
+
+
+def _without_unread(plan: Plan) -> Plan:
+    """Common table expressions over a plan, without those that nothing reads any more, as Spark would run them."""
+    if contains(plan, "PLAN_EXPRESSION"):
+        return plan
+    defined = items(plan.cteDefs())
+    read = _read_in(plan.plan()).union(*(_read_in(one) for one in defined))
+    kept = [one for one in defined if int(one.id()) in read]
+    return plan.copy(plan.plan(), scala_seq(kept)) if kept else plan.plan()
+
+
+def _read_in(plan: Plan) -> set[int]:
+    """Spark's numbers of the common table expressions that a plan reads."""
+    if kind_of(plan) == "CTERelationRef":
+        return {int(plan.cteId())}
+    return set().union(*map(_read_in, items(plan.children())))
+
+
+def _changed(branch: Branch, plan: Plan) -> Branch:
+    return branch if plan is branch.plan else Branch(plan, None, branch.problem)
+
+
+def _branches(union: Plan, ctes: dict[int, Plan]) -> list[Branch]:
+    """The branches of a union, and of those that are its branches."""
+    return [part for child in items(union.children()) for part in _parts(child, [], ctes)]
+
+
+def _parts(plan: Plan, above: list[Plan], ctes: dict[int, Plan]) -> list[Branch]:
+    """A branch, which is more than one where it is a union itself.
+
+    Args:
+        plan: A node of it.
+        above: The nodes above that, from the top.
+        ctes: Common table expressions, by Spark's numbers.
+    """
+    number = _number(plan)
+    if number is not None:
+        return [Branch(_under(above, plan), number, _problem(above))]
+    kind = kind_of(plan)
+    if kind == "Union":
+        columns = items(plan.output())
+        return [
+            Branch(_under(above, _called(part.plan, columns)), part.stand_in, part.problem or _problem(above))
+            for part in _branches(plan, ctes)
+        ]
+    if kind == "CTERelationRef" and (defined := ctes.get(int(plan.cteId()))) is not None:
+        return _parts(_called(defined, items(plan.output())), above, ctes)
+    if kind in (*_ONLY_NAMES, "Project", "Filter"):
+        below = items(plan.children())[0]
+        return _parts(below, above if kind in _ONLY_NAMES else [*above, plan], ctes)
+    reads = "reads no clause" if not items(plan.children()) else f"does more with a clause than to select ({kind})"
+    return [Branch(_under(above, plan), None, reads)]
+
+
+def _number(plan: Plan) -> int | None:
+    found = plan.getTagValue(java_class("org.apache.spark.sql.catalyst.trees.TreeNodeTag")(_TAG))
+    return int(found.get()) if found.isDefined() else None
+
+
+def _problem(nodes: Sequence[Plan]) -> str:
+    """Why some projections and filters are not those of one row at a time; empty if they are."""
+    for node in nodes:
+        for one in items(node.expressions()):
+            if not one.deterministic():
+                return "gives other values each time"
+            for pattern, problem in _NOT_OF_ONE_ROW.items():
+                if contains(one, pattern):
+                    return problem
+    return ""
+
+
+def _under(above: Sequence[Plan], plan: Plan) -> Plan:
+    """A plan under other nodes, which are given from the top."""
+    for node in reversed(above):
+        plan = node.withNewChildren(scala_seq([plan]))
+    return plan
+
+
+def _called(plan: Plan, columns: Sequence[Any]) -> Plan:
+    """A plan of which Spark knows the columns as it knows ``columns``."""
+    return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(
+        scala_seq(map(_alias, items(plan.output()), columns)), plan
+    )
+
+
+def _alias(value: Any, column: Any) -> Any:
+    alias = java_class("org.apache.spark.sql.catalyst.expressions.Alias")
+    return alias(value, column.name(), column.exprId(), column.qualifier(), option(column.metadata()), scala_seq([]))
+
+
+def over(branch: Branch, rows: Plan) -> Plan:
+    """The plan of a branch with other rows in place of those of its stand-in.
+
+    Args:
+        branch: That has a stand-in.
+        rows: Of which Spark knows the columns by other numbers.
+    """
+    nodes, plan = [], branch.plan
+    while _number(plan) is None:
+        nodes.append(plan)
+        plan = items(plan.children())[0]
+    return _under(nodes, _called(rows, items(plan.output())))
+
+
+def in_one(first: Branch, base: Plan, branches: Sequence[Plan]) -> Plan | None:
+    """The rows of branches that are projections and filters of one relation, which is read once for all of them.
+
+    None where columns are structs of which fields are called otherwise in another branch.
+
+    Args:
+        first: The first of the branches, by the columns of which Spark is to know those of all.
+        base: The relation, a node of the plans of the branches.
+        branches: The branches.
+    """
+    kinds = [items(branch.output()) for branch in branches]
+    columns = [
+        column.withNullability(any(one[index].nullable() for one in kinds))
+        for index, column in enumerate(items(first.plan.output()))
+    ]
+    there = expression(f"true AS {_THERE}").toAttribute().withNullability(True)
+    array = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")(
+        scala_seq(_row(branch, base) for branch in branches)
+    )
+    if not array.checkInputDataTypes().isSuccess():
+        return None
+    every = scala_seq(range(base.output().size()))
+    inline = java_class("org.apache.spark.sql.catalyst.expressions.Inline")(array)
+    values = [column.newInstance().withNullability(True) for column in columns]  # of the row of a struct that is NULL
+    made = java_class("org.apache.spark.sql.catalyst.plans.logical.Generate")(
+        inline, every, False, option(None), scala_seq([there, *values]), base
+    )
+    taken = java_class("org.apache.spark.sql.catalyst.plans.logical.Filter")(there, made)
+    never_null = java_class("org.apache.spark.sql.catalyst.expressions.KnownNotNull")
+    shown = [
+        _alias(value if column.nullable() else never_null(value), column)
+        for value, column in zip(values, columns, strict=True)
+    ]
+    return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(scala_seq(shown), taken)
+
+
+def _row(plan: Plan, base: Plan) -> Any:
+    """What a branch makes of a row of ``base``, as an expression over it: a struct, NULL where it has no such row."""
+    nodes = []
+    columns, conditions = plan.output(), []
+    while not plan.fastEquals(base):
+        if kind_of(plan) not in _ONLY_NAMES:
+            nodes.append(plan)
+        plan = items(plan.children())[0]
+    collapse = scala_object("org.apache.spark.sql.catalyst.optimizer.CollapseProject")
+    known = collapse.getAliasMap(java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(scala_seq([]), base))
+    for node in reversed(nodes):
+        if kind_of(node) == "Filter":
+            conditions.append(collapse.replaceAlias(node.condition(), known))
+        else:
+            listed = [collapse.replaceAliasButKeepName(one, known) for one in items(node.projectList())]
+            known = collapse.getAliasMap(
+                java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(scala_seq(listed), base)
+            )
+    named = [expression(f"'{_THERE}'"), expression("true")]
+    for index, column in enumerate(items(columns)):
+        named += [expression(f"'{index}'"), collapse.replaceAlias(column, known)]
+    row = java_class("org.apache.spark.sql.catalyst.expressions.CreateNamedStruct")(scala_seq(named))
+    kind = row.dataType()
+    # What a filter leaves out is not evaluated further up, where it might fail.
+    for condition in reversed(conditions):
+        nothing = java_class("org.apache.spark.sql.catalyst.expressions.Literal")(None, kind)
+        row = java_class("org.apache.spark.sql.catalyst.expressions.If")(condition, row, nothing)
+    return row
