@@ -18,11 +18,11 @@ def events(spark: SparkSession) -> SparkSession:
 
 
 def part(spark: SparkSession, sql: str) -> FilteredRelation:
-    found = filtered(spark.sql(sql))
-    assert found is not None
-    assert found.whole.columns == spark.table("e").columns
-    assert values(found.whole.where(found.condition)) == values(spark.sql(sql))
-    return found
+    plan_text = filtered(spark.sql(sql))
+    assert plan_text is not None
+    assert plan_text.whole.columns == spark.table("e").columns
+    assert values(plan_text.whole.where(plan_text.condition)) == values(spark.sql(sql))
+    return plan_text
 
 
 def test_what_is_a_filter(events: SparkSession) -> None:
@@ -42,17 +42,17 @@ def test_columns_are_called_what_they_were(events: SparkSession) -> None:
     )
     source = "(SELECT * FROM d AS r WHERE r.t > 0)"
     assert part_columns(events, f"SELECT * FROM {source} AS s") == {"s"}
-    found = events.sql(trends("A B", "SUM(B.r.v) AS s", "DEFINE A AS r.v = 1", source=source))
-    assert values(found) == [("x", 2.0)]
+    frame = events.sql(trends("A B", "SUM(B.r.v) AS s", "DEFINE A AS r.v = 1", source=source))
+    assert values(frame) == [("x", 2.0)]
     with pytest.raises(Exception, match="FIELD_NOT_FOUND"):
         events.sql(trends("A B", more="DEFINE A AS r.t = 1", source=source))
 
 
 def part_columns(spark: SparkSession, sql: str) -> set[str]:
     """What the columns are qualified by."""
-    found = filtered(spark.sql(sql))
-    assert found is not None
-    columns = found.whole._jdf.queryExecution().analyzed().output()
+    plan_text = filtered(spark.sql(sql))
+    assert plan_text is not None
+    columns = plan_text.whole._jdf.queryExecution().analyzed().output()
     return {str(columns.apply(index).qualifier().mkString(".")) for index in range(columns.size())}
 
 
