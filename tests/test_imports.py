@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -279,6 +280,13 @@ def test_no_rings(package: str) -> None:
     ]
     rings = [[names[index] for index in ring] for ring in strong_components(range(len(names)), links) if len(ring) > 1]
     assert not rings
+
+
+def test_no_two_files_have_one_name() -> None:
+    """An editor that is asked for a file by its name finds the one that is meant."""
+    files = [path for folder in ("sparkext", "planner", "udfs") for path in (ROOT / folder).rglob("*.py")]
+    names = Counter(path.name for path in files if path.name != "__init__.py")
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 def test_strategies_are_named_in_few_places() -> None:
