@@ -45,9 +45,9 @@ def test_a_condition_holds_where_its_function_is_true(function: Table) -> None:
 
 
 @given(TABLES, TABLES)
-def test_both_and_either(one: Table, other: Table) -> None:
-    assert table(both(condition(one), condition(other))) == one & other
-    assert table(either(condition(one), condition(other))) == one | other
+def test_both_and_either(first: Table, second: Table) -> None:
+    assert table(both(condition(first), condition(second))) == first & second
+    assert table(either(condition(first), condition(second))) == first | second
 
 
 @given(TABLES, TABLES, TABLES)
@@ -72,7 +72,7 @@ def test_only_guards_that_matter_are_kept(function: Table) -> None:
 
 
 @given(TABLES, TABLES)
-def test_always_and_never(function: Table, other: Table) -> None:
+def test_always_and_never(function: Table, second: Table) -> None:
     canonical = condition(function)
     assert (
         both(canonical, ALWAYS)
@@ -83,8 +83,8 @@ def test_always_and_never(function: Table, other: Table) -> None:
     )
     assert both(canonical, NEVER) == both(NEVER, canonical) == NEVER
     assert either(canonical, ALWAYS) == either(ALWAYS, canonical) == ALWAYS
-    assert (condition(other) == ALWAYS) == (len(other) == len(WORLDS))
-    assert (condition(other) == NEVER) == (not other)
+    assert (condition(second) == ALWAYS) == (len(second) == len(WORLDS))
+    assert (condition(second) == NEVER) == (not second)
 
 
 def test_assignments_are_all_subsets() -> None:
