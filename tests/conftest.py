@@ -77,8 +77,8 @@ def spark_session() -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def settings(spark_session: SparkSession) -> tuple[str, dict[str, str]]:
     """All settings of the session as Spark writes them in one call, and those of the extension by name."""
-    known = {name: value for name, value in spark_session.conf.getAll.items() if name.startswith(_OURS)}
-    return _all_settings(spark_session), known
+    confs = {name: value for name, value in spark_session.conf.getAll.items() if name.startswith(_OURS)}
+    return _all_settings(spark_session), confs
 
 
 @pytest.fixture
@@ -88,12 +88,12 @@ def spark(spark_session: SparkSession, settings: tuple[str, dict[str, str]]) -> 
     for view in spark_session._jsparkSession.sessionState().catalog().getTempViewNames().mkString("\0").split("\0"):
         if view and not view.startswith("__"):
             spark_session.sql(f"DROP VIEW IF EXISTS {identifier(view)}")  # of which the session is told
-    text, known = settings
+    text, confs = settings
     if _all_settings(spark_session) != text:
         for name, value in spark_session.conf.getAll.items():
-            if name.startswith(_OURS) and known.get(name) != value:
+            if name.startswith(_OURS) and confs.get(name) != value:
                 spark_session.conf.unset(name)
-        for name, value in known.items():
+        for name, value in confs.items():
             spark_session.conf.set(name, value)
 
 
@@ -111,5 +111,5 @@ def plain(spark_session: SparkSession) -> SparkSession:
 
     context = spark_session.sparkContext
     assert context._jvm is not None
-    made = context._jvm.org.apache.spark.sql.classic.SparkSession(context._jsc.sc())
-    return SparkSession(context, made)
+    created = context._jvm.org.apache.spark.sql.classic.SparkSession(context._jsc.sc())
+    return SparkSession(context, created)

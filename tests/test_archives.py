@@ -83,11 +83,11 @@ def test_not_imported_without_its_folders(tmp_path: Path) -> None:
     (package / "__init__.py").write_text((ROOT / "sparkext" / "__init__.py").read_text())
     for name in ("planner", "udfs"):
         (package / name).write_text(f"../{name}")
-    found = said("import sparkext", tmp_path)
-    assert found.startswith(f"ImportError: {package}/planner and {package}/udfs are links of the repository")
-    assert "pip install --editable" in found
+    output = said("import sparkext", tmp_path)
+    assert output.startswith(f"ImportError: {package}/planner and {package}/udfs are links of the repository")
+    assert "pip install --editable" in output
 
 
 def test_not_on_windows() -> None:
-    found = said("import sys; sys.platform = 'win32'; import sparkext", ROOT)
-    assert found == "ImportError: sparkext runs on Linux and macOS, and on Windows inside of WSL."
+    output = said("import sys; sys.platform = 'win32'; import sparkext", ROOT)
+    assert output == "ImportError: sparkext runs on Linux and macOS, and on Windows inside of WSL."

@@ -55,11 +55,11 @@ def test_each_benchmark(spark: SparkSession, tmp_path: Path, name: str) -> None:
         assert row.base is None or row.base > 0
     assert all(aligned(table.cells()) for table in run.result.tables)
     write_documents(tmp_path / "bench.json", [run])
-    (known,) = read_documents(tmp_path / "bench.json")
-    assert json.dumps(known.document()) == json.dumps(run.document())
+    (document,) = read_documents(tmp_path / "bench.json")
+    assert json.dumps(document.document()) == json.dumps(run.document())
     page = tmp_path / "page.md"
     page.write_text(f"Before.\n<!-- figures: {name} -->\n<!-- end -->\nAfter.\n")
-    write_notes([known], page)
+    write_notes([document], page)
     text = page.read_text()
     assert all(row.what.replace("|", r"\|") in text for row in run.result.rows)
     assert (text.startswith("Before.\n"), text.endswith("After.\n")) == (True, True)
@@ -122,10 +122,10 @@ def test_results_that_differ() -> None:
 def test_plans_that_differ() -> None:
     """Plans of the same query agree, those of others do not."""
     stream = Stream(2_000, 20)
-    one, other = ([query("q", f"Request {middle} Delivery")] for middle in ("Travel+", "Pickup+"))
-    check_plans({"one": compiled(one), "again": compiled(one)}, stream)
+    travelling, picking_up = ([query("q", f"Request {middle} Delivery")] for middle in ("Travel+", "Pickup+"))
+    check_plans({"one": compiled(travelling), "again": compiled(travelling)}, stream)
     with pytest.raises(ResultsDifferError, match=r"^one and other have different results for query 0$"):
-        check_plans({"one": compiled(one), "other": compiled(other)}, stream)
+        check_plans({"one": compiled(travelling), "other": compiled(picking_up)}, stream)
 
 
 def test_all_shared() -> None:
@@ -195,5 +195,5 @@ def test_bursts_in_odd_keys() -> None:
 def test_a_run_takes_the_place_of_an_older_one() -> None:
     old = Recorded("b", "", "quick", 1.0, {}, Result([], "", ""))
     new = replace(old, seconds=2.0)
-    other = replace(old, name="a")
-    assert merged([old, replace(old, name="gone")], [new, other], ["a", "b"]) == [other, new]
+    renamed = replace(old, name="a")
+    assert merged([old, replace(old, name="gone")], [new, renamed], ["a", "b"]) == [renamed, new]

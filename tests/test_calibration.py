@@ -8,9 +8,9 @@ from tests.support.tiers import many_events
 
 @many_events
 def test_measured() -> None:
-    found = calibration.measure(events=4000)
+    constants = calibration.measure(events=4000)
     for name in ("update", "lane", "multiply", "tree", "scan"):  # the others may be lost in noise
-        assert getattr(found, name) > 0
+        assert getattr(constants, name) > 0
 
 
 def test_lanes_are_those_of_windows() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -185,9 +186,9 @@ def test_what_reads_text_knows_nothing_of_spark() -> None:
 
 def test_only_one_folder_touches_the_jvm() -> None:
     files = [path for folder in ("sparkext", "planner", "udfs") for path in (ROOT / folder).rglob("*.py")]
-    others = [path for path in files if ROOT / "sparkext" / "jvm" not in path.parents]
-    assert len(files) > len(others) > 0
-    for path in others:
+    outside = [path for path in files if ROOT / "sparkext" / "jvm" not in path.parents]
+    assert len(files) > len(outside) > 0
+    for path in outside:
         assert not any(is_within(name, ("py4j", "pyspark.java_gateway")) for name in imported(path)), path
         for node in ast.walk(ast.parse(path.read_text(), str(path))):
             if isinstance(node, ast.Attribute):
@@ -220,9 +221,9 @@ def test_what_is_private_of_numba_is_listed() -> None:
         for node in ast.walk(ast.parse(path.read_text(), str(path))):
             if isinstance(node, ast.ImportFrom) and re.match(r"numba($|\.)", node.module or ""):
                 for alias in node.names:
-                    found = f"{node.module}.{alias.name}"
-                    known = any(f"{m}.{name}".startswith(found) for m, names in PARTS.items() for name in names)
-                    assert known or found.startswith(PUBLIC_OF_NUMBA), f"{path} uses {found}"
+                    full_name = f"{node.module}.{alias.name}"
+                    is_listed = any(f"{m}.{name}".startswith(full_name) for m, names in PARTS.items() for name in names)
+                    assert is_listed or full_name.startswith(PUBLIC_OF_NUMBA), f"{path} uses {full_name}"
 
 
 def is_own(node: ast.expr) -> bool:
@@ -249,11 +250,11 @@ def test_floors(package: str, order: tuple[tuple[str, ...], ...]) -> None:
     for name in floor:
         path = ROOT / package / name
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]:
-            for other in imported(file):
-                if is_within(other, (f"sparkext.{package}",)):
-                    there = other.split(".")[2]
-                    is_below = floor[there] < floor[name] or floor[there] == floor[name] == 0
-                    assert there == name or is_below, f"{file.relative_to(ROOT)} imports {other}"
+            for module in imported(file):
+                if is_within(module, (f"sparkext.{package}",)):
+                    entry = module.split(".")[2]
+                    is_below = floor[entry] < floor[name] or floor[entry] == floor[name] == 0
+                    assert entry == name or is_below, f"{file.relative_to(ROOT)} imports {module}"
 
 
 def test_kernels_are_compiled_from_the_lowest_floors() -> None:
@@ -272,13 +273,20 @@ def test_no_rings(package: str) -> None:
     names = [f"sparkext.{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}" for path in paths]
     number = {name: index for index, name in enumerate(names)}
     links = [
-        (number[name], number[other])
+        (number[name], number[module])
         for name, path in zip(names, paths, strict=True)
-        for other in imported(path)
-        if other in number
+        for module in imported(path)
+        if module in number
     ]
     rings = [[names[index] for index in ring] for ring in strong_components(range(len(names)), links) if len(ring) > 1]
     assert not rings
+
+
+def test_no_two_files_have_one_name() -> None:
+    """An editor that is asked for a file by its name finds the one that is meant."""
+    files = [path for folder in ("sparkext", "planner", "udfs") for path in (ROOT / folder).rglob("*.py")]
+    names = Counter(path.name for path in files if path.name != "__init__.py")
+    assert [name for name, times in names.items() if times > 1] == []
 
 
 def test_strategies_are_named_in_few_places() -> None:

@@ -67,9 +67,9 @@ class Server:
     def run(self, program: str, token: str = TOKEN) -> subprocess.CompletedProcess[str]:
         """Run what a client does after `CLIENT`, in a process of its own."""
         where = f"sc://localhost:{self.port}/;token={token}"
-        found = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         return subprocess.run(
-            [sys.executable, "-c", CLIENT + program, where], env=found, capture_output=True, text=True, timeout=100
+            [sys.executable, "-c", CLIENT + program, where], env=variables, capture_output=True, text=True, timeout=100
         )
 
     def says(self, program: str) -> list[str]:
@@ -81,10 +81,10 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server(tmp_path_factory.mktemp("server"))
-    yield made
-    made.process.terminate()
-    made.process.wait(60)
+    started = Server(tmp_path_factory.mktemp("server"))
+    yield started
+    started.process.terminate()
+    started.process.wait(60)
 
 
 def test_it_listens_to_this_machine_alone(server: Server) -> None:
@@ -99,7 +99,7 @@ def test_clients_need_the_token(server: Server) -> None:
 
 def test_queries_views_and_commands(server: Server) -> None:
     """Plans of Connect's are analysed when they are asked for, and again for each use."""
-    found = server.says("""
+    output = server.says("""
 spark.sql(EVENTS)
 print(counts(spark.sql(trends("A B"))))
 print(counts(spark.sql(trends("A B").replace("(ORDER", "( ORDER") + " WHERE n > :least", args={"least": 2})))
@@ -117,7 +117,7 @@ later = spark.table("pairs")
 spark.sql(EVENTS.replace("(4, 'B', 4)", "(4, 'B', 4), (5, 'B', 5)"))
 print(counts(later), counts(spark.sql(trends("A B+"))))
 """)
-    assert found == [
+    assert output == [
         "[3]",
         "[3]",
         "[3, 4]",
@@ -131,7 +131,7 @@ print(counts(later), counts(spark.sql(trends("A B+"))))
 
 
 def test_errors_have_condition_and_place(server: Server) -> None:
-    found = server.says("""
+    output = server.says("""
 spark.sql(EVENTS)
 for statement in (trends("A B", "SUM(A.zz) AS n"), trends("A (B")):
     try:
@@ -139,7 +139,7 @@ for statement in (trends("A B", "SUM(A.zz) AS n"), trends("A (B")):
     except Exception as error:
         print(error.getCondition(), error.getSqlState(), "== SQL (line 1, position" in str(error))
 """)
-    assert found == ["TREND_UNKNOWN_COLUMN 42703 True", "TREND_CLAUSE_SYNTAX 42601 True"]
+    assert output == ["TREND_UNKNOWN_COLUMN 42703 True", "TREND_CLAUSE_SYNTAX 42601 True"]
 
 
 def test_clients_do_not_see_each_other_and_leave_nothing(server: Server) -> None:
@@ -155,7 +155,7 @@ def test_clients_do_not_see_each_other_and_leave_nothing(server: Server) -> None
 
 def test_stand_ins_of_other_clients_are_refused(server: Server) -> None:
     """Also where a client builds the plan itself, and no text is parsed."""
-    found = server.says("""
+    output = server.says("""
 from pyspark.sql.connect.functions import lit
 spark.sql(EVENTS)
 spark.sql("CREATE TEMP VIEW mine AS " + trends("A B"))
@@ -177,9 +177,9 @@ for number in range(1, 12):
 other.stop()
 spark.stop()
 """)
-    assert len(found) == 33
-    assert set(found) <= {"TREND_STAND_IN", "TREND_NOT_PLANNED", "[1]"}  # its own rows, not those of the first client
-    assert set(found[::3]) == {"TREND_STAND_IN"}
+    assert len(output) == 33
+    assert set(output) <= {"TREND_STAND_IN", "TREND_NOT_PLANNED", "[1]"}  # its own rows, not those of the first client
+    assert set(output[::3]) == {"TREND_STAND_IN"}
 
 
 def test_a_port_in_use_and_options_that_are_unknown(server: Server, tmp_path: Path) -> None:

@@ -17,7 +17,9 @@ def test_an_exception_without_a_condition(spark: SparkSession, monkeypatch: pyte
     assert gateway is not None
     thrown = gateway.jvm.org.apache.spark.SparkException("this and nothing else")
     assert thrown.getCondition() is None
-    [parser] = [one for one in session.parsers(spark.sparkContext) if one.session.equals(spark._jsparkSession)]
+    [parser] = [
+        candidate for candidate in session.parsers(spark.sparkContext) if candidate.session.equals(spark._jsparkSession)
+    ]
 
     def fail(*_: object) -> object:
         raise Py4JJavaError("", java_exception=thrown)

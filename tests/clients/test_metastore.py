@@ -42,14 +42,14 @@ def run(where: Path, how: str, *statements: str) -> list[list[list[str]] | str]:
         [sys.executable, "-c", PROGRAM, how, *statements], cwd=where, env=variables(), capture_output=True, text=True
     )
     assert ran.returncode == 0, ran.stderr
-    found: list[list[list[str]] | str] = json.loads(ran.stdout.strip().splitlines()[-1])
-    return found
+    rows_of_statements: list[list[list[str]] | str] = json.loads(ran.stdout.strip().splitlines()[-1])
+    return rows_of_statements
 
 
 def test_views_outlive_the_program(tmp_path: Path) -> None:
     """Others with the extension read them, and those without get an error that names it."""
-    made = run(tmp_path, "enabled", EVENTS, f"CREATE VIEW pairs AS {QUERY}", "SELECT * FROM pairs")
-    assert made == [[], [], [["3"]]]
+    created = run(tmp_path, "enabled", EVENTS, f"CREATE VIEW pairs AS {QUERY}", "SELECT * FROM pairs")
+    assert created == [[], [], [["3"]]]
     again = run(
         tmp_path,
         "enabled",

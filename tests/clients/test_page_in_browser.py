@@ -50,7 +50,7 @@ LIT = "return [...document.querySelectorAll('.query.lit b')].map(e => e.textCont
 )
 def test_shows_all_queries(opened: Callable[[str], Browser], name: str, document: str) -> None:
     shown = opened(document).run(SHOWN, ".query b")
-    assert shown == [query.name for one in read(document) for query in one.queries], name
+    assert shown == [query.name for source_pass in read(document) for query in source_pass.queries], name
 
 
 def test_click_on_a_qset(opened: Callable[[str], Browser]) -> None:
@@ -179,7 +179,7 @@ def test_finding_queries(opened: Callable[[str], Browser]) -> None:
 def test_hostile_names(opened: Callable[[str], Browser]) -> None:
     """They are shown as they are, and do nothing."""
     chromium = opened(hostile())
-    names = [query.name for one in read(hostile()) for query in one.queries]
+    names = [query.name for source_pass in read(hostile()) for query in source_pass.queries]
     assert chromium.run(SHOWN, ".query b") == names
     assert chromium.run("return document.title") == TITLE
     assert chromium.run("return document.querySelectorAll('img, b b, script').length") == 1

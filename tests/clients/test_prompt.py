@@ -23,18 +23,18 @@ QUIET = ("--conf", "spark.ui.enabled=false")
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("home")
-    (made / "events.sql").write_text(EVENTS)
-    return made
+    folder = tmp_path_factory.mktemp("home")
+    (folder / "events.sql").write_text(EVENTS)
+    return folder
 
 
 @pytest.fixture(scope="module")
 def terminal(home: Path) -> Iterator[Terminal]:
     options = [*IN_MEMORY, *QUIET, "--driver-java-options", f"-Duser.home={home}", "-i", "events.sql"]
-    made = Terminal(command("spark-sql", *options), home, variables())
-    made.expect(PROMPT)
-    yield made
-    made.close()
+    started = Terminal(command("spark-sql", *options), home, variables())
+    started.expect(PROMPT)
+    yield started
+    started.close()
 
 
 def test_a_statement_over_several_lines(terminal: Terminal) -> None:

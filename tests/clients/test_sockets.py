@@ -30,17 +30,17 @@ def test_nothing_that_the_jvm_says_is_kept_back(spark: SparkSession) -> None:
     """Each thread has a connection of its own."""
     assert spark.sparkContext._gateway is not None
     client = spark.sparkContext._gateway.java_gateway_server.getCallbackClient()
-    found: list[bool] = []
+    is_sent_at_once: list[bool] = []
 
     def look() -> None:
         spark.sql("SELECT 1")
-        found.append(client.getPerThreadConnection().getSocket().getTcpNoDelay())
+        is_sent_at_once.append(client.getPerThreadConnection().getSocket().getTcpNoDelay())
 
     look()
     thread = threading.Thread(target=look)
     thread.start()
     thread.join()
-    assert found == [True, True]
+    assert is_sent_at_once == [True, True]
 
 
 def test_connections_of_threads_that_have_ended_are_closed(spark: SparkSession) -> None:

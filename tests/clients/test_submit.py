@@ -13,15 +13,15 @@ from sparkext.cli.submit import SCRIPT, SPARK_SQL, SWITCHES, THRIFT_SERVER, WITH
 
 def test_options_are_split_in_any_order() -> None:
     options = "-e SELECT\n1 --master local[2] -S --conf=a=b --conf c=d=e -v --hiveconf x=y --database d --supervise"
-    ours, theirs = split(options.split(" "))
-    assert ours == [
+    own_options, spark_options = split(options.split(" "))
+    assert own_options == [
         ("--master", "local[2]"),
         ("--conf", "a=b"),
         ("--conf", "c=d=e"),
         ("-v",),
         ("--supervise",),
     ]
-    assert theirs == ["-e", "SELECT\n1", "-S", "--hiveconf", "x=y", "--database", "d"]
+    assert spark_options == ["-e", "SELECT\n1", "-S", "--hiveconf", "x=y", "--database", "d"]
 
 
 def test_the_program_is_given_what_is_its_own() -> None:
@@ -68,11 +68,11 @@ def test_the_options_are_those_of_this_spark(spark: SparkSession) -> None:
     jvm = spark.sparkContext._jvm
     assert jvm is not None
     kind = jvm.java.lang.Class.forName("org.apache.spark.launcher.SparkSubmitOptionParser")
-    made = kind.getDeclaredConstructor(None)
-    made.setAccessible(True)
-    parser = made.newInstance(None)
-    for name, known in (("opts", WITH_VALUE), ("switches", SWITCHES)):
+    parser_of = kind.getDeclaredConstructor(None)
+    parser_of.setAccessible(True)
+    parser = parser_of.newInstance(None)
+    for name, expected in (("opts", WITH_VALUE), ("switches", SWITCHES)):
         field = kind.getDeclaredField(name)
         field.setAccessible(True)
-        theirs = {str(option) for options in field.get(parser) for option in options}
-        assert theirs <= known, f"Spark has options that we do not know: {theirs - known}"
+        spark_options = {str(option) for options in field.get(parser) for option in options}
+        assert spark_options <= expected, f"Spark has options that we do not know: {spark_options - expected}"

@@ -101,26 +101,26 @@ class Client(Terminal):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server(tmp_path_factory.mktemp("server"), "--verbose")
-    yield made
-    made.close()
+    started = Server(tmp_path_factory.mktemp("server"), "--verbose")
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="module")
 def client(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    made = Client(server, tmp_path_factory.mktemp("client"))
-    made.run(EVENTS)
-    made.run(f"CREATE TEMP VIEW pairs AS SELECT * FROM events MATCH_TREND ({CLAUSE});\n")
-    made.run(f"CREATE TEMP VIEW runs AS SELECT * FROM events MATCH_TREND ({CLAUSE.replace('A B', 'A+ B')});\n")
-    yield made
-    made.close()
+    connected = Client(server, tmp_path_factory.mktemp("client"))
+    connected.run(EVENTS)
+    connected.run(f"CREATE TEMP VIEW pairs AS SELECT * FROM events MATCH_TREND ({CLAUSE});\n")
+    connected.run(f"CREATE TEMP VIEW runs AS SELECT * FROM events MATCH_TREND ({CLAUSE.replace('A B', 'A+ B')});\n")
+    yield connected
+    connected.close()
 
 
 @pytest.fixture(scope="module")
 def other(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    made = Client(server, tmp_path_factory.mktemp("other"))
-    yield made
-    made.close()
+    connected = Client(server, tmp_path_factory.mktemp("other"))
+    yield connected
+    connected.close()
 
 
 def test_it_listens_to_this_machine_alone(server: Server) -> None:
@@ -221,7 +221,7 @@ def killed_while_it_runs(server: Server, client: Client, described: str) -> None
     def running() -> list[str]:
         return [job["description"] for job in server.ask("jobs?status=running")]
 
-    eventually(lambda: any(one.startswith(described) for one in running()))
+    eventually(lambda: any(statement_run.startswith(described) for statement_run in running()))
     os.killpg(client.pid, signal.SIGKILL)
     eventually(lambda: not running())
 

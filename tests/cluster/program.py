@@ -45,14 +45,14 @@ def main(events: str, statements: Path, answers: Path, lost: int) -> None:
         rows[name] = sorted([plain(value) for value in row] for row in spark.table(name).collect())
         if number * 2 == len(queries):
             answers.with_name("half").touch()
-    found = {
+    by_part = {
         "rows": rows,
         "driver": sys.modules["sparkext"].__file__,
         "places": places(spark),
         "counted": counted(spark),
         "executors": executors(spark, lost),
     }
-    answers.write_text(json.dumps(found))
+    answers.write_text(json.dumps(by_part))
     spark.stop()
 
 
@@ -80,8 +80,8 @@ def places(spark: SparkSession) -> list[list[Any]]:
     def seen(_: Iterable[int]) -> Iterator[list[Any]]:
         import sparkext.udfs.kernels.event_loop
 
-        ours = {name.split(".")[1] for name in sys.modules if name.startswith("sparkext.")}
-        loaded = sorted({"sqlglot"} & set(sys.modules) | ours - {"planner", "udfs"})
+        own_modules = {name.split(".")[1] for name in sys.modules if name.startswith("sparkext.")}
+        loaded = sorted({"sqlglot"} & set(sys.modules) | own_modules - {"planner", "udfs"})
         yield [
             str(sparkext.udfs.__file__),
             str(sparkext.udfs.kernels.event_loop.__file__),
@@ -89,8 +89,8 @@ def places(spark: SparkSession) -> list[list[Any]]:
             [os.path.abspath(entry) for entry in sys.path],
         ]
 
-    found = spark.sparkContext.parallelize(range(EXECUTORS_PLACES), EXECUTORS_PLACES).mapPartitions(seen)
-    return list({json.dumps(place): place for place in found.collect()}.values())
+    rows = spark.sparkContext.parallelize(range(EXECUTORS_PLACES), EXECUTORS_PLACES).mapPartitions(seen)
+    return list({json.dumps(place): place for place in rows.collect()}.values())
 
 
 def counted(spark: SparkSession) -> list[dict[str, Any]]:
@@ -98,10 +98,10 @@ def counted(spark: SparkSession) -> list[dict[str, Any]]:
     from sparkext.session import parsers
 
     runs = [run for parser in parsers(spark.sparkContext) for pool in parser.workload.pools for run in pool.runs]
-    found = [run.counted.seen() for run in runs]
+    observed = [run.counted.seen() for run in runs]
     return [
         {"keys": seen.keys, "span": seen.span, "events": {str(event): number for event, number in seen.events.items()}}
-        for seen in found
+        for seen in observed
         if seen is not None
     ]
 
@@ -113,9 +113,9 @@ def executors(spark: SparkSession, lost: int) -> list[dict[str, Any]]:
     """
     until = time.monotonic() + MOST_SECONDS
     while True:
-        found = known(spark)
-        if sum(not one["alive"] for one in found) >= lost or time.monotonic() > until:
-            return found
+        listed = known(spark)
+        if sum(not executor["alive"] for executor in listed) >= lost or time.monotonic() > until:
+            return listed
         time.sleep(0.1)
 
 
@@ -124,9 +124,14 @@ def known(spark: SparkSession) -> list[dict[str, Any]]:
     listed = spark.sparkContext._jsc.sc().statusStore().executorList(False)
     summaries = [listed.apply(place) for place in range(listed.size())]
     return [
-        {"id": one.id(), "alive": one.isActive(), "completed": one.completedTasks(), "failed": one.failedTasks()}
-        for one in summaries
-        if one.id() != "driver"
+        {
+            "id": summary.id(),
+            "alive": summary.isActive(),
+            "completed": summary.completedTasks(),
+            "failed": summary.failedTasks(),
+        }
+        for summary in summaries
+        if summary.id() != "driver"
     ]
 
 

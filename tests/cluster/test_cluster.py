@@ -89,16 +89,16 @@ class Site:
 
     def folder(self, name: str) -> Path:
         """A new directory, with the archive of sparkext in it."""
-        made = Path(tempfile.mkdtemp(prefix=name, dir=self.where))
-        shutil.copyfile(self.where / "source" / "sparkext.zip", made / "sparkext.zip")
-        return made
+        created = Path(tempfile.mkdtemp(prefix=name, dir=self.where))
+        shutil.copyfile(self.where / "source" / "sparkext.zip", created / "sparkext.zip")
+        return created
 
     def on_the_page(self, url: str, heading: str, index: int = 0) -> str:
         """A block of the documentation for this site and the master ``url``."""
         text = block(heading, index)
-        for there, here in (("spark://master:7077", url), ("/opt/events/bin/python", str(self.executors))):
-            assert there in text
-            text = text.replace(there, here)
+        for on_page, here in (("spark://master:7077", url), ("/opt/events/bin/python", str(self.executors))):
+            assert on_page in text
+            text = text.replace(on_page, here)
         return text
 
 
@@ -122,8 +122,8 @@ def _spark_programs() -> Path:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """With the wheel of the sources as they are, which is made as the page says."""
-    made = Site(tmp_path_factory.mktemp("site"))
-    source = made.where / "source"
+    created = Site(tmp_path_factory.mktemp("site"))
+    source = created.where / "source"
     for name in SOURCES:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
         source.mkdir(exist_ok=True)
@@ -131,17 +131,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     how = block("Shipping sparkext").replace("make wheel\n", f"'{sys.executable}' -m build --wheel >build.log\n")
     subprocess.run(["sh", "-e", "-c", how], cwd=source, check=True)
     (wheel,) = (source / "dist").glob("*.whl")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", str(made.driver)]
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", str(created.driver)]
     subprocess.run([*pip, "install", "--no-index", "--no-deps", "--ignore-installed", str(wheel)], check=True)
-    (_packages(made.executors.parent.parent) / "sqlglot.py").write_text("raise ImportError('not for executors')\n")
-    return made
+    (_packages(created.executors.parent.parent) / "sqlglot.py").write_text("raise ImportError('not for executors')\n")
+    return created
 
 
 @pytest.fixture(scope="module")
 def cluster(site: Site) -> Iterator[Standalone]:
-    made = Standalone(site.where, site.variables, workers=2)
-    yield made
-    made.close()
+    started = Standalone(site.where, site.variables, workers=2)
+    yield started
+    started.close()
 
 
 class Program:
@@ -206,17 +206,17 @@ def test_executors_are_lost_and_answers_are_not(site: Site, cluster: Standalone)
         program.wait_for(moment)
         killed.append(min(cluster.executors()))
         os.kill(killed[-1], signal.SIGKILL)
-    found = program.answers()
+    answers = program.answers()
     assert len(alone["rows"]) == QUERIES
     assert all(alone["rows"].values())
     for name, rows in alone["rows"].items():
-        assert _alike(found["rows"][name], rows), name
+        assert _alike(answers["rows"][name], rows), name
 
-    lost = [executor for executor in found["executors"] if not executor["alive"]]
+    lost = [executor for executor in answers["executors"] if not executor["alive"]]
     assert len(lost) == len(set(killed)) == 2
     assert all(executor["completed"] for executor in lost)
-    _check_places(site, found)
-    _check_counts(found["counted"], alone["counted"])
+    _check_places(site, answers)
+    _check_counts(answers["counted"], alone["counted"])
     assert site.compiled() == compiled, "executors have not used the kernels that were there"
 
 
@@ -226,31 +226,31 @@ def _without_cluster(session: str) -> str:
     return re.sub(r"spark://[^\"]+", "local[2]", "\n".join(lines))
 
 
-def _alike(found: Any, expected: Any) -> bool:
+def _alike(actual: Any, expected: Any) -> bool:
     """Whether rows are the same; of doubles, the last digits depend on the order in which they were added."""
     if isinstance(expected, list):
-        return len(found) == len(expected) and all(map(_alike, found, expected))
+        return len(actual) == len(expected) and all(map(_alike, actual, expected))
     if isinstance(expected, float):
-        return math.isclose(found, expected, rel_tol=1e-9)
-    return bool(found == expected)
+        return math.isclose(actual, expected, rel_tol=1e-9)
+    return bool(actual == expected)
 
 
-def _check_places(site: Site, found: Any) -> None:
+def _check_places(site: Site, actual: Any) -> None:
     """The driver has used the wheel. Executors have used what was shipped, and there is nothing else of ours."""
-    assert Path(found["driver"]).is_relative_to(site.driver.parents[1])
-    for package, kernel, of_the_driver, path in found["places"]:
+    assert Path(actual["driver"]).is_relative_to(site.driver.parents[1])
+    for package, kernel, of_the_driver, path in actual["places"]:
         assert Path(package).parents[2].name == "sparkext.zip"
         assert Path(kernel).is_relative_to(site.kernels)
         assert of_the_driver == []
         assert not any(Path(entry, "sparkext").exists() for entry in path)
 
 
-def _check_counts(found: Any, expected: Any) -> None:
+def _check_counts(actual: Any, expected: Any) -> None:
     """Tasks that were repeated after their report count twice, with all that they saw: expectations are the same.
 
     There need be none: the executor that is killed first may not have reported any.
     """
-    (seen,), (true,) = found, expected
+    (seen,), (true,) = actual, expected
     assert true["keys"] <= seen["keys"] <= 3 * true["keys"]
     for event, number in true["events"].items():
         assert seen["events"][event] / seen["span"] == pytest.approx(number / true["span"], rel=0.1)

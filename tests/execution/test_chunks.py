@@ -65,10 +65,10 @@ def test_cut_streams_give_the_same() -> None:
             continue
         length = {4: 4, 7: 9, 10: 14}[max(w.within for w in plan.windows if w)] * random.choice((1, 2, 5))
         layout = Layout(len(rows[0].group), len(rows[0].other), length)
-        mine = in_chunks(rows, length, overlap(plan.windows))
-        found = combined(plan, layout, run(plan, layout, source_batch(plan, mine), random))
-        assert mismatch(plan, twin_results(plan, rows), found) is None, seed
-        cut += len(found) > 0 and len({row.other for row in mine}) > len({row.other for row in rows})
+        chunk_rows = in_chunks(rows, length, overlap(plan.windows))
+        by_key = combined(plan, layout, run(plan, layout, source_batch(plan, chunk_rows), random))
+        assert mismatch(plan, twin_results(plan, rows), by_key) is None, seed
+        cut += len(by_key) > 0 and len({row.other for row in chunk_rows}) > len({row.other for row in rows})
     assert cut > 20
 
 
@@ -92,14 +92,14 @@ def test_in_sql(spark: SparkSession, time: str, keys: str) -> None:
     )
     clause = f"""{keys} ORDER BY at TYPE BY kind MEASURES COUNT(*) AS n, SUM(B.v) AS s, MAX(C.v) AS m
         PATTERN (A B+ NOT A C) {TIMES[time]}"""
-    found = {}
+    by_setting = {}
     for chunks in ("off", "on"):
         spark.conf.set("spark.sparkext.chunks", chunks)
         frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
-        found[chunks] = sorted(map(str, frame.collect()))
+        by_setting[chunks] = sorted(map(str, frame.collect()))
         assert ("explode(" in frame._jdf.queryExecution().toString()) == (chunks == "on")
-    assert found["on"] == found["off"]
-    assert len(found["on"]) > 50
+    assert by_setting["on"] == by_setting["off"]
+    assert len(by_setting["on"]) > 50
 
 
 @pytest.mark.parametrize("keys", ["", "PARTITION BY k"])
@@ -113,14 +113,14 @@ def test_at_the_ends_of_time(spark: SparkSession, keys: str) -> None:
                 FROM range(1000))"""
     )
     clause = f"{keys} ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A B+ C) WITHIN 30 SLIDE 10"
-    found = {}
+    by_setting = {}
     for chunks in ("off", "on"):
         spark.conf.set("spark.sparkext.chunks", chunks)
         frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
-        found[chunks] = sorted(map(str, frame.collect()))
+        by_setting[chunks] = sorted(map(str, frame.collect()))
         assert ("explode(" in frame._jdf.queryExecution().toString()) == (chunks == "on")
-    assert found["on"] == found["off"]
-    assert len(found["on"]) > 50
+    assert by_setting["on"] == by_setting["off"]
+    assert len(by_setting["on"]) > 50
 
 
 @pytest.mark.parametrize("keys", every(4, ["PARTITION BY k, g GROUP BY g", "", "PARTITION BY k", "GROUP BY g"]))
@@ -134,20 +134,20 @@ def test_without_windows_in_sql(spark: SparkSession, keys: str) -> None:
     )
     clause = f"""{keys} ORDER BY at TYPE BY kind MEASURES COUNT(*) AS n, APPROX_COUNT(B) AS b, SUM(B.v) AS s,
         LOG10_COUNT(*) AS l, MIN(C.v) AS low, MAX(B.v) AS high PATTERN (A (B | C A) C B?)"""
-    found = {}
+    by_setting = {}
     for chunks in ("off", "on"):
         spark.conf.set("spark.sparkext.chunks", chunks)
         spark.conf.set("spark.sparkext.partitions", 3)
         frame = spark.sql(f"SELECT * FROM e MATCH_TREND ({clause})")
-        found[chunks] = sorted(frame.collect(), key=lambda row: str(row[:1]))
+        by_setting[chunks] = sorted(frame.collect(), key=lambda row: str(row[:1]))
         plan = frame._jdf.queryExecution().toString()
         assert (MATRIX in plan) == (chunks == "on")
         assert ("rangepartitioning(" in plan) == (chunks == "on" and keys != "")
-    assert len(found["on"]) == len(found["off"]) > 0
-    for one, other in zip(found["on"], found["off"], strict=True):
-        for mine, whole in zip(one, other, strict=True):
-            assert mine == (pytest.approx(whole, rel=1e-9) if isinstance(whole, float) else whole)
-    assert found["on"][0].n > 1000
+    assert len(by_setting["on"]) == len(by_setting["off"]) > 0
+    for cut_rows, whole_rows in zip(by_setting["on"], by_setting["off"], strict=True):
+        for cut_value, whole in zip(cut_rows, whole_rows, strict=True):
+            assert cut_value == (pytest.approx(whole, rel=1e-9) if isinstance(whole, float) else whole)
+    assert by_setting["on"][0].n > 1000
 
 
 @pytest.mark.long
@@ -202,8 +202,8 @@ def test_stretches_of_the_same_size(spark: SparkSession, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("sparkext.workload.making.run_pool", seen)
     with settings(spark, spark_sparkext_chunks="on", spark_sparkext_partitions=str(tasks)):
-        found = spark.sql("SELECT * FROM e MATCH_TREND (ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A A))")
-        assert values(found) == [(1000 * 999 // 2,)]
+        frame = spark.sql("SELECT * FROM e MATCH_TREND (ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A A))")
+        assert values(frame) == [(1000 * 999 // 2,)]
     cuts = divisions[0].cuts
     assert cuts is not None
     parts = Counter(sum(cut <= number**3 - 1000 for cut in cuts) for number in range(1000))
@@ -215,5 +215,5 @@ def test_stretches_of_events_that_have_no_time(spark: SparkSession) -> None:
     """Nothing says where to cut them."""
     spark.sql("CREATE TEMP VIEW e AS SELECT CAST(NULL AS INT) AS t, 'A' AS kind FROM range(10)")
     with settings(spark, spark_sparkext_chunks="on"):
-        found = spark.sql("SELECT * FROM e MATCH_TREND (ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A))")
-        assert values(found) == []
+        frame = spark.sql("SELECT * FROM e MATCH_TREND (ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A))")
+        assert values(frame) == []

@@ -100,18 +100,20 @@ def check(rows: Rows, collected: Rows) -> None:
         key, values = (row["group_0"], row["bank"], row["window"]), values_of(row)
         sizes[key] = [max(size, abs(value or 0)) for size, value in zip(sizes[key], values, strict=True)]
         if key in expected:
-            values = [add(field, one, other) for field, one, other in zip(FIELDS, expected[key], values, strict=True)]
+            values = [
+                add(field, total, value) for field, total, value in zip(FIELDS, expected[key], values, strict=True)
+            ]
         expected[key] = values
     assert len(collected) == len(expected)
     for row in collected:
         key = (row["group_0"], row["bank"], row["window"])
-        for field, one, other, size in zip(FIELDS, expected[key], values_of(row), sizes[key], strict=True):
+        for field, total, actual, size in zip(FIELDS, expected[key], values_of(row), sizes[key], strict=True):
             if field.arithmetic is Arithmetic.NUMBER:
-                assert abs(one - other) <= size * Fraction(1, 10**12)
-            elif field.arithmetic is Arithmetic.EXACT and one >= COUNT_LIMIT:
-                assert other >= COUNT_LIMIT
+                assert abs(total - actual) <= size * Fraction(1, 10**12)
+            elif field.arithmetic is Arithmetic.EXACT and total >= COUNT_LIMIT:
+                assert actual >= COUNT_LIMIT
             else:
-                assert one == other
+                assert total == actual
 
 
 @pytest.mark.parametrize("rows_per_batch", first(1, [7, 10_000]))
@@ -121,10 +123,10 @@ def test_on_spark(spark: SparkSession, odd: float, rows_per_batch: int) -> None:
     random = Random(f"combine {odd}")
     rows = [partial_row(random, odd) for _ in range(300)]
     partial = spark.createDataFrame(rows, SCHEMA).repartition(4)
-    found = combine_groups(partial, ["group_0"], FIELDS, 3)
-    assert found.schema == partial.schema
+    combined_rows = combine_groups(partial, ["group_0"], FIELDS, 3)
+    assert combined_rows.schema == partial.schema
     with settings(spark, **{"spark.sql.execution.arrow.maxRecordsPerBatch": str(rows_per_batch)}):
-        collected = [row.asDict(recursive=True) for row in found.collect()]
+        collected = [row.asDict(recursive=True) for row in combined_rows.collect()]
     assert any(row[BEYOND] for row in collected)
     check(rows, collected)
 
@@ -141,9 +143,9 @@ def test_from_batch_to_batch(seed: int) -> None:
     )
     cuts = sorted(random.choices(range(len(rows) + 1), k=random.choice([0, 2, 9])))
     batches = [whole.slice(begin, end - begin) for begin, end in pairwise([0, *cuts, len(rows)])]
-    found = pa.Table.from_batches(combined(FIELDS, 3)(iter(batches)))
-    assert found.column_names == whole.schema.names
-    check(rows, [{**row, BEYOND: dict(row[BEYOND] or ())} for row in found.to_pylist()])
+    table = pa.Table.from_batches(combined(FIELDS, 3)(iter(batches)))
+    assert table.column_names == whole.schema.names
+    check(rows, [{**row, BEYOND: dict(row[BEYOND] or ())} for row in table.to_pylist()])
 
 
 NAN = float("nan")
@@ -179,8 +181,8 @@ def test_extremes_of_all_types(kind: str) -> None:
             columns = {"key": keys[0], "window": keys[1], "extreme_0": column, "extreme_1": column}
             batch = pa.RecordBatch.from_pydict({**columns, BEYOND: pa.nulls(size, BEYOND_TYPE)})
             (row,) = pa.Table.from_batches(combined(fields, 2)(iter([batch]))).to_pylist()
-            there = sorted((value for value in some if value is not None), key=order.__getitem__)
-            wanted = (there[0], there[-1]) if there else (None, None)
+            in_order = sorted((value for value in some if value is not None), key=order.__getitem__)
+            wanted = (in_order[0], in_order[-1]) if in_order else (None, None)
             assert repr((row["extreme_0"], row["extreme_1"])) == repr(wanted)
 
 
@@ -191,5 +193,5 @@ def test_keys_that_are_the_same() -> None:
     batch = pa.RecordBatch.from_pydict(columns)
     for cut in range(7):
         parts = iter([batch.slice(0, cut), batch.slice(cut)])
-        found = pa.Table.from_batches(combined([Field(Arithmetic.EXACT)], 1)(parts))
-        assert found["exact_0"].to_pylist() == [3, 7, 11]
+        table = pa.Table.from_batches(combined([Field(Arithmetic.EXACT)], 1)(parts))
+        assert table["exact_0"].to_pylist() == [3, 7, 11]

@@ -20,10 +20,10 @@ def descriptions(spark: SparkSession, state: str | None = None) -> list[str | No
     context = spark.sparkContext._jsc.sc()
     context.listenerBus().waitUntilEmpty()
     jobs = context.statusStore().jobsList(None)
-    found = [jobs.apply(index) for index in range(jobs.size())]
+    newest_first = [jobs.apply(index) for index in range(jobs.size())]
     return [
         job.description().get() if job.description().isDefined() else None
-        for job in found
+        for job in newest_first
         if state in (None, str(job.status()))
     ]
 
@@ -49,9 +49,9 @@ def test_a_pass_has_a_description_and_the_users_is_restored(
         with settings(spark, spark_sql_adaptive_enabled=adaptive):
             assert values(spark.table("two")) == [(key, 4)]
             assert context.getLocalProperty(DESCRIPTION) == own
-            made = Counter(descriptions(spark)) - before
-            assert made.pop("sparkext: pool 1, 3 queries") >= 1
-            assert set(made) <= {own}
+            added = Counter(descriptions(spark)) - before
+            assert added.pop("sparkext: pool 1, 3 queries") >= 1
+            assert set(added) <= {own}
             before = Counter(descriptions(spark))
             assert values(spark.table("three")) == [(key, 5)]
             assert set(Counter(descriptions(spark)) - before) <= {own}
@@ -73,8 +73,8 @@ def test_sample_pass_and_reading_have_names_of_their_own(spark: SparkSession) ->
             assert len(values(spark.sql(f"SELECT k, sum(n) FROM {name} GROUP BY k"))) == 5
     finally:
         context.setLocalProperty(DESCRIPTION, None)  # type: ignore[arg-type]
-    made = Counter(descriptions(spark)) - before
-    assert set(made) == {"sparkext: pool 1, 2 queries: sample of its source", "sparkext: pool 1, 2 queries", "reading"}
+    added = Counter(descriptions(spark)) - before
+    assert set(added) == {"sparkext: pool 1, 2 queries: sample of its source", "sparkext: pool 1, 2 queries", "reading"}
 
 
 def test_a_description_is_lent_for_one_statement(spark: SparkSession) -> None:

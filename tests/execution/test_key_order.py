@@ -16,25 +16,25 @@ def same_hash(spark: SparkSession) -> tuple[str, str]:
         "CAST(id AS STRING) AS id", "hash(CAST(id AS STRING)) AS h"
     ).createOrReplaceTempView("hashed")
     pairs = spark.sql("SELECT min(id) AS a, max(id) AS b FROM hashed GROUP BY h HAVING count(*) > 1 ORDER BY a LIMIT 1")
-    found = pairs.first()
+    row = pairs.first()
     spark.catalog.dropTempView("hashed")
-    assert found is not None, "numbers up to 300,000, written, have hashes of their own"
-    return found.a, found.b
+    assert row is not None, "numbers up to 300,000, written, have hashes of their own"
+    return row.a, row.b
 
 
 @pytest.mark.parametrize("sort", ["worker", "spark"])
 def test_keys_of_one_hash_are_kept_apart(spark: SparkSession, same_hash: tuple[str, str], sort: str) -> None:
-    one, other = same_hash
+    first_key, second_key = same_hash
     relation(
         spark,
         "e",
         "k, t, ty",
-        (f"'{key}', {t}, '{'A' if t % 2 else 'B'}'" for t in range(1, 7) for key in (one, other)),
+        (f"'{key}', {t}, '{'A' if t % 2 else 'B'}'" for t in range(1, 7) for key in (first_key, second_key)),
     )
     with settings(spark, spark_sparkext_partitions="1", spark_sparkext_sort=sort):
-        found = spark.sql(trends("A B"))
-        assert values(found) == sorted([(one, 6), (other, 6)])
-    assert ("Sort" in planned(found)) == (sort == "spark")
+        frame = spark.sql(trends("A B"))
+        assert values(frame) == sorted([(first_key, 6), (second_key, 6)])
+    assert ("Sort" in planned(frame)) == (sort == "spark")
 
 
 @pytest.mark.parametrize("sort", ["worker", "spark"])
@@ -66,16 +66,16 @@ def test_keys_that_are_null_nan_and_zeros(
         for t, ty in ((4, "B"), (1, "A"), (3, "B"), (2, "A"))
     )
     relation(spark, "e", "v, b, t, ty", rows)
-    found = {}
+    by_setting = {}
     for sort in ("spark", "worker"):
         with settings(spark, spark_sparkext_partitions=partitions, spark_sparkext_sort=sort):
             spark.sql("REFRESH SHARING")
-            found[sort] = [
+            by_setting[sort] = [
                 sorted(map(str, spark.sql(trends("A B+", keys=f"{keys} ORDER BY t TYPE BY ty")).collect()))
                 for keys in ("PARTITION BY v", "PARTITION BY b GROUP BY v", "GROUP BY v, b", "PARTITION BY b")
             ]
-    assert found["worker"] == found["spark"]
-    assert [len(rows) for rows in found["worker"]] == [5, 5, 20, 4]
+    assert by_setting["worker"] == by_setting["spark"]
+    assert [len(rows) for rows in by_setting["worker"]] == [5, 5, 20, 4]
 
 
 def test_batches_of_one_row(spark: SparkSession) -> None:
@@ -92,9 +92,9 @@ def test_further_orders_that_only_spark_knows(spark: SparkSession, order: str, s
     relation(spark, "e", "k, t, n, ty", ("1, 1, 'a', 'A'", "1, 1, 'B', 'B'", "1, 1, 'c', 'C'"))
     clause = f"""PARTITION BY k ORDER BY t, {order} TYPE BY ty MEASURES LAST(n) AS last
         ONE ROW PER COMPLETION PATTERN (A B C)"""
-    found = spark.sql(f"SELECT last FROM e MATCH_TREND ({clause})")
-    assert values(found) == ([] if sorts_itself else [("c",)])
-    assert ("Sort" in planned(found)) == (not sorts_itself)
+    frame = spark.sql(f"SELECT last FROM e MATCH_TREND ({clause})")
+    assert values(frame) == ([] if sorts_itself else [("c",)])
+    assert ("Sort" in planned(frame)) == (not sorts_itself)
 
 
 def test_more_events_than_fit_into_memory(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

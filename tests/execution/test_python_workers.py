@@ -37,8 +37,8 @@ def test_pyspark_is_taken_from_where_it_is_installed(spark: SparkSession) -> Non
         for _ in batches:
             yield pa.RecordBatch.from_pydict({"file": [pyspark.__file__]})
 
-    [found] = spark.range(0, 1, 1, 1).mapInArrow(where, "file STRING").collect()
-    assert Path(found.file).is_file()
+    [row] = spark.range(0, 1, 1, 1).mapInArrow(where, "file STRING").collect()
+    assert Path(row.file).is_file()
 
 
 @pytest.mark.spark

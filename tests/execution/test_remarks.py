@@ -53,8 +53,8 @@ def test_keys_that_are_null(spark: SparkSession, told: pytest.LogCaptureFixture)
     for _ in range(2):
         assert values(spark.table("v")) == [(False, 1)]
         assert values(spark.table("u")) == [(None, 1)]
-    [found] = said(told)
-    assert found.endswith(f": {NULLS}")
+    [remark] = said(told)
+    assert remark.endswith(f": {NULLS}")
     assert explained(spark).count(f"note: {NULLS}") == 2
 
 
@@ -63,8 +63,8 @@ def test_events_at_one_time(spark: SparkSession, told: pytest.LogCaptureFixture)
     assert values(spark.sql(trends("A B"))) == [("x", 1), ("y", 1)]
     spark.sql(f"CREATE TEMP VIEW v AS {trends('A B')}")
     assert values(spark.table("v")) == [("x", 1), ("y", 1)]
-    [found] = said(told)
-    assert found.endswith(f": {TIES}")
+    [remark] = said(told)
+    assert remark.endswith(f": {TIES}")
     assert f"note: {TIES}" in explained(spark)
     told.clear()
     stream(spark, {"x": "a1 b2", "y": "a1 b2"})
@@ -103,11 +103,11 @@ def test_keys_that_tell_variables_apart(
     spark.sql(f"CREATE TEMP VIEW v AS {trends('(a | b)+ b', keys=keys, more=more)}")
     for _ in range(2):
         spark.table("v").collect()
-    [found] = said(told)
-    found = found.partition(": v: ")[2]
-    assert found.startswith(f"all events of a trend agree on {'TY' if 'TY  ' in keys else 'ty'}, which tells ")
-    assert f"out of {clause} for" in found
-    assert f"note: {found}" in explained(spark)
+    [remark] = said(told)
+    remark = remark.partition(": v: ")[2]
+    assert remark.startswith(f"all events of a trend agree on {'TY' if 'TY  ' in keys else 'ty'}, which tells ")
+    assert f"out of {clause} for" in remark
+    assert f"note: {remark}" in explained(spark)
 
 
 @pytest.mark.parametrize(("keys", "more"), NO_TRAPS)

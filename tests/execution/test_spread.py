@@ -15,9 +15,9 @@ def test_even(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, partitions: 
     """Each number is in the partition that it is modulo their number, however many draws it takes to find them."""
     monkeypatch.setattr(spread_module, "_DRAWS", draws)
     dealt = spark.range(-100, 100).repartition(partitions, F.expr(spread(spark, "id", partitions)))
-    found = dealt.select("id", F.spark_partition_id()).collect()
-    assert sorted(row[0] for row in found) == list(range(-100, 100))
-    assert all(row[1] == row[0] % partitions for row in found)
+    rows = dealt.select("id", F.spark_partition_id()).collect()
+    assert sorted(row[0] for row in rows) == list(range(-100, 100))
+    assert all(row[1] == row[0] % partitions for row in rows)
 
 
 @pytest.mark.parametrize("cuts", [(), (5,), (-(1 << 63) + 1, -3, 0, 4, (1 << 63) - 1), tuple(range(-40, 40, 7))])

@@ -158,14 +158,14 @@ def test_documents_say_what_the_texts_say(sources: SparkSession, name: str) -> N
     register(sources, name)
     text, passes = explained(sources), document(sources)["pools"]
     assert len(passes) == len(re.findall(r"^  Pass \d+ ", text, re.MULTILINE))
-    queries = [query for one in passes for query in one["queries"]]
+    queries = [query for source_pass in passes for query in source_pass["queries"]]
     assert sorted(query["name"] for query in queries) == sorted(WORKLOADS[name])
     assert [query for query in queries if query["name"] not in text or f": {query['pattern']}" not in text] == []
-    assert [one["source"] for one in passes if f"  source: {one['source']}\n" not in text] == []
+    assert [source_pass["source"] for source_pass in passes if f"  source: {source_pass['source']}\n" not in text] == []
     totals = re.findall(r"; (\d+) running totals?", text)
-    assert [one["running_totals"] for one in passes] == [int(total) for total in totals]
+    assert [source_pass["running_totals"] for source_pass in passes] == [int(total) for total in totals]
     shown = set(re.findall(r"^    (\S.* -> \S[^:]*): \(", text, re.MULTILINE))
-    assert {f"{t['from']} -> {t['to']}" for one in passes for t in one["transitions"]} == shown
+    assert {f"{t['from']} -> {t['to']}" for source_pass in passes for t in source_pass["transitions"]} == shown
 
 
 def test_document_of_a_pool_that_cannot_be_planned(sources: SparkSession) -> None:
@@ -226,7 +226,7 @@ def test_golden_of_sharon(sources: SparkSession, form: str, name: str) -> None:
 def test_document_of_sharon(sources: SparkSession) -> None:
     """What its text says, in numbers: a candidate that is chosen, one that is not, and queries left alone."""
     (pool,) = json.loads(traffic_explained(sources, "sharon", "JSON"))["pools"]
-    by_name = {one["candidate"]: one for one in pool["sharon"]["candidates"]}
+    by_name = {candidate["candidate"]: candidate for candidate in pool["sharon"]["candidates"]}
     assert (by_name["c3"]["states"], by_name["c3"]["benefit"]) == (["Oak", "Main", "State", "West"], 337.0)
     assert (by_name["c3"]["fate"], by_name["c1"]["fate"]) == ("chosen", "saves_nothing")
     assert "c3" in by_name["c2"]["conflicts"]
@@ -296,7 +296,8 @@ def test_golden_of_the_comparison(sources: SparkSession) -> None:
     assert costs["none"] == pool["cost"]["none"]
     assert {row["optimizer"]: row["of_none"] for row in pool["compared"]}["none"] == 1
     apart = {
-        row["optimizer"]: [(one["names"], one["reason"]) for one in row["not_planned"]] for row in pool["compared"]
+        row["optimizer"]: [(left_alone["names"], left_alone["reason"]) for left_alone in row["not_planned"]]
+        for row in pool["compared"]
     }
     assert apart["mcep"] == [(["repeats"], "INFINITE")]
     assert apart["gloria"] == []
@@ -376,11 +377,11 @@ def test_what_it_says_is_true(sources: SparkSession, monkeypatch: pytest.MonkeyP
     numbers = [[set(part.split(",")) for part in re.findall(r"\(([\d,]+)\)", sets)] for sets in transitions.values()]
     for sets in numbers:
         assert len(set().union(*sets)) == sum(map(len, sets)), "a query is in two Q-sets of one transition"
-    found = re.search(r"(\d+) transitions of queries are propagated as (\d+); (\d+) running totals", text)
-    assert found is not None
+    match = re.search(r"(\d+) transitions of queries are propagated as (\d+); (\d+) running totals", text)
+    assert match is not None
     total = sum(len(part) for sets in numbers for part in sets)
     shared = sum(len(sets) for sets in numbers)
-    assert [int(number) for number in found.groups()] == [total, shared, len(run.plan.cells)]
+    assert [int(number) for number in match.groups()] == [total, shared, len(run.plan.cells)]
 
 
 @pytest.mark.parametrize("optimizer", ["gloria", "sharon", "hamlet", "mcep"])
@@ -397,17 +398,17 @@ def test_report_is_of_plain_values(sources: SparkSession, monkeypatch: pytest.Mo
     register(sources, "prefixes")
     explained(sources, "COMPARE")
     plain = (str, int, float, bool, NoneType, tuple, list, dict, Selection)
-    types = {type(one) for one in inside(seen)} - set(plain)
+    types = {type(value) for value in inside(seen)} - set(plain)
     assert {Pass, Plan, QSet} <= types
-    assert {one.__module__ for one in types} == {"sparkext.explain.report", "sparkext.planner.problem.strategy"}
-    assert all(one.__dataclass_params__.frozen for one in types)
+    assert {type_.__module__ for type_ in types} == {"sparkext.explain.report", "sparkext.planner.problem.strategy"}
+    assert all(type_.__dataclass_params__.frozen for type_ in types)
 
 
 def inside(value: Any) -> Iterator[Any]:
     """All values that a value is made of."""
     yield value
     if is_dataclass(value):
-        yield from inside([getattr(value, one.name) for one in fields(value)])
+        yield from inside([getattr(value, field.name) for field in fields(value)])
     elif isinstance(value, dict):
         yield from inside([*value.items()])
     elif isinstance(value, list | tuple):
@@ -418,8 +419,8 @@ def inside(value: Any) -> Iterator[Any]:
 def test_commands_in_other_spellings(sources: SparkSession) -> None:
     register(sources, "one")
     for text in ("explain sharing", "EXPLAIN\n  SHARING;", "/* plan */ Explain Sharing -- now"):
-        found, known = (sources.sql(one).collect()[0].plan for one in (text, "EXPLAIN SHARING"))
-        assert re.sub(r"[\d.]+ ms", "ms", found) == re.sub(r"[\d.]+ ms", "ms", known)
+        respelled, plain = (sources.sql(statement).collect()[0].plan for statement in (text, "EXPLAIN SHARING"))
+        assert re.sub(r"[\d.]+ ms", "ms", respelled) == re.sub(r"[\d.]+ ms", "ms", plain)
     assert values(sources.sql("show trend\tqueries ;")) == values(sources.sql("SHOW TREND QUERIES"))
     assert sources.sql("refresh sharing").collect()[0].result.endswith("have been dropped.")
     assert sources.sql("SHOW TREND QUERIES").where("name = 'only'").count() == 1
@@ -451,8 +452,8 @@ def test_two_clauses_in_one_view(sources: SparkSession) -> None:
 def test_what_a_comparison_goes_by(sources: SparkSession) -> None:
     """A sample of what nothing has read, then what passes have counted; else it says that nothing is known."""
     register(sources, "prefixes")
-    known = [line.strip() for line in explained(sources, "COMPARE").splitlines() if "events in a group" in line]
-    assert known == ["events in a group and window: sample of 4 rows"]
+    known_from = [line.strip() for line in explained(sources, "COMPARE").splitlines() if "events in a group" in line]
+    assert known_from == ["events in a group and window: sample of 4 rows"]
     sources.conf.set("spark.sparkext.statistics", "none")
     sources.sql("CREATE OR REPLACE TEMP VIEW computed AS SELECT DISTINCT * FROM e")
     for name, pattern in (("v", "A+ B"), ("w", "A+ C")):

@@ -55,9 +55,9 @@ graphs = st.integers(1, 9).flatmap(
 
 def plan(document: str) -> Plan:
     """Of its first pass."""
-    found = read(document)[0].plan
-    assert found is not None
-    return found
+    of_plan = read(document)[0].plan
+    assert of_plan is not None
+    return of_plan
 
 
 def without_cycles(count: int, links: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -71,10 +71,10 @@ def test_ranks(graph: tuple[int, list[tuple[int, int]]]) -> None:
     """Links lead to later layers, of which none before the last is empty."""
     count, links = graph
     forward = without_cycles(count, links)
-    found = ranks(count, forward)
-    assert all(found[source] < found[target] for source, target in forward)
+    layers = ranks(count, forward)
+    assert all(layers[source] < layers[target] for source, target in forward)
     for part in parts(count, forward):
-        assert {found[node] for node in part} == set(range(max(found[node] for node in part) + 1))
+        assert {layers[node] for node in part} == set(range(max(layers[node] for node in part) + 1))
 
 
 @given(graphs)
@@ -82,10 +82,10 @@ def test_backward_is_light(graph: tuple[int, list[tuple[int, int]]]) -> None:
     """For up to five nodes, no order has much less going backwards than the one that is found."""
     count, links = graph
     closing = backward(count, links, [1.0] * len(links))
-    found = sum(back for back, (a, b) in zip(closing, links, strict=True) if a != b)
+    total = sum(back for back, (a, b) in zip(closing, links, strict=True) if a != b)
     if count <= 5:
         orders = (dict(zip(order, range(count), strict=True)) for order in permutations(range(count)))
-        assert found <= min(sum(at[a] > at[b] for a, b in links) for at in orders) + 1
+        assert total <= min(sum(at[a] > at[b] for a, b in links) for at in orders) + 1
 
 
 def test_backward_goes_by_weight() -> None:
@@ -101,19 +101,19 @@ def test_layout(graph: tuple[int, list[tuple[int, int]]], data: st.DataObject) -
     sizes = st.floats(10, 90)
     boxes = [Box(data.draw(sizes), data.draw(sizes), data.draw(sizes), data.draw(sizes)) for _ in range(count)]
     forward = [Link(*pair, data.draw(st.integers(1, 4))) for pair in without_cycles(count, links)]
-    found = layered(boxes, forward)
-    assert found == layered(boxes, forward)
-    areas = [(p.left, p.right, p.y - b.above, p.y + b.below) for p, b in zip(found.boxes, boxes, strict=True)]
+    layout = layered(boxes, forward)
+    assert layout == layered(boxes, forward)
+    areas = [(p.left, p.right, p.y - b.above, p.y + b.below) for p, b in zip(layout.boxes, boxes, strict=True)]
     for left, right, top, bottom in areas:
         assert left >= 0
-        assert right <= found.width
+        assert right <= layout.width
         assert top >= -1e-6
-        assert bottom <= found.height + 1e-6
+        assert bottom <= layout.height + 1e-6
     for (left, right, top, bottom), (other_left, other_right, other_top, other_bottom) in combinations(areas, 2):
         apart = right < other_left or other_right < left or bottom < other_top + 1e-6 or other_bottom < top + 1e-6
         assert apart
-    for link, route in zip(forward, found.routes, strict=True):
-        way = [found.boxes[link.source], *route, found.boxes[link.target]]
+    for link, route in zip(forward, layout.routes, strict=True):
+        way = [layout.boxes[link.source], *route, layout.boxes[link.target]]
         assert all(before.bend < after.left for before, after in pairwise(way))
 
 
@@ -124,14 +124,16 @@ def test_spread_is_nearest(wanted: list[tuple[float, float, float]], data: st.Da
     heights, weights = [height for height, _, _ in wanted], [weight for _, weight, _ in wanted]
 
     def distance(at: Sequence[float]) -> float:
-        return sum(w * (one - other) ** 2 for w, one, other in zip(weights, at, heights, strict=True))
+        return sum(
+            w * (height - wanted_height) ** 2 for w, height, wanted_height in zip(weights, at, heights, strict=True)
+        )
 
-    found = spread(heights, weights, offsets)
-    levels = [height - offset for height, offset in zip(found, offsets, strict=True)]
+    spread_out = spread(heights, weights, offsets)
+    levels = [height - offset for height, offset in zip(spread_out, offsets, strict=True)]
     assert all(upper <= lower + 1e-9 for upper, lower in pairwise(levels))
-    other = sorted(data.draw(st.lists(st.floats(-90, 60), min_size=len(wanted), max_size=len(wanted))))
-    moved = [level + offset for level, offset in zip(other, offsets, strict=True)]
-    assert distance(found) <= distance(moved) * (1 + 1e-9) + 1e-6
+    other_heights = sorted(data.draw(st.lists(st.floats(-90, 60), min_size=len(wanted), max_size=len(wanted))))
+    moved = [level + offset for level, offset in zip(other_heights, offsets, strict=True)]
+    assert distance(spread_out) <= distance(moved) * (1 + 1e-9) + 1e-6
 
 
 def test_crossings() -> None:
@@ -152,9 +154,9 @@ def test_transitions_lead_onward() -> None:
 
 def test_golden_drawing() -> None:
     """The picture of a small pool, with a loop, links both ways, a condition, and snapshots."""
-    one = read(golden("prefixes"))[0]
-    assert one.plan is not None
-    text = template_svg(one, one.plan, Legend(one.plan)).replace("><", ">\n<") + "\n"
+    first_pass = read(golden("prefixes"))[0]
+    assert first_pass.plan is not None
+    text = template_svg(first_pass, first_pass.plan, Legend(first_pass.plan)).replace("><", ">\n<") + "\n"
     file = GOLDEN / "prefixes.svg"
     if os.environ.get("SPARKEXT_UPDATE_GOLDEN"):
         file.write_text(text)
@@ -164,23 +166,25 @@ def test_golden_drawing() -> None:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_drawing_shows_the_plan(name: str) -> None:
     """A box per state, and for each transition a strand per Q-set, but one for all queries that go alone."""
-    passes = [one for one in read(DOCUMENTS[name]) if one.state != "broken"]
+    passes = [source_pass for source_pass in read(DOCUMENTS[name]) if source_pass.state != "broken"]
     assert len(passes) == DOCUMENTS[name].count('"optimizer": ')
-    for one in passes:
-        assert one.plan is not None
-        legend = Legend(one.plan)
-        drawing = ElementTree.fromstring(template_svg(one, one.plan, legend))
-        assert len(drawing.findall(f".//{SVG}g[@class='state']")) == len(one.plan.states)
+    for source_pass in passes:
+        assert source_pass.plan is not None
+        legend = Legend(source_pass.plan)
+        drawing = ElementTree.fromstring(template_svg(source_pass, source_pass.plan, legend))
+        assert len(drawing.findall(f".//{SVG}g[@class='state']")) == len(source_pass.plan.states)
         strands = [g for g in drawing.iter(f"{SVG}g") if g.get("class", "").startswith("strand")]
         drawn = sorted(tuple(map(int, g.get("data-queries", "").split())) for g in strands)
         wanted = []
-        for transition in one.plan.transitions:
+        for transition in source_pass.plan.transitions:
             wanted += [qset.numbers for qset in transition.qsets if not qset.is_alone]
             alone = sorted(number for qset in transition.qsets if qset.is_alone for number in qset.numbers)
             wanted += [tuple(alone)] if alone else []
         assert drawn == sorted(wanted)
         diamonds = len(drawing.findall(f".//{SVG}polygon[@class='diamond']"))
-        begun = [q.snapshot == one.plan.states[t.source].name for t in one.plan.transitions for q in t.qsets]
+        begun = [
+            q.snapshot == source_pass.plan.states[t.source].name for t in source_pass.plan.transitions for q in t.qsets
+        ]
         assert diamonds == sum(begun)
 
 
@@ -189,8 +193,8 @@ def test_pages_are_well_formed(name: str) -> None:
     passes = read(DOCUMENTS[name])
     for text in (page(passes), fragment(passes)):
         texts = "".join(ElementTree.fromstring(text).itertext())
-        for one in passes:
-            for query in one.queries:
+        for source_pass in passes:
+            for query in source_pass.queries:
                 assert query.name in texts
                 assert query.sql.strip() in texts
         assert passes or NOTHING_REGISTERED in texts
@@ -222,9 +226,9 @@ def test_notebooks_get_no_scripts() -> None:
 def test_escaping(text: str) -> None:
     """Texts come through XML as they are, but for what XML cannot hold, in elements and attributes."""
     readable = "".join(sign if _in_xml(sign) else "\ufffd" for sign in text)
-    found = ElementTree.fromstring(element("p", text, title=text))
-    assert (found.text or "") == readable.replace("\r\n", "\n").replace("\r", "\n")
-    assert re.sub(r"\s", " ", found.get("title", "")) == re.sub(r"\s", " ", re.sub(r"\r\n?", "\n", readable))
+    parsed = ElementTree.fromstring(element("p", text, title=text))
+    assert (parsed.text or "") == readable.replace("\r\n", "\n").replace("\r", "\n")
+    assert re.sub(r"\s", " ", parsed.get("title", "")) == re.sub(r"\s", " ", re.sub(r"\r\n?", "\n", readable))
     assert element("p", Markup("<b>x</b>"), "<b>") == "<p><b>x</b>&lt;b&gt;</p>"
 
 
@@ -281,8 +285,8 @@ def test_summary_comes_first() -> None:
         texts.index(text) for text in ("1 pass", "10 %", "100 queries", "(1,26,51,76)", "20 more Q-sets", "Template")
     ]
     assert shown == sorted(shown)
-    (one,) = read(part_for_q2())
-    assert (len(one.queries), one.planned) == (1, 2)
+    (only_pass,) = read(part_for_q2())
+    assert (len(only_pass.queries), only_pass.planned) == (1, 2)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -315,6 +319,6 @@ def test_queries_that_compute_the_same_say_so() -> None:
     document = json.loads(golden("prefixes"))
     queries = document["pools"][0]["queries"]
     queries.append(queries[1] | {"name": "again"})
-    made = page(read(json.dumps(document)))
-    assert made.count("; the same as q2, computed once") == made.count("the same as") == 1
-    assert made.index("<b>again</b>") < made.index("; the same as q2")
+    html = page(read(json.dumps(document)))
+    assert html.count("; the same as q2, computed once") == html.count("the same as") == 1
+    assert html.index("<b>again</b>") < html.index("; the same as q2")

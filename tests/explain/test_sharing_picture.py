@@ -37,8 +37,8 @@ def shown(value: object) -> dict[str, str]:
     """What a notebook shows, by MIME type."""
     formatter = DisplayFormatter()
     formatter.active_types = ["text/plain", "text/html"]
-    found: dict[str, str] = formatter.format(value)[0]  # type: ignore[no-untyped-call]
-    return found
+    formats: dict[str, str] = formatter.format(value)[0]  # type: ignore[no-untyped-call]
+    return formats
 
 
 def test_data_frame_is_a_picture(queries: SparkSession) -> None:
@@ -75,7 +75,7 @@ def test_one_query(queries: SparkSession) -> None:
     picture = sparkext.explain_sharing(queries, "pairs")
     ((text,),) = values(queries.sql("EXPLAIN SHARING FOR pairs"))
     assert picture.text == text
-    assert [query.name for one in read(picture.json) for query in one.queries] == ["pairs"]
+    assert [query.name for source_pass in read(picture.json) for query in source_pass.queries] == ["pairs"]
     assert shown(queries.sql("EXPLAIN SHARING FOR pairs"))["text/html"] == shown(picture)["text/html"]
     with pytest.raises(ParseException, match="TREND_UNKNOWN_QUERY"):
         sparkext.explain_sharing(queries, "no`pe")
@@ -134,7 +134,7 @@ def test_command(tmp_path: Path) -> None:
     text = "".join(ElementTree.fromstring(target.read_text(encoding="utf-8")).itertext())
     for expected in ("Sharing plan of queries.sql", "up", "line_4", "greedy, in use", "touches", "hamlet"):
         assert expected in text
-    assert sorted(made.name for made in tmp_path.iterdir()) == ["plan.html", "queries.sql"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.html", "queries.sql"]
 
 
 @pytest.mark.long

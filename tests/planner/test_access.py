@@ -147,9 +147,9 @@ class Columns:
 
 def test_what_a_tree_is_told() -> None:
     columns = Columns()
-    (found,) = compile_comparison(both(EQUAL, flag(Operation.OR, NO_PREV_W, LESS), EQUAL), False, columns).terms
-    assert found.equal == ((0, 0),)
-    assert found.order == Order(here=1, prev=1, before_is_less=True, or_equal=False, or_null=True)
+    (term,) = compile_comparison(both(EQUAL, flag(Operation.OR, NO_PREV_W, LESS), EQUAL), False, columns).terms
+    assert term.equal == ((0, 0),)
+    assert term.order == Order(here=1, prev=1, before_is_less=True, or_equal=False, or_null=True)
     assert columns.known == [Column(V, Encoding.LEAST), Column(W, Encoding.LEAST)]
 
 

@@ -33,21 +33,21 @@ def built(text: str) -> Automaton:
     ],
 )
 def test_what_is_open(text: str, anchors: dict[str, str], shown: str) -> None:
-    found = take_apart(built(text), anchors, anchors.keys())
+    anchored = take_apart(built(text), anchors, anchors.keys())
     assert [
-        f"{label}{'' if variable is None else f':{variable}'}{'*' if state in found.missing else ''}"
-        for state, (label, variable) in enumerate(zip(found.automaton.labels, found.opens, strict=True))
+        f"{label}{'' if variable is None else f':{variable}'}{'*' if state in anchored.missing else ''}"
+        for state, (label, variable) in enumerate(zip(anchored.automaton.labels, anchored.opens, strict=True))
     ] == shown.split()
 
 
 def test_steps_that_nothing_makes_true_are_left_out() -> None:
-    found = take_apart(built("A? B C"), {"C": "A"}, set())
-    assert found.automaton.labels == ("A", "B", "B", "C")
-    assert [sorted(after) for after in found.automaton.follows] == [[2], [], [3], []]
+    anchored = take_apart(built("A? B C"), {"C": "A"}, set())
+    assert anchored.automaton.labels == ("A", "B", "B", "C")
+    assert [sorted(after) for after in anchored.automaton.follows] == [[2], [], [3], []]
     # No trend has a C, which measures may name all the same.
-    found = take_apart(built("B C | A"), {"C": "A"}, set())
-    assert sorted(found.automaton.labels) == ["A", "B", "C"]
-    assert [found.automaton.labels[state] for state in found.automaton.ends] == ["A"]
+    anchored = take_apart(built("B C | A"), {"C": "A"}, set())
+    assert sorted(anchored.automaton.labels) == ["A", "B", "C"]
+    assert [anchored.automaton.labels[state] for state in anchored.automaton.ends] == ["A"]
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,9 @@ def test_guards_are_the_automata_of_what_is_negated(pattern: Pattern) -> None:
     automaton = automaton_of(pattern)
     assert automaton.guards == tuple(map(automaton_of, negations(pattern)))
     for conditions in (automaton.starts, automaton.ends, *automaton.follows):
-        assert {guard for known in conditions.values() for guard in known.guards} <= set(range(len(automaton.guards)))
+        assert {guard for condition in conditions.values() for guard in condition.guards} <= set(
+            range(len(automaton.guards))
+        )
     assert not any(forbidden.guards for forbidden in automaton.guards)
 
 
@@ -73,18 +75,18 @@ def test_no_two_states_have_the_same_variable_and_future(pattern: Pattern) -> No
     that tells any two states apart."""
     automaton = automaton_of(pattern)
 
-    def future(state: int, length: int, known: dict[tuple[int, int], object]) -> object:
+    def future(state: int, length: int, future_of: dict[tuple[int, int], object]) -> object:
         key = (state, length)
-        if key not in known:
+        if key not in future_of:
             after = automaton.follows[state] if length else ()
-            futures = frozenset((automaton.labels[s], future(s, length - 1, known)) for s in after)
-            known[key] = state in automaton.ends, futures
-        return known[key]
+            futures = frozenset((automaton.labels[s], future(s, length - 1, future_of)) for s in after)
+            future_of[key] = state in automaton.ends, futures
+        return future_of[key]
 
     size = len(automaton.labels)
-    known: dict[tuple[int, int], object] = {}
+    future_of: dict[tuple[int, int], object] = {}
     if size <= 12:
-        assert len({(automaton.labels[s], future(s, size, known)) for s in range(size)}) == size
+        assert len({(automaton.labels[s], future(s, size, future_of)) for s in range(size)}) == size
 
 
 @given(patterns(4, negate=True))

@@ -46,9 +46,9 @@ def test_costs_of_two_ways_in(model: str, alone: float, shared: float) -> None:
     costs = MODELS[model]
     assert OPTIMIZERS["none"].plan(workload, costs).cost == pytest.approx(alone)
     for optimizer in ("gloria", "exhaustive"):
-        found = OPTIMIZERS[optimizer].plan(workload, costs)
-        assert plan_text(workload, found.plan) == "CB:(2) AB:(1) BB:(1,2)^burst"
-        assert found.cost == found.bound == pytest.approx(shared)
+        planned = OPTIMIZERS[optimizer].plan(workload, costs)
+        assert plan_text(workload, planned.plan) == "CB:(2) AB:(1) BB:(1,2)^burst"
+        assert planned.cost == planned.bound == pytest.approx(shared)
     truth = exhaustive(workload, costs)
     assert truth is not None
     assert plan_cost(workload, costs, truth) == pytest.approx(shared)
@@ -57,9 +57,9 @@ def test_costs_of_two_ways_in(model: str, alone: float, shared: float) -> None:
 def test_larger_q_sets_have_shorter_bursts() -> None:
     """Two queries leave out a third, at whose many events before the loop all their forms would be evaluated."""
     workload = problem(["A B+", "C B+", "D B+"], {"A": 10, "B": 100, "C": 10, "D": 5000})
-    found = OPTIMIZERS["gloria"].plan(workload, MODELS["measured"])
-    assert plan_text(workload, found.plan) == "DB:(3) CB:(2) AB:(1) BB:(1,2)^burst,(3)"
-    assert found.bound == pytest.approx(found.cost)
+    planned = OPTIMIZERS["gloria"].plan(workload, MODELS["measured"])
+    assert plan_text(workload, planned.plan) == "DB:(3) CB:(2) AB:(1) BB:(1,2)^burst,(3)"
+    assert planned.bound == pytest.approx(planned.cost)
 
 
 def test_what_is_no_plan() -> None:
@@ -79,7 +79,7 @@ def test_what_is_no_plan() -> None:
     assert "does not come to the loop alone" in wrong(BD=both, DB=both, AB=(QSet((0,), states.index("A")),))
     assert "not in one loop of plain steps" in wrong(AB=(QSet((0,), BURST),))
     guarded = problem(["A B+ (NOT C) D", "C B+ D", "B+ D"], dict.fromkeys("ABCD", 10.0))
-    assert [len(mine) for mine in guarded.loops] == [0, 1, 1]
+    assert [len(loops_of_query) for loops_of_query in guarded.loops] == [0, 1, 1]
 
 
 @pytest.mark.parametrize("part", first(1, range(5)))
@@ -91,17 +91,17 @@ def test_gloria_is_exhaustive(model: str, part: int) -> None:
         workload, text = random_loops(Random(seed), 3)
         workload = in_runs(Random(seed), workload) if seed % 3 == 0 else workload
         costs = CHEAP_FORMS if model == "measured" and seed % 2 else MODELS[model]
-        found = OPTIMIZERS["gloria"].plan(workload, costs)
-        assert not list(invalid(workload.template, found.plan)), text
+        best = OPTIMIZERS["gloria"].plan(workload, costs)
+        assert not list(invalid(workload.template, best.plan)), text
         try:
-            truth = exhaustive(workload, costs, 500, found.cost)
+            truth = exhaustive(workload, costs, 500, best.cost)
         except WorkloadTooLargeError:
             continue
         planned += 1
-        shared += any(qset.snapshot == BURST for t in found.plan.transitions for qset in t.qsets)
+        shared += any(qset.snapshot == BURST for t in best.plan.transitions for qset in t.qsets)
         assert truth is not None, text
-        assert found.cost == pytest.approx(plan_cost(workload, costs, truth), rel=1e-9), text
-        assert found.bound == pytest.approx(found.cost, rel=1e-9), text
+        assert best.cost == pytest.approx(plan_cost(workload, costs, truth), rel=1e-9), text
+        assert best.bound == pytest.approx(best.cost, rel=1e-9), text
     assert planned > 3
     assert shared > 0
 
@@ -132,7 +132,7 @@ def test_from_how_many_events_on_sharing_pays(queries: int, lanes: int, least: f
     assert mean == pytest.approx(1 + 1 / queries)
     assert with_choices(plan, Constants(), mean).regions[0].has_choice == (least > 1)
     assert not with_choices(plan, Constants(), 1000.0).regions[0].has_choice
-    in_runs = replace(workload, runs=tuple(one / 5 for one in workload.events))
+    in_runs = replace(workload, runs=tuple(event / 5 for event in workload.events))
     assert mean_burst(in_runs, sharing) == pytest.approx(5)
     assert mean_burst(workload, SharingPlan("alone", ())) == inf
 
@@ -140,11 +140,11 @@ def test_from_how_many_events_on_sharing_pays(queries: int, lanes: int, least: f
 def test_labels_of_many_queries() -> None:
     """Each comes to the loop from a state of its own: not every set of these states has a label."""
     types = [f"T{position}" for position in range(40)]
-    workload: Problem = problem([f"{one} B+" for one in types], {**dict.fromkeys(types, 2.0), "B": 100.0})
-    labels = [workload.bursts.labels(loop) for mine in workload.loops for loop in mine]
+    workload: Problem = problem([f"{name} B+" for name in types], {**dict.fromkeys(types, 2.0), "B": 100.0})
+    labels = [workload.bursts.labels(loop) for loops_of_query in workload.loops for loop in loops_of_query]
     assert not workload.bursts.are_all
     assert len(types) > MOST_GROUPS
     assert 1 <= min(map(len, labels)) <= max(map(len, labels)) <= MOST_LABELS
-    found = OPTIMIZERS["gloria"].plan(workload, MODELS["measured"])
-    assert found.cost < OPTIMIZERS["none"].plan(workload, MODELS["measured"]).cost / 2
-    assert found.bound is None
+    planned = OPTIMIZERS["gloria"].plan(workload, MODELS["measured"])
+    assert planned.cost < OPTIMIZERS["none"].plan(workload, MODELS["measured"]).cost / 2
+    assert planned.bound is None

@@ -64,11 +64,11 @@ def test_aggregates_are_shown_as_they_are_written() -> None:
 
 
 def test_template_lays_queries_over_each_other() -> None:
-    found = template_of([query("C (A B)+ D"), query("C (A B)+"), query("A+")])
-    assert [str(state) for state in found.states] == ["C", "A", "B", "D"]
-    assert found.starts == ((0, 1), (2,), (), ())
-    assert found.ends == ((), (2,), (1,), (0,))
-    assert links(found) == [
+    template = template_of([query("C (A B)+ D"), query("C (A B)+"), query("A+")])
+    assert [str(state) for state in template.states] == ["C", "A", "B", "D"]
+    assert template.starts == ((0, 1), (2,), (), ())
+    assert template.ends == ((), (2,), (1,), (0,))
+    assert links(template) == [
         "C -> A: (0, 1)",
         "A -> A: (2,)",
         "A -> B: (0, 1)",
@@ -78,9 +78,9 @@ def test_template_lays_queries_over_each_other() -> None:
 
 
 def test_classes_used_several_times_have_several_states() -> None:
-    found = template_of([query("A B A"), query("A C", classes={"C": typed_class("A")})])
-    assert [str(state) for state in found.states] == ["A", "B", "A#2"]
-    assert found.states_of == ((0, 1, 2), (0, 2))
+    template = template_of([query("A B A"), query("A C", classes={"C": typed_class("A")})])
+    assert [str(state) for state in template.states] == ["A", "B", "A#2"]
+    assert template.states_of == ((0, 1, 2), (0, 2))
 
 
 def test_equal_prefixes_are_found_by_class_start_window_and_history() -> None:
@@ -372,7 +372,7 @@ def check_comparisons(plan: KernelPlan) -> None:
                 assert {plan.columns[column].encoding for column in columns} == {Encoding.LEAST}
             programs += [term.asks, term.stands, *(interval.program for interval in term.intervals)]
             for interval in term.intervals:
-                read = {one.column for one in interval.program if one.code.startswith("prev")}
+                read = {instruction.column for instruction in interval.program if instruction.code.startswith("prev")}
                 assert read == {interval.axis}
         for program in programs:
             check_program(plan, program)
@@ -440,8 +440,8 @@ def adjacent(text: str, *variables: str, case: str = "v < PREV(v)") -> Query:
 
 
 def test_states_with_conditions_on_the_event_before() -> None:
-    found = template_of([adjacent("A A+", "A"), query("A+")])
-    assert [str(state) for state in found.states] == ["A[v < PREV(v)]", "A[v < PREV(v)]#2", "A"]
+    template = template_of([adjacent("A A+", "A"), query("A+")])
+    assert [str(state) for state in template.states] == ["A[v < PREV(v)]", "A[v < PREV(v)]#2", "A"]
     plan = shared(adjacent("A B+", "B"))
     first, second = plan.cells
     assert (first.start, first.links) == (True, ())

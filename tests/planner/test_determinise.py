@@ -31,10 +31,10 @@ def test_a_word_with_runs_has_one_run_left(pattern: Pattern, random: Random) -> 
 def test_steps_to_states_of_one_variable_exclude_each_other(pattern: Pattern) -> None:
     automaton = determinise(positions(pattern))
     for after in (automaton.starts, *automaton.follows):
-        for one in after:
-            for other in after:
-                if one < other and automaton.labels[one] == automaton.labels[other]:
-                    assert both(after[one], after[other]) == NEVER
+        for left in after:
+            for right in after:
+                if left < right and automaton.labels[left] == automaton.labels[right]:
+                    assert both(after[left], after[right]) == NEVER
         assert NEVER not in after.values()
     assert NEVER not in automaton.ends.values()
 

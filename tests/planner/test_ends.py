@@ -45,9 +45,9 @@ def check(
     assert [tuple(marked.origins[state] for state in way) for way in parts] == whole
     for way in parts:
         for mark in marks:
-            found = [index for index, state in enumerate(way) if mark in marked.marks[state]]
+            marked_at = [index for index, state in enumerate(way) if mark in marked.marks[state]]
             index = ends_of(word, mark)
-            assert found == ([] if index is None else [index])
+            assert marked_at == ([] if index is None else [index])
         for index, state in enumerate(way):
             assert marked.seen[state] & seen == seen & {None, *word[: index + 1]}
             ends = {mark: ends_of(word, mark) for mark in marks if mark.variable in seen}
@@ -61,9 +61,11 @@ def test_words_and_marks(seed: int) -> None:
     names = ("A", "B", "C")[: random.choice((1, 2, 2, 3))]
     pattern = random_pattern(random, names, random.choice((1, 2, 3)))
     automaton = automaton_of(pattern)
-    known = [None, *variables(pattern)]
-    marks = frozenset(Mark(random.choice(list(Side)), random.choice(known)) for _ in range(random.choice((1, 2, 3))))
-    seen: set[str | None] = {name for name in known if random.random() < 0.3}
+    variable_names = [None, *variables(pattern)]
+    marks = frozenset(
+        Mark(random.choice(list(Side)), random.choice(variable_names)) for _ in range(random.choice((1, 2, 3)))
+    )
+    seen: set[str | None] = {name for name in variable_names if random.random() < 0.3}
     try:
         marked = mark_ends(automaton, marks, seen)
     except AutomatonTooLargeError:
@@ -98,7 +100,7 @@ def test_what_may_come_next_is_what_might_have() -> None:
     """After the last A of `A+ B` only B comes; an event of A would still have continued the trend."""
     marked = mark_ends(automaton_of(query("A+ B").pattern), {LAST_A}, frozenset())
     labels = marked.automaton.labels
-    (last,) = (state for state, found in enumerate(marked.marks) if LAST_A in found)
+    (last,) = (state for state, marks in enumerate(marked.marks) if LAST_A in marks)
     assert {labels[state] for state in marked.automaton.follows[last]} == {"B"}
     assert {labels[state] for state in marked.onwards[last]} == {"A", "B"}
 

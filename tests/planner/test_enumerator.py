@@ -62,9 +62,9 @@ def test_counts_grow_exponentially() -> None:
 
 
 def test_an_event_that_matches_two_variables_gives_two_labelled_words() -> None:
-    ones = [event("AB", 1)]
+    one_event = [event("AB", 1)]
     twos = [event("AB", 1), event("AB", 2)]
-    assert both([query("A | B")], ones)[0][(1,), 0] == [2]
+    assert both([query("A | B")], one_event)[0][(1,), 0] == [2]
     assert both([query("A B")], twos)[0][(1,), 0] == [1]
     assert both([query("(A | B)+")], twos)[0][(1,), 0] == [8]
     same = {"B": typed_class("A")}
@@ -150,9 +150,9 @@ def test_nan_is_greatest_and_spoils_sums() -> None:
     events = [event("A", 1, w=math.nan), event("A", 2, w=2.0)]
     functions = (Function.MIN, Function.MAX, Function.SUM, Function.AVG)
     (results,) = both([query("A", *(Aggregate(function, "A", W) for function in functions))], events)
-    least, *others = results[(1,), 0]
+    least, *sums = results[(1,), 0]
     assert least == 2.0
-    assert all(math.isnan(other) for other in others)
+    assert all(math.isnan(total) for total in sums)
 
 
 def test_sums_beyond_a_double_are_infinite_and_their_mean_is_not() -> None:
@@ -187,10 +187,10 @@ EARLIER = [event("A", 1, v=5), event("B", 2), event("A", 3, v=1), event("B", 4),
 )
 def test_the_latest_event_of_a_variable(text: str, trends: int, without: int) -> None:
     more = Step("v > A.v", ADJACENT_BY_SQL["v < PREV(v)"].condition, None, "A")
-    known = {more.text: lambda here, earlier: earlier is not None and here["v"] > earlier["v"]}
+    meanings = {more.text: lambda here, earlier: earlier is not None and here["v"] > earlier["v"]}
     asked = [replace(query(text), steps=(("C", more),)), query(text)]
-    found = [enumerate_results(one, EARLIER, known) for one in asked]
-    assert [values[0] for results in found for values in results.values()] == [trends, without]
+    per_query = [enumerate_results(query, EARLIER, meanings) for query in asked]
+    assert [values[0] for results in per_query for values in results.values()] == [trends, without]
 
 
 def test_without_an_event_of_the_variable() -> None:
@@ -198,6 +198,6 @@ def test_without_an_event_of_the_variable() -> None:
     case = ADJACENT_BY_SQL["PREV(v) IS NULL OR v < PREV(v)"]
     step = Step(on_earlier(case, "A"), case.condition, typed_class("C"), "A")
     asked = replace(query("(A | B) B? C"), steps=(("C", step),))
-    found = enumerate_results(asked, EARLIER, MEANINGS)
+    expected_results = enumerate_results(asked, EARLIER, MEANINGS)
     # B C four times, B B C twice; of A1 with C5, A1 B C5 and A3 with none.
-    assert [values[0] for values in found.values()] == [4 + 2 + 3]
+    assert [values[0] for values in expected_results.values()] == [4 + 2 + 3]

@@ -25,12 +25,12 @@ def drawn(random: Random, fewest: int) -> Choices:
     prices = {form: float(random.randint(1, 20)) for form in range(5)}
     options = []
     for query in range(random.randint(2, 5)):
-        mine = [option({query: float(random.randint(10, 25))}, {}, set(), 0)]
+        of_query = [option({query: float(random.randint(10, 25))}, {}, set(), 0)]
         for number in range(1, random.randint(2, 5)):
             forms = set(random.sample(sorted(prices), random.randint(1, 3)))
             own: dict[object, float] = {(query, number): float(random.randint(0, 8))}
-            mine.append(option(own, {form: prices[form] for form in forms}, forms, number))
-        options.append(mine)
+            of_query.append(option(own, {form: prices[form] for form in forms}, forms, number))
+        options.append(of_query)
     return Choices(fewest, options, [(query,) for query in range(len(options))])
 
 
@@ -52,7 +52,7 @@ def test_best_is_best(seed: int, fewest: int) -> None:
 def test_bound_without_effort(seed: int) -> None:
     choices = drawn(Random(seed), 2)
     least = min(choices.cost(chosen) for chosen in product(*choices.options))
-    proof = best(choices, [mine[0] for mine in choices.options], 0)
+    proof = best(choices, [of_query[0] for of_query in choices.options], 0)
     assert proof.bound <= least * (1 + 1e-9)
 
 
@@ -62,11 +62,11 @@ def test_all_change_together() -> None:
         [option({query: 10.0}, {}, set(), 0), option({(query, 1): 1.0}, {0: 20.0}, {0}, 1)] for query in range(3)
     ]
     choices = Choices(2, options, [(0,), (1,), (2,)])
-    alone = [mine[0] for mine in choices.options]
+    alone = [of_query[0] for of_query in choices.options]
     assert choices.cost(alone) == 30
-    found = improved(choices, alone, 1000)
-    assert choices.cost(found) == 23
-    assert [labels[0] for labels in choices.labels(found)] == [1, 1, 1]
+    better = improved(choices, alone, 1000)
+    assert choices.cost(better) == 23
+    assert [labels[0] for labels in choices.labels(better)] == [1, 1, 1]
 
 
 def test_forms_have_enough_users() -> None:

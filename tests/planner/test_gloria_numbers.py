@@ -48,8 +48,8 @@ def test_table_3_nodes() -> None:
     graph = build(Pricer(TABLE_3, PAPER))
     names = {name: node.name for name, node in nodes(graph).items()}
     pruned = {node.name: None if node.pruned_by is None else node.pruned_by.name for node in graph.all_nodes()}
-    found = {name: node.d_s for name, node in nodes(graph).items()}
-    assert found == {
+    costs = {name: node.d_s for name, node in nodes(graph).items()}
+    assert costs == {
         ("FA", "(1)"): 10,
         ("AB", "(1,2)^A"): 65,
         ("AB", "(1),(2)"): 65,
@@ -71,17 +71,17 @@ def test_table_3_nodes() -> None:
 
 def test_table_3_without_pruning() -> None:
     """n9 is built, and there are two ways to n5, one of which costs 170."""
-    found = nodes(build(Pricer(TABLE_3, PAPER), (generate, plan_components)))
-    assert ("CD", "(1,2)^B,(3)") in found
-    n2, n3, n5 = found["AB", "(1,2)^A"], found["AB", "(1),(2)"], found["BC", "(1,2)^B"]
+    all_nodes = nodes(build(Pricer(TABLE_3, PAPER), (generate, plan_components)))
+    assert ("CD", "(1,2)^B,(3)") in all_nodes
+    n2, n3, n5 = all_nodes["AB", "(1,2)^A"], all_nodes["AB", "(1),(2)"], all_nodes["BC", "(1,2)^B"]
     (edges,) = n5.edges.values()
     assert {before: 65 + weight for before, weight in edges.items()} == {n2: 170, n3: 165}
 
 
 def test_table_3_weights_to_the_end() -> None:
     graph = build(Pricer(TABLE_3, PAPER), (generate, plan_components))
-    found = nodes(graph)
-    assert {text: graph.weight(node, None) for (link, text), node in found.items() if link == "CD"} == {
+    all_nodes = nodes(graph)
+    assert {text: graph.weight(node, None) for (link, text), node in all_nodes.items() if link == "CD"} == {
         "(1,2)^A,(3)": 148,
         "(1,2)^B,(3)": 248,
         "(1,2)^C,(3)": 156,
@@ -91,9 +91,9 @@ def test_table_3_weights_to_the_end() -> None:
 
 
 def test_table_3_plan() -> None:
-    found = OPTIMIZERS["gloria"].plan(TABLE_3, PAPER)
-    assert found.cost == found.published == found.bound == 307
-    assert plan_text(TABLE_3, found.plan) == "EC:(3) FA:(1) AB:(1,2)^A BC:(1,2)^A CD:(1,2)^A,(3)"
+    planned = OPTIMIZERS["gloria"].plan(TABLE_3, PAPER)
+    assert planned.cost == planned.published == planned.bound == 307
+    assert plan_text(TABLE_3, planned.plan) == "EC:(3) FA:(1) AB:(1,2)^A BC:(1,2)^A CD:(1,2)^A,(3)"
 
 
 def kleene(workload: Problem) -> dict[str, float]:
@@ -112,8 +112,8 @@ def test_flat_kleene() -> None:
 
 def test_nested_kleene() -> None:
     """Without starts, which are 12 for each query."""
-    found = kleene(problem(["(C (A B)+ D)+"] * 4, {"A": 5, "B": 10, "C": 12, "D": 4}))
-    assert {text: cost - 4 * 12 for text, cost in found.items()} == {
+    kleene_nodes = kleene(problem(["(C (A B)+ D)+"] * 4, {"A": 5, "B": 10, "C": 12, "D": 4}))
+    assert {text: cost - 4 * 12 for text, cost in kleene_nodes.items()} == {
         "(1,2,3,4)^C": 936,
         "(1,2,3,4)^A": 285,
         "(1,2,3,4)^B": 630,
@@ -132,10 +132,10 @@ def test_figure_1(sharing: set[int]) -> None:
     p = states.index("P")
     inner = {n for n, t in enumerate(workload.transitions) if {states[t.source], states[t.target]} == {"P", "T"}}
     labels = []
-    for query, mine in enumerate(workload.transitions_of):
-        wanted = {number: p if query in sharing and number in inner else None for number in mine}
+    for query, transitions in enumerate(workload.transitions_of):
+        wanted = {number: p if query in sharing and number in inner else None for number in transitions}
         assert forms(workload, query, wanted) is not None
-        assert wanted in [known for known, _ in islice(all_labels(workload, PAPER.fewest, query), 10_000)]
+        assert wanted in [labels for labels, _ in islice(all_labels(workload, PAPER.fewest, query), 10_000)]
         labels.append(wanted)
     plan = plan_of(workload, "by hand", labels)
     assert not list(invalid(workload.template, plan))

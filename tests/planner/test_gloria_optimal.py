@@ -33,15 +33,15 @@ def test_random_workloads(model: str, workloads: int, largest: int) -> None:
     while planned < workloads:
         workload, text = random_problem(Random(seed))
         seed += 1
-        found = OPTIMIZERS["gloria"].plan(workload, costs)
+        best = OPTIMIZERS["gloria"].plan(workload, costs)
         try:
-            truth = exhaustive(workload, costs, largest, found.cost)
+            truth = exhaustive(workload, costs, largest, best.cost)
         except WorkloadTooLargeError:
             continue
         planned += 1
         assert truth is not None, text
-        assert found.cost == pytest.approx(plan_cost(workload, costs, truth), rel=1e-9), text
-        assert found.bound == pytest.approx(found.cost, rel=1e-9), text
+        assert best.cost == pytest.approx(plan_cost(workload, costs, truth), rel=1e-9), text
+        assert best.bound == pytest.approx(best.cost, rel=1e-9), text
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -51,10 +51,10 @@ def test_optimizers_agree_on_what_is_a_plan(model: str) -> None:
         workload, text = random_problem(Random(seed))
         costs = {}
         for name in ("gloria", "published", "greedy", "none", "sharon", "hamlet"):
-            found = OPTIMIZERS[name].plan(workload, MODELS[model])
-            assert not list(invalid(workload.template, found.plan)), (name, text)
-            assert found.cost == pytest.approx(plan_cost(workload, MODELS[model], found.plan), rel=1e-9)
-            costs[name] = found.cost
+            planned = OPTIMIZERS[name].plan(workload, MODELS[model])
+            assert not list(invalid(workload.template, planned.plan)), (name, text)
+            assert planned.cost == pytest.approx(plan_cost(workload, MODELS[model], planned.plan), rel=1e-9)
+            costs[name] = planned.cost
         assert costs["gloria"] <= min(costs.values()) * (1 + 1e-9), text
 
 
@@ -69,7 +69,7 @@ def test_charges_of_labels_are_the_cost_of_their_plan(model: str) -> None:
             [labels for labels, _ in all_labels(workload, costs.fewest, q)] for q in range(len(workload.transitions_of))
         ]
         for _ in range(4):
-            labels = [random.choice(mine) for mine in every]
+            labels = [random.choice(labels_of_query) for labels_of_query in every]
             plan = plan_of(workload, "drawn", labels)
             assert not list(invalid(workload.template, plan)), text
             pricer, cost = Pricer(workload, costs), plan_cost(workload, costs, plan)
@@ -77,7 +77,7 @@ def test_charges_of_labels_are_the_cost_of_their_plan(model: str) -> None:
             exact = labels_of(workload, plan)
             assert pricer.cost(exact) == pytest.approx(plan_cost(workload, costs, plan_of(workload, "same", exact)))
             assert pricer.cost(labels) >= cost * (1 - 1e-9), text
-            if not any(is_burst(label) for mine in labels for label in mine.values()):
+            if not any(is_burst(label) for labels_of_query in labels for label in labels_of_query.values()):
                 assert pricer.cost(labels) == pytest.approx(cost), text
 
 
@@ -124,12 +124,12 @@ COUNTEREXAMPLES = {
 def test_published_rules_miss(what: str) -> None:
     patterns, events, published, cost, plan = COUNTEREXAMPLES[what]
     workload = problem(patterns, {name: float(number) for name, number in events.items()})
-    found = OPTIMIZERS["gloria"].plan(workload, PAPER)
+    planned = OPTIMIZERS["gloria"].plan(workload, PAPER)
     truth = exhaustive(workload, PAPER)
     assert truth is not None
     assert plan_cost(workload, PAPER, truth) == cost
-    assert (found.published, found.cost, found.bound) == (published, cost, cost)
-    assert sorted(plan_text(workload, found.plan).split()) == sorted(plan.split())
+    assert (planned.published, planned.cost, planned.bound) == (published, cost, cost)
+    assert sorted(plan_text(workload, planned.plan).split()) == sorted(plan.split())
 
 
 OVERLAPPING = [
@@ -151,24 +151,24 @@ def test_overlapping_kleene_sub_patterns(patterns: list[str], model: str) -> Non
     costs, random = MODELS[model], Random(len(patterns))
     for _ in range(3):
         workload: Problem = problem(patterns, {name: float(random.choice((1, 3, 10, 40))) for name in "ABCDE"})
-        found = OPTIMIZERS["gloria"].plan(workload, costs)
-        assert not list(invalid(workload.template, found.plan))
-        assert found.bound == pytest.approx(found.cost, rel=1e-9)
+        planned = OPTIMIZERS["gloria"].plan(workload, costs)
+        assert not list(invalid(workload.template, planned.plan))
+        assert planned.bound == pytest.approx(planned.cost, rel=1e-9)
         try:
-            truth = exhaustive(workload, costs, 1500, found.cost)
+            truth = exhaustive(workload, costs, 1500, planned.cost)
         except WorkloadTooLargeError:
             continue
         assert truth is not None
-        assert plan_cost(workload, costs, truth) == pytest.approx(found.cost, rel=1e-9)
+        assert plan_cost(workload, costs, truth) == pytest.approx(planned.cost, rel=1e-9)
 
 
 def test_overlapping_kleene_sub_patterns_share_what_they_have_in_common() -> None:
     workload = problem(["D (A B)+ E", "D (A B)+ C", "D (A B C)+ E"], {"A": 30, "B": 30, "C": 2, "D": 2, "E": 2})
-    found = OPTIMIZERS["gloria"].plan(workload, PAPER)
-    assert plan_text(workload, found.plan) == (
+    planned = OPTIMIZERS["gloria"].plan(workload, PAPER)
+    assert plan_text(workload, planned.plan) == (
         "DA:(1,2)^D,(3) AB:(1,2)^D,(3) BA:(1,2)^D BE:(1) BC:(2),(3) CA:(3) CE:(3)"
     )
-    assert (found.cost, found.bound, OPTIMIZERS["none"].plan(workload, PAPER).cost) == (1452, 1452, 4930)
+    assert (planned.cost, planned.bound, OPTIMIZERS["none"].plan(workload, PAPER).cost) == (1452, 1452, 4930)
 
 
 @pytest.mark.parametrize(
@@ -186,9 +186,9 @@ def test_overlapping_kleene_sub_patterns_share_what_they_have_in_common() -> Non
 def test_one_goes_round_where_another_passes_once(patterns: list[str], events: dict[str, float], cost: float) -> None:
     """A form is the same whether it has come by a way that goes on in a cycle or not."""
     workload = problem(patterns, events)
-    found, truth = OPTIMIZERS["gloria"].plan(workload, PAPER), exhaustive(workload, PAPER)
+    best, truth = OPTIMIZERS["gloria"].plan(workload, PAPER), exhaustive(workload, PAPER)
     assert truth is not None
-    assert (found.cost, found.bound, plan_cost(workload, PAPER, truth)) == (cost, cost, cost)
+    assert (best.cost, best.bound, plan_cost(workload, PAPER, truth)) == (cost, cost, cost)
 
 
 def test_workloads_without_transitions() -> None:

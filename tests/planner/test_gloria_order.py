@@ -68,13 +68,13 @@ def test_order_of_registration(model: str, optimizer: str) -> None:
     for seed in range(25):
         random = Random(seed)
         workload, _ = random_problem(random)
-        other, order = shuffled(workload, random)
+        reordered, order = shuffled(workload, random)
         first = OPTIMIZERS[optimizer].plan(workload, MODELS[model])
-        second = OPTIMIZERS[optimizer].plan(other, MODELS[model])
+        second = OPTIMIZERS[optimizer].plan(reordered, MODELS[model])
         equals = among_equals(workload)
         assert first.cost == second.cost, seed
         assert first.published == second.published, seed
-        assert shown(workload, first.plan, equals) == shown(other, second.plan, [equals[q] for q in order]), seed
+        assert shown(workload, first.plan, equals) == shown(reordered, second.plan, [equals[q] for q in order]), seed
 
 
 def test_longest_first() -> None:
@@ -135,16 +135,16 @@ def test_hashes() -> None:
 def test_what_is_kept_has_no_graph() -> None:
     """What a run keeps of its plan leads to nothing that the search has made, and prices plans as before."""
     workload = problem(["A B C D", "F A B C D", "E C D"], {"F": 10, "A": 5, "B": 10, "C": 12, "D": 4, "E": 3})
-    found = optimize(replace(workload, budget=Budget(9.0, lambda: False)), MODELS["paper"], "gloria")
-    assert found.problem.transitions  # worked out, and remembered there
-    kept = found.kept()
+    optimized = optimize(replace(workload, budget=Budget(9.0, lambda: False)), MODELS["paper"], "gloria")
+    assert optimized.problem.transitions  # worked out, and remembered there
+    kept = optimized.kept()
     assert isinstance(kept.plan_result.search, SearchedGraph)
     assert sum(len(pool.nodes) for pool in kept.plan_result.search.pools) == kept.plan_result.search.generated
-    made = [type(one) for one in reachable(kept)]
-    assert Template in made
-    assert not {Graph, Node, Pool, Pricer, Canonical, Steps, FunctionType}.intersection(made)
+    kinds = [type(value) for value in reachable(kept)]
+    assert Template in kinds
+    assert not {Graph, Node, Pool, Pricer, Canonical, Steps, FunctionType}.intersection(kinds)
     assert "transitions" not in vars(kept.problem)
-    assert kept.cost_by("none", Budget()) == found.cost_by("none", Budget()) > kept.cost_by("gloria", Budget())
+    assert kept.cost_by("none", Budget()) == optimized.cost_by("none", Budget()) > kept.cost_by("gloria", Budget())
 
 
 def reachable(root: object) -> list[object]:
@@ -152,8 +152,8 @@ def reachable(root: object) -> list[object]:
     seen: dict[int, object] = {}
     ahead = [root]
     while ahead:
-        one = ahead.pop()
-        if id(one) not in seen and not isinstance(one, type | ModuleType):
-            seen[id(one)] = one
-            ahead += gc.get_referents(one)
+        value = ahead.pop()
+        if id(value) not in seen and not isinstance(value, type | ModuleType):
+            seen[id(value)] = value
+            ahead += gc.get_referents(value)
     return list(seen.values())

@@ -35,11 +35,11 @@ def test_all_are_known() -> None:
 def test_plans(name: str) -> None:
     """Valid, no dearer than what others find, and no dearer than before."""
     problem = drawn(name)
-    found = OPTIMIZERS["gloria"].plan(problem, PaperCosts())
-    assert not list(invalid(problem.template, found.plan))
-    assert found.published is not None
-    others = [OPTIMIZERS[other].plan(problem, PaperCosts()).cost for other in ("greedy", "none")]
-    assert found.cost <= min(found.published, *others, COSTS[name]) * (1 + 1e-9)
+    planned = OPTIMIZERS["gloria"].plan(problem, PaperCosts())
+    assert not list(invalid(problem.template, planned.plan))
+    assert planned.published is not None
+    other_costs = [OPTIMIZERS[name].plan(problem, PaperCosts()).cost for name in ("greedy", "none")]
+    assert planned.cost <= min(planned.published, *other_costs, COSTS[name]) * (1 + 1e-9)
 
 
 @pytest.mark.long

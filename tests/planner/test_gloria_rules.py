@@ -69,9 +69,9 @@ def test_overlapping_kleene_sub_patterns_are_one_pool() -> None:
 
 
 def test_pools_before_come_first() -> None:
-    found = pools(problem(["A (B C)+ D", "E (B C)+ D"], EVENTS))
-    assert [pool.kleene for pool in found] == [False, False, True, False]
-    assert all(before < pool.number for pool in found for before in pool.preceding)
+    of_problem = pools(problem(["A (B C)+ D", "E (B C)+ D"], EVENTS))
+    assert [pool.kleene for pool in of_problem] == [False, False, True, False]
+    assert all(before < pool.number for pool in of_problem for before in pool.preceding)
 
 
 # Rule 1, node generation
@@ -82,13 +82,13 @@ def test_start_of_two_queries() -> None:
 
 
 def test_reuse_local_and_not_shared() -> None:
-    found = candidates(["A B C", "A B C"], "BC")
-    assert found == {"(1),(2)": "not shared", "(1,2)^B": "merge", "(1,2)^A": "reuse"}
+    nodes_of_pool = candidates(["A B C", "A B C"], "BC")
+    assert nodes_of_pool == {"(1),(2)": "not shared", "(1,2)^B": "merge", "(1,2)^A": "reuse"}
 
 
 def test_merge_of_a_qset_with_a_query_that_comes_alone() -> None:
-    found = candidates(["A B C", "A B C", "D B C"], "BC")
-    assert found == {
+    nodes_of_pool = candidates(["A B C", "A B C", "D B C"], "BC")
+    assert nodes_of_pool == {
         "(1),(2),(3)": "not shared",
         "(1,2,3)^B": "merge",
         "(1,2)^A,(3)": "reuse",
@@ -129,8 +129,8 @@ def test_all_of_a_kleene_sub_pattern_or_nothing() -> None:
 
 def test_a_kleene_sub_pattern_goes_on_with_what_comes() -> None:
     """Beyond the paper; only snapshots of C can be had where it is entered elsewhere."""
-    found = candidates(["C (A B)+", "C (A B)+"], "AB")
-    assert found == {"(1),(2)": "not shared", "(1,2)^A": "Kleene", "(1,2)^C": "reuse"}
+    nodes_of_pool = candidates(["C (A B)+", "C (A B)+"], "AB")
+    assert nodes_of_pool == {"(1),(2)": "not shared", "(1,2)^A": "Kleene", "(1,2)^C": "reuse"}
 
 
 def test_whoever_cannot_is_left_out() -> None:
@@ -219,8 +219,8 @@ def test_what_comes_together_from_two_pools() -> None:
     """Nodes of different pools on one path fit together, or the queries concerned share nothing."""
     workload = problem(["(A | B) C D", "(A | B) C D"], EVENTS)
     labels = search_paths(build(Pricer(workload, PAPER)))
-    for number, mine in enumerate(labels):
-        assert forms(workload, number, mine) is not None
+    for number, labels_of_query in enumerate(labels):
+        assert forms(workload, number, labels_of_query) is not None
 
 
 # Rule 6, completion
@@ -228,9 +228,9 @@ def test_what_comes_together_from_two_pools() -> None:
 
 def completed(workload: Problem, effort: Effort) -> tuple[float, float | None]:
     pricer = Pricer(workload, PAPER)
-    alone = [dict.fromkeys(mine, ALONE) for mine in workload.transitions_of]
-    found = complete(workload, PAPER, pricer, alone, effort)
-    return pricer.cost(found.labels), found.bound
+    alone = [dict.fromkeys(transitions, ALONE) for transitions in workload.transitions_of]
+    complete_plan = complete(workload, PAPER, pricer, alone, effort)
+    return pricer.cost(complete_plan.labels), complete_plan.bound
 
 
 def test_completion_needs_no_good_beginning() -> None:
@@ -264,7 +264,7 @@ def test_some_labels_go_round_cycles_in_any_order() -> None:
     workload = problem(["E D C B A", "F (A B C D E)+ G", "F (A B C D E)+ G"], EVENTS)
     states = [str(state) for state in workload.template.states]
     f = states.index("F")
-    far = max(some_labels(workload, 2, 1), key=lambda found: sum(label == f for label in found[0].values()))[0]
+    far = max(some_labels(workload, 2, 1), key=lambda option: sum(label == f for label in option[0].values()))[0]
     assert [label for number, label in far.items() if number in workload.transitions_of[1]] == [f] * len(far)
 
 
@@ -279,10 +279,10 @@ def test_totals_behind_different_forms_are_not_paid_for_once() -> None:
     third: Labelling = dict.fromkeys(workload.transitions_of[2], ALONE)
     labels = [first, {**first, number: e}, third]
     both = pricer.cost([first, first, third])
-    one = pricer.cost(labels)
+    together = pricer.cost(labels)
     last = next(n for n in workload.transitions_of[0] if n != number)
     charged = dict(model.alone(workload, 0, last))
-    assert one >= both + sum(charged.values())
+    assert together >= both + sum(charged.values())
 
 
 # Greedy and exhaustive
@@ -323,4 +323,8 @@ def test_completion_looks_at_the_simplest_labels_of_many() -> None:
     assert {len({*labels.values()} - {ALONE}) for labels, _ in more} == {1, 2}
     few, _ = completed(workload, Effort(queries=2, labels=1))
     many, _ = completed(workload, Effort(queries=2))
-    assert many <= few < Pricer(workload, PAPER).cost([dict.fromkeys(mine, ALONE) for mine in workload.transitions_of])
+    assert (
+        many
+        <= few
+        < Pricer(workload, PAPER).cost([dict.fromkeys(transitions, ALONE) for transitions in workload.transitions_of])
+    )

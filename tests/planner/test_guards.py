@@ -35,8 +35,8 @@ def condition(table: Table) -> Condition:
     return of(GUARDS, table.__contains__)
 
 
-def table(known: Condition) -> Table:
-    return frozenset(world for world in WORLDS if known.holds(world))
+def table(of_guards: Condition) -> Table:
+    return frozenset(world for world in WORLDS if of_guards.holds(world))
 
 
 @given(TABLES)
@@ -45,38 +45,46 @@ def test_a_condition_holds_where_its_function_is_true(function: Table) -> None:
 
 
 @given(TABLES, TABLES)
-def test_both_and_either(one: Table, other: Table) -> None:
-    assert table(both(condition(one), condition(other))) == one & other
-    assert table(either(condition(one), condition(other))) == one | other
+def test_both_and_either(first: Table, second: Table) -> None:
+    assert table(both(condition(first), condition(second))) == first & second
+    assert table(either(condition(first), condition(second))) == first | second
 
 
 @given(TABLES, TABLES, TABLES)
 def test_equal_functions_are_equal_objects_however_they_came_about(a: Table, b: Table, c: Table) -> None:
-    one, other, third = condition(a), condition(b), condition(c)
-    assert (one == other) == (a == b)
-    assert both(one, either(other, third)) == either(both(one, other), both(one, third))
-    assert either(one, both(one, other)) == one
-    assert both(one, either(one, other)) == one
-    assert hash(both(one, other)) == hash(both(other, one))
+    first, second, third = condition(a), condition(b), condition(c)
+    assert (first == second) == (a == b)
+    assert both(first, either(second, third)) == either(both(first, second), both(first, third))
+    assert either(first, both(first, second)) == first
+    assert both(first, either(first, second)) == first
+    assert hash(both(first, second)) == hash(both(second, first))
 
 
 @given(TABLES)
 def test_only_guards_that_matter_are_kept(function: Table) -> None:
-    known = condition(function)
-    for index in known.guards:
+    canonical = condition(function)
+    for index in canonical.guards:
         assert any((world | {index} in function) != (world - {index} in function) for world in WORLDS)
-    others = frozenset(range(20)) - frozenset(known.guards)
-    assert all(known.holds(world | others) == known.holds(world) for world in assignments(known.guards))
+    other_guards = frozenset(range(20)) - frozenset(canonical.guards)
+    assert all(
+        canonical.holds(world | other_guards) == canonical.holds(world) for world in assignments(canonical.guards)
+    )
 
 
 @given(TABLES, TABLES)
-def test_always_and_never(function: Table, other: Table) -> None:
-    known = condition(function)
-    assert both(known, ALWAYS) == both(ALWAYS, known) == either(known, NEVER) == either(NEVER, known) == known
-    assert both(known, NEVER) == both(NEVER, known) == NEVER
-    assert either(known, ALWAYS) == either(ALWAYS, known) == ALWAYS
-    assert (condition(other) == ALWAYS) == (len(other) == len(WORLDS))
-    assert (condition(other) == NEVER) == (not other)
+def test_always_and_never(function: Table, second: Table) -> None:
+    canonical = condition(function)
+    assert (
+        both(canonical, ALWAYS)
+        == both(ALWAYS, canonical)
+        == either(canonical, NEVER)
+        == either(NEVER, canonical)
+        == canonical
+    )
+    assert both(canonical, NEVER) == both(NEVER, canonical) == NEVER
+    assert either(canonical, ALWAYS) == either(ALWAYS, canonical) == ALWAYS
+    assert (condition(second) == ALWAYS) == (len(second) == len(WORLDS))
+    assert (condition(second) == NEVER) == (not second)
 
 
 def test_assignments_are_all_subsets() -> None:

@@ -43,11 +43,11 @@ def test_random_loops(model: str, part: int) -> None:
         assert hamlet.cost <= none.cost * (1 + 1e-9), text
         assert gloria.cost <= hamlet.cost * (1 + 1e-9), text
         assert isinstance(hamlet.search, HamletSearch)
-        found = {q for one in hamlet.search.repeated for some in one.shared for q in some}
+        sharing = {q for repeated in hamlet.search.repeated for some in repeated.shared for q in some}
         planned = {q for t in hamlet.plan.transitions for s in t.qsets if s.snapshot == BURST for q in s.queries}
-        assert found == planned, text
-        assert found.isdisjoint(one.query for one in hamlet.search.not_planned), text
-        shared += bool(found)
+        assert sharing == planned, text
+        assert sharing.isdisjoint(left_alone.query for left_alone in hamlet.search.not_planned), text
+        shared += bool(sharing)
     assert shared > PART // 8
 
 
@@ -55,12 +55,12 @@ def test_queries_that_come_from_many_events_stay_out() -> None:
     """Of a Q-set whose bursts they would end; with each other, two of them share."""
     events = {"A": 10.0, "B": 100.0, "C": 10.0, "D": 300.0}
     workload = problem(["A B+", "C B+", "D B+"], events)
-    found = OPTIMIZERS["hamlet"].plan(workload, MODELS["measured"])
-    assert plan_text(workload, found.plan) == "DB:(3) CB:(2) AB:(1) BB:(1,2)^burst,(3)"
-    assert isinstance(found.search, HamletSearch)
-    (one,) = found.search.repeated
-    assert (one.queries, one.groups, one.shared) == ((0, 1, 2), 3, ((0, 1),))
-    assert one.saved == pytest.approx(OPTIMIZERS["none"].plan(workload, MODELS["measured"]).cost - found.cost)
+    planned = OPTIMIZERS["hamlet"].plan(workload, MODELS["measured"])
+    assert plan_text(workload, planned.plan) == "DB:(3) CB:(2) AB:(1) BB:(1,2)^burst,(3)"
+    assert isinstance(planned.search, HamletSearch)
+    (common_loop,) = planned.search.repeated
+    assert (common_loop.queries, common_loop.groups, common_loop.shared) == ((0, 1, 2), 3, ((0, 1),))
+    assert common_loop.saved == pytest.approx(OPTIMIZERS["none"].plan(workload, MODELS["measured"]).cost - planned.cost)
 
 
 def test_reasons() -> None:
@@ -81,8 +81,8 @@ def test_reasons() -> None:
     template = template_of(pool)
     workload = problem([], {})
     workload = replace(workload, template=template, events=(10.0,) * len(template.states))
-    found = OPTIMIZERS["hamlet"].plan(workload, MODELS["paper"])
-    reasons = {one.query: one.reason for one in found.not_planned or ()}
+    planned = OPTIMIZERS["hamlet"].plan(workload, MODELS["paper"])
+    reasons = {left_alone.query: left_alone.reason for left_alone in planned.not_planned or ()}
     assert [reasons.get(index) for index in range(len(pool))] == [
         *texts.values(),
         Reason.SELECTION,
@@ -96,9 +96,9 @@ def test_published_workloads_have_nothing_for_it(name: str) -> None:
     workload = drawn(name)
     gc.collect()
     tracemalloc.start()
-    found = OPTIMIZERS["hamlet"].plan(workload, MODELS["paper"])
+    planned = OPTIMIZERS["hamlet"].plan(workload, MODELS["paper"])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found.cost <= OPTIMIZERS["none"].plan(workload, MODELS["paper"]).cost * (1 + 1e-12)
-    assert len(found.not_planned or ()) == len(workload.template.queries)
+    assert planned.cost <= OPTIMIZERS["none"].plan(workload, MODELS["paper"]).cost * (1 + 1e-12)
+    assert len(planned.not_planned or ()) == len(workload.template.queries)
     assert peak < 50e6

@@ -31,8 +31,8 @@ def test_choices_of_four_queries() -> None:
     ids=["merge", "split", "merge again"],
 )
 def test_decisions(burst: Burst, created: int, propagated: int, costs: tuple[int, int, int]) -> None:
-    found = burst.shared(2, created, propagated), burst.alone(2), burst.benefit(2, created, propagated)
-    assert found == costs
+    decision = burst.shared(2, created, propagated), burst.alone(2), burst.benefit(2, created, propagated)
+    assert decision == costs
 
 
 def test_queries_without_snapshots_need_not_share() -> None:
@@ -71,7 +71,7 @@ def test_counts_over_snapshots() -> None:
     assert coefficients == [1, 2, 4, 8]
     come = {"A B+": (2, 2), "C B+": (1, 3)}
     counted = {
-        text: ([first * one for one in coefficients], first + sum(coefficients) * first + later)
+        text: ([first * coefficient for coefficient in coefficients], first + sum(coefficients) * first + later)
         for text, (first, later) in come.items()
     }
     assert counted == {"A B+": ([2, 4, 8, 16], 34), "C B+": ([1, 2, 4, 8], 19)}

@@ -22,11 +22,11 @@ def drawn(random: Random, most: int = 14) -> ConflictGraph:
     """A graph of up to ``most`` vertices with any number of edges; in half of them many weights are equal."""
     count, density = random.randint(0, most), random.random()
     neighbours = [0] * count
-    for one in range(count):
-        for other in range(one):
+    for vertex in range(count):
+        for earlier in range(vertex):
             if random.random() < density:
-                neighbours[one] |= 1 << other
-                neighbours[other] |= 1 << one
+                neighbours[vertex] |= 1 << earlier
+                neighbours[earlier] |= 1 << vertex
     whole = random.random() < 0.5
     weights = [float(random.randint(1, 9)) if whole else random.uniform(0.01, 100) for _ in range(count)]
     return ConflictGraph(tuple(weights), tuple(neighbours))
@@ -36,7 +36,7 @@ def most_weight(graph: ConflictGraph) -> float:
     """Of all independent sets: each vertex is left out, or taken where none of those before it is in its way."""
     sets = {0: 0.0}
     for vertex, (weight, near) in enumerate(zip(graph.weights, graph.neighbours, strict=True)):
-        sets.update({some | 1 << vertex: found + weight for some, found in sets.items() if not some & near})
+        sets.update({some | 1 << vertex: weight_of + weight for some, weight_of in sets.items() if not some & near})
     return max(sets.values())
 
 
@@ -60,12 +60,12 @@ def test_random_graphs(part: int) -> None:
 
 def test_a_search_that_is_cut_short_has_what_was_known() -> None:
     graph = drawn(Random(3), 60)
-    known = gwmin(graph)
-    for found in (heaviest(graph, graph.all, known, Budget(0.0)), heaviest(graph, graph.all, known, most=0)):
-        assert (found.vertices, found.proven) == (known, False)
-    whole = heaviest(graph, graph.all, known)
+    greedy = gwmin(graph)
+    for cut_short in (heaviest(graph, graph.all, greedy, Budget(0.0)), heaviest(graph, graph.all, greedy, most=0)):
+        assert (cut_short.vertices, cut_short.proven) == (greedy, False)
+    whole = heaviest(graph, graph.all, greedy)
     assert whole.proven
-    assert graph.weight(whole.vertices) >= graph.weight(known)
+    assert graph.weight(whole.vertices) >= graph.weight(greedy)
 
 
 def test_components() -> None:

@@ -36,16 +36,16 @@ def test_annealing(part: int) -> None:
     missed = 0
     for seed in range(part * PART, (part + 1) * PART):
         patterns, expected = random_patterns(Random(seed))
-        found = anneal(patterns, best_order, expected, Budget())
+        annealed = anneal(patterns, best_order, expected, Budget())
         if seed % 10 == 0:
-            assert found == anneal(patterns, best_order, expected, Budget())
+            assert annealed == anneal(patterns, best_order, expected, Budget())
             trees = anneal(patterns, best_tree, expected, Budget())
             assert trees.cost <= trees.start * (1 + 1e-9), seed
-        assert found.cost <= found.start * (1 + 1e-9), seed
-        assert found.cost == pytest.approx(total(patterns, found.plans, expected)), seed
+        assert annealed.cost <= annealed.start * (1 + 1e-9), seed
+        assert annealed.cost == pytest.approx(total(patterns, annealed.plans, expected)), seed
         best = min(total(patterns, plans, expected) for plans in product(*map(all_orders, patterns)))
-        assert found.cost >= best * (1 - 1e-9), seed
-        missed += found.cost > best * (1 + 1e-9)
+        assert annealed.cost >= best * (1 - 1e-9), seed
+        missed += annealed.cost > best * (1 + 1e-9)
     assert missed <= 0.05 * PART
 
 
@@ -54,10 +54,10 @@ def test_long_patterns() -> None:
     rates = (7, 3, 9, 1, 8, 2, 6, 5, 4, 10)
 
     def price(positions: int) -> float:
-        found = 1.0
+        expected_number = 1.0
         for position, rate in enumerate(rates):
-            found *= rate if positions >> position & 1 else 1
-        return found
+            expected_number *= rate if positions >> position & 1 else 1
+        return expected_number
 
     order = [joined[1].bit_length() - 1 for joined in best_order(10, price, ()).joins]
     assert [rates[position] for position in order] == list(range(2, 11))
@@ -67,7 +67,7 @@ def test_long_patterns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("A B C", {"A B C"}),
         ("A B? C", {"A B C", "A C"}),
@@ -77,13 +77,13 @@ def test_long_patterns() -> None:
         ("(A | A) B?", {"A", "A B"}),
     ],
 )
-def test_words(text: str, found: set[str]) -> None:
+def test_words(text: str, expected: set[str]) -> None:
     """Each once, whatever ways there are to read it."""
     drawn = problem([text], {"A": 1, "B": 1, "C": 1})
-    mine = words(drawn, 0)
-    assert isinstance(mine, tuple)
-    assert sorted(" ".join(word.labels) for word in mine) == sorted(found)
-    assert all(tuple(map(str, word.classes)) == word.labels for word in mine)
+    of_query = words(drawn, 0)
+    assert isinstance(of_query, tuple)
+    assert sorted(" ".join(word.labels) for word in of_query) == sorted(expected)
+    assert all(tuple(map(str, word.classes)) == word.labels for word in of_query)
 
 
 EVENTS = {"A": 10, "B": 10, "C": 10, "D": 10, "N": 10}
@@ -112,25 +112,27 @@ def test_what_is_planned(asked: Query, reason: Reason | None) -> None:
     if reason is not Reason.TOO_MANY_MATCHES:
         events = tuple(number / 10 for number in events)
     workload = Problem(template, events)
-    found = OPTIMIZERS["mcep"].plan(workload, PaperCosts())
-    assert not list(invalid(template, found.plan))
-    assert isinstance(found.search, MatchSearch)
-    assert [(one.query, one.reason) for one in found.search.not_planned] == ([] if reason is None else [(1, reason)])
-    assert found.search.plan.queries == ({0} if reason else {0, 1})
+    planned = OPTIMIZERS["mcep"].plan(workload, PaperCosts())
+    assert not list(invalid(template, planned.plan))
+    assert isinstance(planned.search, MatchSearch)
+    assert [(left_alone.query, left_alone.reason) for left_alone in planned.search.not_planned] == (
+        [] if reason is None else [(1, reason)]
+    )
+    assert planned.search.plan.queries == ({0} if reason else {0, 1})
     if reason is not None:
         alone = Problem(template_of([asked]), tuple(events[state] for state in template.states_of[1]))
         none = OPTIMIZERS["none"].plan(alone, PaperCosts())
         assert none.cost == plan_cost(alone, PaperCosts(), none.plan)
-        assert found.cost == pytest.approx(none.cost + found.search.plan.matches)
+        assert planned.cost == pytest.approx(none.cost + planned.search.plan.matches)
 
 
 def test_streams_build_no_matches() -> None:
     workload = problem(["A B"], EVENTS)
     over_stream = Problem(workload.template, workload.events, most_matches=None)
-    found = OPTIMIZERS["mcep"].plan(over_stream, PaperCosts())
-    assert isinstance(found.search, MatchSearch)
-    assert [one.reason for one in found.search.not_planned] == [Reason.STREAM]
-    assert found.cost == OPTIMIZERS["none"].plan(over_stream, PaperCosts()).cost
+    planned = OPTIMIZERS["mcep"].plan(over_stream, PaperCosts())
+    assert isinstance(planned.search, MatchSearch)
+    assert [left_alone.reason for left_alone in planned.search.not_planned] == [Reason.STREAM]
+    assert planned.cost == OPTIMIZERS["none"].plan(over_stream, PaperCosts()).cost
 
 
 def test_match_plan() -> None:
@@ -138,9 +140,9 @@ def test_match_plan() -> None:
     workload = problem(
         ["A B C", "A B D", "B A"], {"A": 2, "B": 3, "C": 50, "D": 60}, [Window(10, 10), Window(20, 5), Window(20, 20)]
     )
-    found = OPTIMIZERS["mcep"].plan(workload, PaperCosts())
-    assert isinstance(found.search, MatchSearch)
-    plan = found.search.plan
+    planned = OPTIMIZERS["mcep"].plan(workload, PaperCosts())
+    assert isinstance(planned.search, MatchSearch)
+    plan = planned.search.plan
     shown = {" ".join(map(str, node.classes)): node for node in plan.nodes}
     assert set(shown) == {"A", "B", "C", "D", "A B", "B A", "A B C", "A B D"}
     assert shown["A B"].within == 20
@@ -151,7 +153,7 @@ def test_match_plan() -> None:
     users = dict(zip(names, plan.users(), strict=True))
     assert users["A B"] == {0, 1}
     assert users["A"] == {0, 1, 2}
-    assert found.search.by_themselves <= found.search.as_written
+    assert planned.search.by_themselves <= planned.search.as_written
     check(plan)
 
 
@@ -163,9 +165,9 @@ def check(plan: MatchPlan) -> None:
             continue
         assert max(node.children) < number
         left, right = (plan.nodes[child].classes for child in node.children)
-        others = [position for position in range(len(node.classes)) if position not in node.indexes]
+        left_out = [position for position in range(len(node.classes)) if position not in node.indexes]
         assert tuple(node.classes[position] for position in node.indexes) == left
-        assert tuple(node.classes[position] for position in others) == right
+        assert tuple(node.classes[position] for position in left_out) == right
 
 
 @pytest.mark.parametrize("model", [*first(1, MODELS)])
@@ -174,20 +176,20 @@ def test_any_workload(model: str) -> None:
     built = 0
     for seed in range(10):
         workload, text = random_problem(Random(seed))
-        found = OPTIMIZERS["mcep"].plan(workload, MODELS[model])
-        assert not list(invalid(workload.template, found.plan)), text
-        assert isinstance(found.search, MatchSearch)
-        check(found.search.plan)
-        apart = {one.query for one in found.search.not_planned}
-        assert apart.isdisjoint(found.search.plan.queries), text
-        assert apart | found.search.plan.queries == set(range(len(workload.template.queries))), text
-        built += bool(found.search.plan.roots)
+        planned = OPTIMIZERS["mcep"].plan(workload, MODELS[model])
+        assert not list(invalid(workload.template, planned.plan)), text
+        assert isinstance(planned.search, MatchSearch)
+        check(planned.search.plan)
+        apart = {left_alone.query for left_alone in planned.search.not_planned}
+        assert apart.isdisjoint(planned.search.plan.queries), text
+        assert apart | planned.search.plan.queries == set(range(len(workload.template.queries))), text
+        built += bool(planned.search.plan.roots)
         order = [*range(len(workload.template.queries))]
         Random(seed).shuffle(order)
         template = template_of([workload.template.queries[query] for query in order])
         events = dict(zip(workload.template.states, workload.events, strict=True))
-        other = OPTIMIZERS["mcep"].plan(Problem(template, tuple(events[s] for s in template.states)), MODELS[model])
-        assert isinstance(other.search, MatchSearch)
-        assert other.search.plan.nodes == found.search.plan.nodes, text
-        assert other.cost == pytest.approx(found.cost), text
+        again = OPTIMIZERS["mcep"].plan(Problem(template, tuple(events[s] for s in template.states)), MODELS[model])
+        assert isinstance(again.search, MatchSearch)
+        assert again.search.plan.nodes == planned.search.plan.nodes, text
+        assert again.cost == pytest.approx(planned.cost), text
     assert built > 3

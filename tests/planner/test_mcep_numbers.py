@@ -59,11 +59,15 @@ def test_common_sub_patterns() -> None:
     assert maximal("ABA", "BAB") == {"AB", "BA"}
 
 
-def maximal(one: str, other: str) -> set[str]:
+def maximal(left: str, right: str) -> set[str]:
     """The common sub-patterns that are part of no other."""
-    found = {mine for mine, _ in common(tuple(one), tuple(other))}
-    largest = {mine for mine in found if not any(mine & more == mine for more in found - {mine})}
-    return {"".join(map(str, TargetPattern(tuple(one)).node(mine))) for mine in largest}
+    positions = {in_left for in_left, _ in common(tuple(left), tuple(right))}
+    largest = {
+        position_set
+        for position_set in positions
+        if not any(position_set & more == position_set for more in positions - {position_set})
+    }
+    return {"".join(map(str, TargetPattern(tuple(left)).node(position_set))) for position_set in largest}
 
 
 def test_best_order_by_itself_is_not_best_together() -> None:
@@ -72,9 +76,9 @@ def test_best_order_by_itself_is_not_best_together() -> None:
     own = best_order(3, lambda indexes: RATES(patterns[0].node(indexes)), ())
     assert own == in_order(patterns[0], "CAB")
     assert total(patterns[:1], [own], RATES) == pytest.approx(110)
-    found = anneal(patterns, best_order, RATES, Budget())
-    assert found.start == pytest.approx(8320)
-    assert found.cost == pytest.approx(8310)
+    annealed = anneal(patterns, best_order, RATES, Budget())
+    assert annealed.start == pytest.approx(8320)
+    assert annealed.cost == pytest.approx(8310)
     everything = list(product(*(all_orders(pattern) for pattern in patterns)))
     assert len(everything) == 36
     assert min(total(patterns, plans, RATES) for plans in everything) == pytest.approx(8310)
@@ -83,15 +87,15 @@ def test_best_order_by_itself_is_not_best_together() -> None:
 def test_trees_that_share() -> None:
     """(A, C) and (B, D) are subtrees of two patterns each: 7 inner nodes instead of 9."""
     patterns = sought("ABCD", "AECF", "GBHD")
-    found = anneal(patterns, best_tree, TENS, Budget())
-    inner = {node for node in nodes(patterns, list(found.plans)) if len(node) > 1}
+    annealed = anneal(patterns, best_tree, TENS, Budget())
+    inner = {node for node in nodes(patterns, list(annealed.plans)) if len(node) > 1}
     assert len(inner) == 7
-    assert found.cost == pytest.approx(30_480)
+    assert annealed.cost == pytest.approx(30_480)
     apart = [tree(pattern) for pattern in patterns]
     given = [tree(pattern, *pair) for pattern, pair in zip(patterns, PAIRS, strict=True)]
     assert len({node for node in nodes(patterns, given) if len(node) > 1}) == 9
     assert total(patterns, given, TENS) == pytest.approx(30_680)
-    assert total(patterns, apart, TENS) == pytest.approx(found.start)
+    assert total(patterns, apart, TENS) == pytest.approx(annealed.start)
 
 
 def tree(pattern: TargetPattern, *fixed: int) -> LocalPlan:

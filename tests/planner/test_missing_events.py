@@ -16,7 +16,7 @@ from tests.support.workloads import typed_class
 def missing(patterns: Sequence[str], **counted: int) -> list[str]:
     """Types that are missing, as text."""
     events = {typed_class(name): number for name, number in counted.items()}
-    return [str(one) for one in missing_events(template_of([query(text) for text in patterns]), events)]
+    return [str(event) for event in missing_events(template_of([query(text) for text in patterns]), events)]
 
 
 @pytest.mark.parametrize(

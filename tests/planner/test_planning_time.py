@@ -58,9 +58,9 @@ NASTY = {
 def planned(queries: list[Query], budget: Budget) -> OptimizerResult:
     """All that is done before a task begins; the sharing plan must be a valid one."""
     template = template_of(queries)
-    found = optimize(Problem(template, (100.0,) * len(template.states), budget), cost_model("measured"), "gloria")
-    compile_plan(template, found.plan_result.plan, fallback=True)
-    return found
+    optimized = optimize(Problem(template, (100.0,) * len(template.states), budget), cost_model("measured"), "gloria")
+    compile_plan(template, optimized.plan_result.plan, fallback=True)
+    return optimized
 
 
 @pytest.mark.parametrize("window", [None, MANY_LANES], ids=["unbounded", "many lanes"])
@@ -75,8 +75,8 @@ def test_nasty_patterns_are_planned_in_time(shape: str, window: Window | None) -
 def test_two_of_a_kind_are_planned_in_time(shape: str) -> None:
     """That have all but their first event in common, so that there is much to share and to choose from."""
     begin = time.thread_time()
-    found = planned([query(f"{first} ({NASTY[shape]})") for first in ("X", "Y")], Budget(SECONDS))
-    assert not list(invalid(found.problem.template, found.plan_result.plan))
+    optimized = planned([query(f"{first} ({NASTY[shape]})") for first in ("X", "Y")], Budget(SECONDS))
+    assert not list(invalid(optimized.problem.template, optimized.plan_result.plan))
     assert time.thread_time() - begin < BOUND
 
 
@@ -99,10 +99,10 @@ def test_one_query_alone_is_not_searched(optimizer: str) -> None:
     """With few lanes, nothing pays for it; `exhaustive` looks by itself, as it takes nothing for granted."""
     template = template_of([query("A (B C)+ D")])
     problem = Problem(template, (10.0, 20.0, 30.0, 40.0))
-    found = optimize(problem, cost_model("measured"), optimizer).plan_result
-    assert found.search is None or found.not_planned
-    assert all(qset.snapshot is None for t in found.plan.transitions for qset in t.qsets)
-    assert found.bound == (found.cost if optimizer in ("gloria", "exhaustive") else None)
+    optimized = optimize(problem, cost_model("measured"), optimizer).plan_result
+    assert optimized.search is None or optimized.not_planned
+    assert all(qset.snapshot is None for t in optimized.plan.transitions for qset in t.qsets)
+    assert optimized.bound == (optimized.cost if optimizer in ("gloria", "exhaustive") else None)
 
 
 def large_pattern(random: Random) -> Pattern:
@@ -127,8 +127,8 @@ def _typed(pattern: Pattern) -> Query:
 def test_random_large_patterns_are_planned_in_time(seed: int) -> None:
     asked = _typed(large_pattern(Random(seed)))
     begin = time.thread_time()
-    found = planned([asked, query(f"X ({asked.pattern})") if seed % 2 else asked], Budget(SECONDS))
-    assert not list(invalid(found.problem.template, found.plan_result.plan))
+    optimized = planned([asked, query(f"X ({asked.pattern})") if seed % 2 else asked], Budget(SECONDS))
+    assert not list(invalid(optimized.problem.template, optimized.plan_result.plan))
     assert time.thread_time() - begin < BOUND
 
 
@@ -143,9 +143,9 @@ def test_any_budget_gives_the_rows_of_the_enumerator(seconds: float, part: int) 
         def plan(template: Template) -> SharingPlan:
             problem = Problem(template, (30.0,) * len(template.states), Budget(seconds))
             name = random.choice(("gloria", "published", "greedy", "sharon", "hamlet"))  # noqa: B023
-            found = optimize(problem, cost_model("paper"), name)
-            assert not list(invalid(template, found.plan_result.plan))
-            return found.plan_result.plan
+            optimized = optimize(problem, cost_model("paper"), name)
+            assert not list(invalid(template, optimized.plan_result.plan))
+            return optimized.plan_result.plan
 
         results = pool_results(drawn.queries, events, plan, random)
         for asked, result in zip(drawn.queries, results, strict=True):

@@ -56,7 +56,7 @@ def test_pools_are_not_trivial() -> None:
     with_results = [bool(enumerate_results(query, w.events(), MEANINGS)) for w in drawn for query in w.queries]
     assert sum(with_results) > 0.4 * len(with_results)
     for kind in (negations_of, steps_of, is_next, is_contiguous):
-        some = [found for found, query in zip(with_results, queries, strict=True) if kind(query)]
+        some = [result for result, query in zip(with_results, queries, strict=True) if kind(query)]
         assert sum(some) > 15, kind
     templates = [template_of(w.queries) for w in drawn]
     saved = [

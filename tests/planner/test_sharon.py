@@ -32,7 +32,7 @@ PART = 25
 
 def alone(workload: Problem, costs: CostModel) -> float:
     """Cost of all queries alone, but for equal prefixes."""
-    labels = [dict.fromkeys(mine, ALONE) for mine in workload.transitions_of]
+    labels = [dict.fromkeys(transitions, ALONE) for transitions in workload.transitions_of]
     return plan_cost(workload, costs, plan_of(workload, "none", labels))
 
 
@@ -57,7 +57,7 @@ def test_random_sequences(model: str, part: int) -> None:
         assert search.proven, text
         assert search.guarantee * (1 - 1e-9) <= search.by_gwmin <= search.score * (1 + 1e-9), text
         assert min(search.by_merging, search.by_expansion) >= -1e-6, text
-        chosen = [one.candidate for one in search.considered if one.chosen]
+        chosen = [outcome.candidate for outcome in search.considered if outcome.chosen]
         if model == "paper" and len({candidate.transitions[0] for candidate in chosen}) == len(chosen):
             assert search.by_merging == pytest.approx(0.0, abs=1e-6), text
         shared += bool(search.shared)
@@ -79,16 +79,16 @@ def test_published_workloads(name: str) -> None:
     """With the paper's costs, GWMIN's set is the best one in all of them."""
     chains, count, paying, conflicts, *costs = TABLE[name]
     workload, model = drawn(name), PaperCosts()
-    none, found, gloria = (OPTIMIZERS[name].plan(workload, model) for name in ("none", "sharon", "gloria"))
-    search = found.search
+    none, best, gloria = (OPTIMIZERS[name].plan(workload, model) for name in ("none", "sharon", "gloria"))
+    search = best.search
     assert isinstance(search, SharonSearch)
     refused = [apart for apart in search.not_planned if apart.reason is not Reason.NOTHING_IN_COMMON]
     assert len(workload.transitions_of) - len(refused) == chains
     assert len(search.considered) == count
-    assert sum(one.benefit > 0 for one in search.considered) == paying
+    assert sum(outcome.benefit > 0 for outcome in search.considered) == paying
     assert (search.conflicts, search.proven) == (conflicts, True)
     assert search.by_gwmin == pytest.approx(search.score)
-    relative = [cost / none.cost for cost in (found.cost + search.by_expansion, found.cost, gloria.cost)]
+    relative = [cost / none.cost for cost in (best.cost + search.by_expansion, best.cost, gloria.cost)]
     assert relative == pytest.approx(costs, abs=0.0006)
 
 
@@ -135,11 +135,13 @@ def test_what_is_planned(asked: Query, reason: Reason | None) -> None:
     """Beside two sequences that share, whatever the third is like."""
     template = template_of([query("A B C"), asked, query("A B C D")])
     workload = Problem(template, tuple(float(EVENTS[str(state.event)]) for state in template.states))
-    found = OPTIMIZERS["sharon"].plan(workload, PaperCosts())
-    assert not list(invalid(template, found.plan))
-    assert isinstance(found.search, SharonSearch)
-    assert [(one.query, one.reason) for one in found.search.not_planned] == ([] if reason is None else [(1, reason)])
-    sharing = {q for t in found.plan.transitions for s in t.qsets if s.snapshot is not None for q in s.queries}
+    planned = OPTIMIZERS["sharon"].plan(workload, PaperCosts())
+    assert not list(invalid(template, planned.plan))
+    assert isinstance(planned.search, SharonSearch)
+    assert [(left_alone.query, left_alone.reason) for left_alone in planned.search.not_planned] == (
+        [] if reason is None else [(1, reason)]
+    )
+    sharing = {q for t in planned.plan.transitions for s in t.qsets if s.snapshot is not None for q in s.queries}
     assert sharing == ({0, 2} if reason else {0, 1, 2})
 
 
@@ -148,12 +150,12 @@ def test_any_workload(model: str) -> None:
     """Queries that are no sequences go alone."""
     for seed in range(60):
         workload, text = random_problem(Random(seed))
-        found, none = (OPTIMIZERS[name].plan(workload, MODELS[model]) for name in ("sharon", "none"))
-        assert not list(invalid(workload.template, found.plan)), text
-        assert found.cost <= none.cost * (1 + 1e-9), text
-        assert isinstance(found.search, SharonSearch)
-        apart = {one.query for one in found.search.not_planned}
-        sharing = {q for t in found.plan.transitions for s in t.qsets if s.snapshot is not None for q in s.queries}
+        best, none = (OPTIMIZERS[name].plan(workload, MODELS[model]) for name in ("sharon", "none"))
+        assert not list(invalid(workload.template, best.plan)), text
+        assert best.cost <= none.cost * (1 + 1e-9), text
+        assert isinstance(best.search, SharonSearch)
+        apart = {left_alone.query for left_alone in best.search.not_planned}
+        sharing = {q for t in best.plan.transitions for s in t.qsets if s.snapshot is not None for q in s.queries}
         assert apart.isdisjoint(sharing), text
 
 
@@ -162,20 +164,23 @@ def test_a_pattern_inside_of_another_is_in_conflict() -> None:
     events = {"A": 10, "B": 10, "C": 10, "D": 10, "E": 10}
     search = OPTIMIZERS["sharon"].plan(problem(["A B C D E", "A B C D E"], events), PaperCosts()).search
     assert isinstance(search, SharonSearch)
-    at = {one.candidate.states: index for index, one in enumerate(search.considered)}
+    at = {outcome.candidate.states: index for index, outcome in enumerate(search.considered)}
     inner, whole = at[1, 2, 3], at[0, 1, 2, 3, 4]
     assert inner in search.considered[whole].conflicts
-    assert [one.states for one in search.shared] == [(0, 1, 2, 3, 4)]
+    assert [candidate.states for candidate in search.shared] == [(0, 1, 2, 3, 4)]
 
 
 def test_dropping_queries_resolves_a_conflict() -> None:
     """A B C is in conflict with A B C D of the first two, but the third saves something by it without them."""
     workload = problem(["A B C D", "A B C D", "A B C"], {"A": 1, "B": 2, "C": 10, "D": 30})
-    found = OPTIMIZERS["sharon"].plan(workload, PaperCosts())
-    search = found.search
+    planned = OPTIMIZERS["sharon"].plan(workload, PaperCosts())
+    search = planned.search
     assert isinstance(search, SharonSearch)
-    chosen = [(one.candidate.states, one.candidate.queries) for one in search.considered if one.chosen]
+    chosen = [(outcome.candidate.states, outcome.candidate.queries) for outcome in search.considered if outcome.chosen]
     assert chosen == [((0, 1, 2, 3), (0, 1))]
     assert (search.score, search.by_merging, search.by_expansion) == (571, 0, 12)
-    assert [(one.states, one.queries) for one in search.shared] == [((0, 1, 2, 3), (0, 1)), ((0, 1, 2), (2,))]
-    assert plan_text(workload, found.plan) == "AB:(1,2,3)^A BC:(1,2,3)^A CD:(1,2)^A"
+    assert [(candidate.states, candidate.queries) for candidate in search.shared] == [
+        ((0, 1, 2, 3), (0, 1)),
+        ((0, 1, 2), (2,)),
+    ]
+    assert plan_text(workload, planned.plan) == "AB:(1,2,3)^A BC:(1,2,3)^A CD:(1,2)^A"

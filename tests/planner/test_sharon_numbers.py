@@ -37,7 +37,7 @@ TABLE = {
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Candidate]:
+def candidates_found() -> list[Candidate]:
     """In the order of the paper; there are no others."""
     workload = problem(QUERIES, dict.fromkeys(("Oak", "Main", "State", "West", "Park", "Elm"), 1.0))
     names = {str(index): name for index, name in enumerate(workload.template.states)}
@@ -50,14 +50,14 @@ def found() -> list[Candidate]:
 
 
 @pytest.fixture(scope="module")
-def graph(found: list[Candidate]) -> ConflictGraph:
-    return conflict_graph(found, [float(weight) for _, weight, *_ in TABLE.values()])
+def graph(candidates_found: list[Candidate]) -> ConflictGraph:
+    return conflict_graph(candidates_found, [float(weight) for _, weight, *_ in TABLE.values()])
 
 
-def test_candidates_and_conflicts(found: list[Candidate], graph: ConflictGraph) -> None:
+def test_candidates_and_conflicts(candidates_found: list[Candidate], graph: ConflictGraph) -> None:
     for index, (queries, _, degree, near, most) in enumerate(TABLE.values()):
-        assert [query + 1 for query in found[index].queries] == list(queries)
-        assert [other + 1 for other in members(graph.neighbours[index])] == list(near)
+        assert [query + 1 for query in candidates_found[index].queries] == list(queries)
+        assert [neighbour + 1 for neighbour in members(graph.neighbours[index])] == list(near)
         assert len(near) == degree
         assert graph.weight(graph.all & ~graph.neighbours[index]) == most
     assert graph.conflicts == 10
@@ -109,8 +109,8 @@ def test_the_printed_reduction_loses_the_best_plan(graph: ConflictGraph) -> None
     assert graph.weight(best.vertices | free) == 46
 
 
-def test_options_of_candidates(found: list[Candidate]) -> None:
-    ways = [{tuple(query + 1 for query in option) for option in options(found, index)} for index in range(7)]
+def test_options_of_candidates(candidates_found: list[Candidate]) -> None:
+    ways = [{tuple(query + 1 for query in option) for option in options(candidates_found, index)} for index in range(7)]
     assert ways[0] == {(1, 2, 3, 4), (2, 3, 4), (1, 2), (1, 3)}
     assert [len(way) for way in ways] == [4, 1, 1, 1, 1, 1, 1]
 

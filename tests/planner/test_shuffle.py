@@ -18,13 +18,13 @@ WORDS = all_words(LONGEST)
 
 @given(patterns(2), patterns(2))
 @settings(max_examples=60, deadline=None)
-def test_words_are_interleavings(one: Pattern, other: Pattern) -> None:
-    ones, others = language(one, LONGEST), language(other, LONGEST)
+def test_words_are_interleavings(left: Pattern, right: Pattern) -> None:
+    left_words, right_words = language(left, LONGEST), language(right, LONGEST)
     try:
-        mixed = shuffle(automaton_of(one), automaton_of(other), "" in ones, "" in others)
+        mixed = shuffle(automaton_of(left), automaton_of(right), "" in left_words, "" in right_words)
     except AutomatonTooLargeError:
         reject()  # users are told so; what is drawn is seldom as large as that
-    expected = {word for a in ones for b in others for word in interleavings(a, b)}
+    expected = {word for a in left_words for b in right_words for word in interleavings(a, b)}
     for word in WORDS:
         assert (runs(mixed, word) > 0) == (word in expected), word
 

@@ -41,8 +41,8 @@ def test_events_in_a_window() -> None:
 def test_who_is_believed() -> None:
     """The user first, by class and then by type; then what was seen, the most trusted first; else a guess."""
     counted, sampled = ObservedStatistics({A: 10}, 1, 0, "counted"), ObservedStatistics({A: 20, B: 30}, 1, 0, "sample")
-    found = expectations([A, B, FAST], None, {"B[v > 1]": 7.0}, [counted, sampled])
-    assert found == {
+    expected_events = expectations([A, B, FAST], None, {"B[v > 1]": 7.0}, [counted, sampled])
+    assert expected_events == {
         A: ExpectedEvents(10.0, "counted"),
         B: ExpectedEvents(30.0, "sample"),
         FAST: ExpectedEvents(7.0, "given"),
@@ -55,9 +55,9 @@ def test_a_better_plan_that_pays() -> None:
     """Sharing pays when there are few events of the snapshots' type; whether to change depends on how often."""
     few = problem(["A B C D"] * 4, {"A": 1, "B": 50, "C": 50, "D": 50})
     best = optimize(few, PaperCosts(), "gloria").plan_result
-    found = migration(few, PaperCosts(), share_nothing(few.template), best.plan, windows=1)
-    assert found.pays
-    assert found.new == best.cost < found.old
+    change = migration(few, PaperCosts(), share_nothing(few.template), best.plan, windows=1)
+    assert change.pays
+    assert change.new == best.cost < change.old
     assert not migration(few, PaperCosts(), best.plan, best.plan, windows=10**9).pays
 
 
@@ -66,17 +66,17 @@ def test_a_change_costs_time(windows: float, pays: bool) -> None:
     model = MeasuredCosts()
     many = problem(["A+ B"] * 3, {"A": 50, "B": 50})
     best = optimize(many, model, "gloria").plan_result.plan
-    found = migration(many, model, share_nothing(many.template), best, windows)
-    assert found.saved == pytest.approx((found.old - found.new) * windows * 1e-9)
-    assert found.pays is pays
+    change = migration(many, model, share_nothing(many.template), best, windows)
+    assert change.saved == pytest.approx((change.old - change.new) * windows * 1e-9)
+    assert change.pays is pays
 
 
 def test_runs() -> None:
     """Those that have been counted; else as many as there are when events are randomly mixed."""
     seen = ObservedStatistics({A: 120, B: 40}, keys=4, span=400, origin="counted", runs={A: 12.0, B: 8.0})
-    (found, other) = (expectations([event], 10, {}, [seen])[event] for event in (A, B))
-    assert (found.runs, other.runs) == (0.3, 0.2)
-    assert found.runs_among(4.0) == 0.3
+    (of_a, of_b) = (expectations([event], 10, {}, [seen])[event] for event in (A, B))
+    assert (of_a.runs, of_b.runs) == (0.3, 0.2)
+    assert of_a.runs_among(4.0) == 0.3
     assert [ExpectedEvents(3.0, "sample").runs_among(total) for total in (3.0, 4.0, 0.0)] == [0.0, 0.75, 0.0]
     mixed = problem(["A B+ C"], {"A": 30.0, "B": 60.0, "C": 10.0})
     a, b, c = (str(state.event) for state in mixed.template.states)

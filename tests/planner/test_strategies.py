@@ -58,6 +58,6 @@ def _check(kind: Callable[[Random], Problem], model: str, seeds: range) -> None:
         drawn = in_runs(Random(seed), drawn) if seed % 3 == 0 else drawn
         costs = CHEAP_FORMS if model == "measured" and seed % 2 else MODELS[model]
         cost = OPTIMIZERS["gloria"].plan(drawn, costs).cost
-        for other in OTHERS:
-            found = OPTIMIZERS[other].plan(Problem(drawn.template, drawn.events, runs=drawn.runs), costs).cost
-            assert cost <= found * (1 + 1e-9), (other, seed, [str(query.pattern) for query in drawn.template.queries])
+        for name in OTHERS:
+            planned = OPTIMIZERS[name].plan(Problem(drawn.template, drawn.events, runs=drawn.runs), costs).cost
+            assert cost <= planned * (1 + 1e-9), (name, seed, [str(query.pattern) for query in drawn.template.queries])

@@ -29,8 +29,8 @@ def test_random_pools(spark: SparkSession, part: int) -> None:
 def test_a_funnel(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 b2 a3 b5 c9", "y": "a4 c5"})
     measures = "CLASSIFIER() AS step, FIRST(A.v) AS f, LAST(t) - FIRST(t) AS took, EVENTS(t) AS e, COUNT(*) AS ways"
-    found = values(spark.sql(trends("FUNNEL(A, B, C)", measures, f"SKIP TILL NEXT MATCH SPAN 7 {ROWS}")))
-    assert found == [
+    rows = values(spark.sql(trends("FUNNEL(A, B, C)", measures, f"SKIP TILL NEXT MATCH SPAN 7 {ROWS}")))
+    assert rows == [
         ("x", "A", 10.0, 0, [1], 1),
         ("x", "A", 30.0, 0, [3], 1),
         ("x", "B", 10.0, 1, [1, 2], 1),
@@ -48,8 +48,8 @@ def test_aggregates_add_up_to_those_of_the_query_without_rows(spark: SparkSessio
         bounds = ["window_start"] if "WITHIN" in more else []
         added = rows.groupBy("k", *bounds).agg({"n": "sum", "s": "sum", "m": "max"})
         together = spark.sql(trends("A+ B", measures, more)).select("k", *bounds, "n", "s", "m")
-        mine = added.select("k", *bounds, "sum(n)", "sum(s)", "max(m)")
-        assert values(mine) == values(together)
+        of_rows = added.select("k", *bounds, "sum(n)", "sum(s)", "max(m)")
+        assert values(of_rows) == values(together)
         assert len(values(together)) > 1
 
 
@@ -64,8 +64,8 @@ def test_aggregates_go_with_all_that_rows_go_with(spark: SparkSession) -> None:
         ("A B NOT C FOR 2", "", [(2, 1, 10.0, 10.0)]),
         ("A B", "SPAN 2", [(2, 1, 10.0, 10.0), (4, 1, 30.0, 10.0)]),
     ):
-        found = values(spark.sql(trends(pattern, measures, f"{more} {ROWS}")))
-        assert found == [("x", *row) for row in expected], (pattern, more)
+        rows = values(spark.sql(trends(pattern, measures, f"{more} {ROWS}")))
+        assert rows == [("x", *row) for row in expected], (pattern, more)
 
 
 def test_a_count_that_is_too_large(spark: SparkSession) -> None:
@@ -77,10 +77,10 @@ def test_a_count_that_is_too_large(spark: SparkSession) -> None:
         with pytest.raises(PySparkException, match="TREND_COUNT_OVERFLOW"):
             rows.collect()
         with settings(spark, spark_sql_ansi_enabled="false"):
-            found = spark.sql(trends("A+", measures, f"{more} {ROWS}")).orderBy("t").collect()
-        assert {row.t: row.n for row in found} == {t: 2 ** (t - 1) if t <= 127 else None for t in range(1, 141)}
-        assert {row.about for row in found if row.t == 140} == {2.0**139}
-        assert {row.s for row in found if row.t == 3} == {8.0}  # 1 + 2 · 2 + 3
+            by_time = spark.sql(trends("A+", measures, f"{more} {ROWS}")).orderBy("t").collect()
+        assert {row.t: row.n for row in by_time} == {t: 2 ** (t - 1) if t <= 127 else None for t in range(1, 141)}
+        assert {row.about for row in by_time if row.t == 140} == {2.0**139}
+        assert {row.s for row in by_time if row.t == 3} == {8.0}  # 1 + 2 · 2 + 3
 
 
 def test_what_is_counted_once_of_one_completion(spark: SparkSession) -> None:
@@ -88,8 +88,8 @@ def test_what_is_counted_once_of_one_completion(spark: SparkSession) -> None:
     rows = [f"{key}, 'y', {t}, {t}D, '{ty}'" for key in ("'x'", "NULL") for t, ty in ((1, "A"), (2, "B"))]
     relation(spark, "e", "k, j, t, v, ty", rows)
     measures = "LAST(t) AS t, COUNT(DISTINCT LAST(*)) AS d, COUNT(DISTINCT j, k) AS keys"
-    found = spark.sql(trends("A B", measures, ROWS, "PARTITION BY k, j ORDER BY t TYPE BY ty"))
-    assert [tuple(row) for row in found.orderBy("k").collect()] == [(None, "y", 2, 1, 0), ("x", "y", 2, 1, 1)]
+    frame = spark.sql(trends("A B", measures, ROWS, "PARTITION BY k, j ORDER BY t TYPE BY ty"))
+    assert [tuple(row) for row in frame.orderBy("k").collect()] == [(None, "y", 2, 1, 0), ("x", "y", 2, 1, 1)]
 
 
 def test_windows(spark: SparkSession) -> None:
@@ -101,8 +101,8 @@ def test_windows(spark: SparkSession) -> None:
 def test_what_must_not_come_after(spark: SparkSession) -> None:
     """An order and no payment within 5 of it; times are those of the order."""
     stream(spark, {"x": "o1 p3 o10 o20 p25", "y": "o7"})
-    found = values(spark.sql(trends("O NOT P FOR 5", "LAST(t) AS at", ROWS)))
-    assert found == [("x", 10), ("x", 20), ("y", 7)]
+    rows = values(spark.sql(trends("O NOT P FOR 5", "LAST(t) AS at", ROWS)))
+    assert rows == [("x", 10), ("x", 20), ("y", 7)]
     assert values(spark.sql(trends("O NOT P", "LAST(t) AS at", ROWS))) == [("y", 7)]
     assert values(spark.sql(trends("O NOT P FOR 6", "COUNT(DISTINCT LAST(*)) AS d"))) == [("x", 1), ("y", 1)]
 
@@ -141,8 +141,8 @@ def test_order_of_any_type(spark: SparkSession, kind: str, way: dict[str, str]) 
     ranks = {row.id: (row.k, row.rank) for row in ranked}
     keys = f"PARTITION BY k ORDER BY t, {order}"
     with settings(spark, **way, spark_sql_execution_arrow_maxRecordsPerBatch="3"):
-        found = spark.sql(trends("A B", "FIRST(id) AS a, LAST(id) AS b", f"DEFINE A AS true, B AS true {ROWS}", keys))
-        pairs = {row.b: row.a for row in found.collect()}
+        frame = spark.sql(trends("A B", "FIRST(id) AS a, LAST(id) AS b", f"DEFINE A AS true, B AS true {ROWS}", keys))
+        pairs = {row.b: row.a for row in frame.collect()}
     assert sorted(pairs) == sorted(number for number, (_, rank) in ranks.items() if rank > 1)
     for after, before in pairs.items():
         k, rank = ranks[after]
@@ -170,8 +170,8 @@ def test_words_that_say_what_is_so(spark: SparkSession) -> None:
     for more in ("AFTER MATCH NO SKIP", "ALL MATCHES", "all matches after match no skip"):
         assert values(spark.sql(trends("A B+", more=more))) == plain
     rising = [f"DEFINE B AS B.v > {prev}" for prev in ("PREV(v)", "LAST(v, 1)", "LAST ( B.v , 1 )")]
-    found = [values(spark.sql(trends("A B+", more=more))) for more in rising]
-    assert found == [plain] * 3
+    rows = [values(spark.sql(trends("A B+", more=more))) for more in rising]
+    assert rows == [plain] * 3
 
 
 def test_values_of_any_type(spark: SparkSession) -> None:
@@ -179,7 +179,7 @@ def test_values_of_any_type(spark: SparkSession) -> None:
     struct = "named_struct('t', t, 'm', map(ty, v), 'a', array(ty))"
     (row,) = spark.sql(trends("A B", f"FIRST({struct}) AS f, EVENTS({struct}) AS e", ROWS)).collect()
     assert row.f.asDict() == {"t": 1, "m": {"A": 10.0}, "a": ["A"]}
-    assert [one.m for one in row.e] == [{"A": 10.0}, {"B": 20.0}]
+    assert [event.m for event in row.e] == [{"A": 10.0}, {"B": 20.0}]
 
 
 def test_pools_mix_queries_with_and_without_rows(spark: SparkSession) -> None:

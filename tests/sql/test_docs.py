@@ -48,23 +48,23 @@ class Example:
 def examples() -> list[Example]:
     """Those of the page, in order."""
     page = LANGUAGE.read_text()
-    found = [Example(tuple(m["sql"].split(";\n")), m["result"].rstrip()) for m in EXAMPLE.finditer(page)]
-    assert len(found) == page.count("```sql"), "an example has no result"
-    return found
+    in_page = [Example(tuple(m["sql"].split(";\n")), m["result"].rstrip()) for m in EXAMPLE.finditer(page)]
+    assert len(in_page) == page.count("```sql"), "an example has no result"
+    return in_page
 
 
 @pytest.mark.long
 def test_examples(spark: SparkSession) -> None:
     """Each has the result that stands below it: rows in any order, a text, or an error."""
-    known = examples()
+    of_pages = examples()
     with settings(spark, **PLAIN):
-        found = [result(spark, example) for example in known]
+        actual = [result(spark, example) for example in of_pages]
     if os.environ.get("SPARKEXT_UPDATE_GOLDEN"):
-        fresh = iter(found)
+        fresh = iter(actual)
         page = EXAMPLE.sub(lambda m: f"```sql\n{m['sql']}\n```\n\n{next(fresh)}\n", LANGUAGE.read_text())
         LANGUAGE.write_text(page)
         return
-    for example, text in zip(known, found, strict=True):
+    for example, text in zip(of_pages, actual, strict=True):
         assert sorted(text.splitlines()) == sorted(example.result.splitlines()), example.statements[-1]
 
 
@@ -96,7 +96,7 @@ def shown(value: str | None) -> str:
 
 def test_all_refusals_are_listed() -> None:
     """With the SQLSTATE that they have."""
-    conditions = {name: known["sqlState"] for name, known in json.loads(CONDITIONS.read_text()).items()}
+    conditions = {name: condition["sqlState"] for name, condition in json.loads(CONDITIONS.read_text()).items()}
     listed = dict(re.findall(r"^\| `(TREND_\w+)` \| (\w{5}) \|", LIMITS.read_text(), re.MULTILINE))
     assert listed == dict.fromkeys(raised_while_running(), "P0001") | conditions
 
@@ -109,8 +109,8 @@ def raised_while_running() -> Iterator[str]:
 
 def test_all_blocks_about_sql_clients_are_checked() -> None:
     """By the tests of the programs."""
-    found = {heading: [kind for kind, _ in inside] for heading, inside in blocks(sql_clients_page.PAGE).items()}
-    assert found == sql_clients_page.CHECKED
+    kinds = {heading: [kind for kind, _ in inside] for heading, inside in blocks(sql_clients_page.PAGE).items()}
+    assert kinds == sql_clients_page.CHECKED
 
 
 def test_logging_as_the_page_says(spark: SparkSession, capfd: pytest.CaptureFixture[str]) -> None:
@@ -176,8 +176,8 @@ def test_what_limits_and_how_it_works_show(spark: SparkSession) -> None:
 
 def test_all_blocks_about_clusters_are_checked() -> None:
     """By the tests of the cluster, and here."""
-    found = {heading: [kind for kind, _ in inside] for heading, inside in blocks(cluster_page.PAGE).items()}
-    assert found == cluster_page.CHECKED
+    kinds = {heading: [kind for kind, _ in inside] for heading, inside in blocks(cluster_page.PAGE).items()}
+    assert kinds == cluster_page.CHECKED
 
 
 def test_executors_get_the_packages_that_sparkext_asks_for() -> None:
@@ -194,9 +194,9 @@ def test_executors_get_the_packages_that_sparkext_asks_for() -> None:
 def test_what_is_compiled_ahead_of_time() -> None:
     """Variants in commands that docs/cluster.md shows are there."""
     asked = re.findall(r"sparkext compile([a-z -]*)", cluster_page.PAGE.read_text())
-    known = {arguments.name for arguments in every_variant(smallest_plan())}
+    variant_names = {arguments.name for arguments in every_variant(smallest_plan())}
     assert len(asked) >= 4
-    assert {name for names in asked for name in names.split()} <= known
+    assert {name for names in asked for name in names.split()} <= variant_names
 
 
 def test_what_troubleshooting_quotes(spark: SparkSession, plain: SparkSession) -> None:

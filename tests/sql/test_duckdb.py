@@ -53,13 +53,13 @@ def by_spark(spark: SparkSession, cases: Sequence[Case], keys: str) -> list[Foun
     """What one statement with a clause for each case finds."""
     shown = KEYS[keys][1]
     columns = (*shown, "k", "n", "x", "present", "total", "mean", "least", "most")
-    found = results(spark, [_statement(case, keys) for case in cases], columns)
+    answers = results(spark, [_statement(case, keys) for case in cases], columns)
     return [
         {
             (row[: len(shown)], row[len(shown)]): [*map(int, row[len(shown) + 1 :][:3]), *row[len(shown) + 4 :]]
             for row in rows
         }
-        for rows in found
+        for rows in answers
     ]
 
 
@@ -104,9 +104,9 @@ def by_enumerator(case: Case, keys: str) -> Found:
             for variable, event_class in classes.items()
             if named["ty"] == variable and HOLDS[event_class.condition or ""](named["w"])
         )
-        others = tuple(named[key] for key in agreed if key not in shown)
+        hidden = tuple(named[key] for key in agreed if key not in shown)
         group = tuple(named[key] for key in shown)
-        events.append(Event(others, group, named["t"], frozenset(matched), {"w": named["w"]}))
+        events.append(Event(hidden, group, named["t"], frozenset(matched), {"w": named["w"]}))
     return enumerate_results(asked, events)
 
 
@@ -114,9 +114,9 @@ def check(spark: SparkSession, cases: Sequence[Case], keys: str) -> None:
     """Spark and DuckDB agree on every case."""
     spark.createDataFrame(ROWS, SCHEMA).createOrReplaceTempView("events")
     expected = find(ROWS, cases, *KEYS[keys])
-    for case, one, other in zip(cases, expected, by_spark(spark, cases, keys), strict=True):
-        assert one, case
-        assert difference(one, other) is None, case
+    for case, expected_rows, actual_rows in zip(cases, expected, by_spark(spark, cases, keys), strict=True):
+        assert expected_rows, case
+        assert difference(expected_rows, actual_rows) is None, case
 
 
 @pytest.mark.parametrize("keys", first(1, KEYS))
@@ -148,5 +148,5 @@ def test_spans(spark: SparkSession, keys: str) -> None:
 @pytest.mark.parametrize("keys", KEYS)
 def test_the_enumerator_agrees(keys: str) -> None:
     """Two truths that have nothing in common."""
-    for case, found in zip(ON_ONE_EVENT, find(ROWS, ON_ONE_EVENT, *KEYS[keys]), strict=True):
-        assert difference(found, by_enumerator(case, keys)) is None, case
+    for case, trends_found in zip(ON_ONE_EVENT, find(ROWS, ON_ONE_EVENT, *KEYS[keys]), strict=True):
+        assert difference(trends_found, by_enumerator(case, keys)) is None, case

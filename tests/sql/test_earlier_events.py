@@ -28,8 +28,8 @@ def counted(spark: SparkSession, pattern: str, *conditions: str, rows: tuple[str
 )
 def test_counts_by_hand(spark: SparkSession, pattern: str, trends_found: int, without: int) -> None:
     spellings = ("C AS C.x > A.x", "c AS x > a . x", "C AS NOT (C.x <= A.`x`)", "C AS e.x - A.x > 0 AND A.x + A.X < 99")
-    found = counted(spark, pattern, "", *spellings)
-    assert found == [without, *(4 * [trends_found])]
+    counts = counted(spark, pattern, "", *spellings)
+    assert counts == [without, *(4 * [trends_found])]
 
 
 def test_equality_and_intervals(spark: SparkSession) -> None:
@@ -52,9 +52,9 @@ def test_equality_and_intervals(spark: SparkSession) -> None:
 
 
 def test_a_variable_that_has_not_occurred_is_null(spark: SparkSession) -> None:
-    found = counted(spark, "(A | B) B? C", "C AS A.x IS NULL OR C.x < A.x", "C AS C.x < A.x", "C AS A.x <=> 1")
+    counts = counted(spark, "(A | B) B? C", "C AS A.x IS NULL OR C.x < A.x", "C AS C.x < A.x", "C AS A.x <=> 1")
     # A3 alone or with B4, then C5 or C6.
-    assert found == [9, 3, 4]
+    assert counts == [9, 3, 4]
 
 
 def test_the_relation_may_have_columns_of_those_names(spark: SparkSession) -> None:
@@ -65,7 +65,7 @@ def test_the_relation_may_have_columns_of_those_names(spark: SparkSession) -> No
 
 def test_of_a_data_frame(spark: SparkSession) -> None:
     relation(spark, "e", "t, ty, x", EVENTS)
-    found = sparkext.match_trend(
+    frame = sparkext.match_trend(
         spark.table("e"),
         pattern="A B+ C",
         order_by="t",
@@ -73,17 +73,17 @@ def test_of_a_data_frame(spark: SparkSession) -> None:
         measures={"n": "COUNT(*)"},
         define={"C": "C.x > A.x"},
     )
-    assert [row.n for row in found.collect()] == [5]
+    assert [row.n for row in frame.collect()] == [5]
 
 
 def test_what_explain_sharing_says(spark: SparkSession) -> None:
     relation(spark, "e", "t, ty, x", EVENTS)
     spark.sql(f"CREATE OR REPLACE TEMP VIEW above AS {trends('A B? C', more='DEFINE C AS C.x > A.x', keys=KEYS)}")
     spark.sql(f"CREATE OR REPLACE TEMP VIEW odd AS {trends('A B C', more='DEFINE C AS C.x % A.x = 1', keys=KEYS)}")
-    found = json.loads(spark.sql("EXPLAIN SHARING JSON").first()[0])  # type: ignore[index]
-    (planned,) = found["pools"]
+    document = json.loads(spark.sql("EXPLAIN SHARING JSON").first()[0])  # type: ignore[index]
+    (planned,) = document["pools"]
     assert planned["conditions_on_the_event_before"] == []
-    assert [(one["condition"], one["found_by"]) for one in planned["conditions_on_earlier_events"]] == [
+    assert [(entry["condition"], entry["found_by"]) for entry in planned["conditions_on_earlier_events"]] == [
         ("x > A.x", "looks back at A, by Fenwick tree"),
         ("x > A.x", "looks back at A, by scan of the ranks of its events"),
         ("x % A.x = 1", "looks back at A, by scan of its events"),
@@ -96,10 +96,10 @@ def test_views_share_a_pool(spark: SparkSession) -> None:
     measures = "COUNT(*) AS n, SUM(A.x) AS s, MIN(C.x) AS least, MAX(A.x) AS most, AVG(C.x) AS mean, COUNT(B) AS b"
     for name, condition in (("above", "C AS C.x > A.x"), ("below", "C AS C.x < A.x"), ("any", "C AS true")):
         spark.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS {trends('A B+ C', measures, f'DEFINE {condition}', KEYS)}")
-    found = {name: tuple(spark.table(name).first() or ()) for name in ("above", "below", "any")}
+    rows_of_views = {name: tuple(spark.table(name).first() or ()) for name in ("above", "below", "any")}
     # Above: A1 and one of three B+ with C6; A3 B4 with C5 and C6. Below: A1 and one of three with C5.
-    assert found["above"] == (5, 17.0, 3, 5, (4 * 7 + 3) / 5, 3 + 1 + 2)
-    assert found["below"] == (3, 15.0, 3, 5, 3.0, 4)
-    assert found["any"] == (8, 32.0, 3, 5, 40 / 8, 10)
+    assert rows_of_views["above"] == (5, 17.0, 3, 5, (4 * 7 + 3) / 5, 3 + 1 + 2)
+    assert rows_of_views["below"] == (3, 15.0, 3, 5, 3.0, 4)
+    assert rows_of_views["any"] == (8, 32.0, 3, 5, 40 / 8, 10)
     shown = "".join(row[0] for row in spark.sql("EXPLAIN SHARING FOR above").collect())
     assert "x > A.x" in shown

@@ -622,8 +622,8 @@ def test_bad_statements(spark: SparkSession, part: slice, conditions: tuple[str,
     stream(spark, {"x": "a1 b2"})
     spark.sql(f"CREATE TEMP VIEW v AS {trends('A B')}")
     cases = [(condition, text) for condition in conditions for text in list(CASES[condition])[part]]
-    found = [(text, wrong(spark, condition, text)) for condition, text in cases]
-    assert not any(problem for _, problem in found), "\n".join(f"{text!r}: {problem}" for text, problem in found)
+    outcomes = [(text, wrong(spark, condition, text)) for condition, text in cases]
+    assert not any(problem for _, problem in outcomes), "\n".join(f"{text!r}: {problem}" for text, problem in outcomes)
     assert [row.name for row in spark.sql("SHOW TREND QUERIES").collect()] == ["v"]
     assert sorted(row.tableName for row in spark.sql("SHOW TABLES").collect()) == ["e", "v"]
 
@@ -654,8 +654,8 @@ def wrong(spark: SparkSession, condition: str, marked: str) -> str | None:
 
 
 def test_every_condition_is_covered() -> None:
-    known = set(json.loads(CONDITIONS.read_text()))
-    assert known == CASES.keys() | ELSEWHERE.keys()
+    conditions = set(json.loads(CONDITIONS.read_text()))
+    assert conditions == CASES.keys() | ELSEWHERE.keys()
     for name in ELSEWHERE.values():
         module, _, test = name.rpartition(".")
         assert hasattr(import_module(f"tests.{module}" if module else __name__), test), name
@@ -1095,12 +1095,12 @@ def test_statements_without_trends_have_errors_of_spark(spark: SparkSession, pla
         "SELECT zz FROM VALUES (1) AS t(a)",
         "SELECT * FROM nowhere",
     ):
-        with pytest.raises(AnalysisException) as ours:
+        with pytest.raises(AnalysisException) as own_error:
             spark.sql(statement)
-        with pytest.raises(AnalysisException) as theirs:
+        with pytest.raises(AnalysisException) as spark_error:
             plain.sql(statement)
         strip = re.compile(r"#\d+")
-        assert strip.sub("", str(ours.value)) == strip.sub("", str(theirs.value))
+        assert strip.sub("", str(own_error.value)) == strip.sub("", str(spark_error.value))
 
 
 def test_a_statement_can_be_cancelled_while_its_source_is_sampled(spark: SparkSession) -> None:

@@ -97,8 +97,8 @@ def test_a_table_whose_files_another_program_writes(
         assert read(spark) == [[("x", 1)], [("x", 1)]]
         write(spark, MORE, events)
         with caplog.at_level(logging.WARNING, "sparkext"):
-            found = read(spark)
-        assert found == [[("x", 2)], [("x", 3)]] or "have changed since Spark looked for them" in caplog.text
+            rows = read(spark)
+        assert rows == [[("x", 2)], [("x", 3)]] or "have changed since Spark looked for them" in caplog.text
         spark.sql("REFRESH TABLE written")
         assert read(spark) == [[("x", 2)], [("x", 3)]]
     finally:
@@ -134,8 +134,8 @@ def test_a_table_of_another_database(spark: SparkSession, caplog: pytest.LogCapt
 
 def quoted(position: int) -> str:
     """A warning that the page shows."""
-    found: list[tuple[str, str]] = blocks(ROOT / "docs" / "troubleshooting.md")["Results are not up to date"]
-    return found[position][1].strip()
+    quotes: list[tuple[str, str]] = blocks(ROOT / "docs" / "troubleshooting.md")["Results are not up to date"]
+    return quotes[position][1].strip()
 
 
 def test_a_directory_that_is_gone(spark: SparkSession, events: Path) -> None:

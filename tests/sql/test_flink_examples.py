@@ -40,8 +40,8 @@ def test_a_period_of_falling_prices(spark: SparkSession) -> None:
         " MAX(LAST(rowtime) - FIRST(rowtime)) AS longest, MIN(LAST(Down.price) - FIRST(price)) AS deepest"
     )
     define = "CONTIGUOUS DEFINE Down AS Down.price < PREV(price), Up AS Up.price > PREV(price)"
-    found = values(spark.sql(trends("Start Down+ Up", measures, f"{define}, Start AS true", TICKER, "ticker")))
-    assert found == [("ACME", 3, at(4), at(7), at(8), timedelta(seconds=4), 14 - 25)]
+    rows = values(spark.sql(trends("Start Down+ Up", measures, f"{define}, Start AS true", TICKER, "ticker")))
+    assert rows == [("ACME", 3, at(4), at(7), at(8), timedelta(seconds=4), 14 - 25)]
 
 
 def test_rising_prices_until_one_falls(spark: SparkSession) -> None:
@@ -82,10 +82,10 @@ def test_a_drop_within_an_hour(spark: SparkSession) -> None:
         "COUNT(*) AS n, MIN(FIRST(rowtime)) AS start, MIN(C.rowtime) AS stop, MAX(FIRST(price) - LAST(price)) AS most"
     )
     define = "DEFINE A AS {}, C AS C.price < A.price - 10 AND C.rowtime - A.rowtime <= INTERVAL '{}' MINUTE"
-    noon, one = at(2 * 3600), at(3 * 3600)
+    noon, one_o_clock = at(2 * 3600), at(3 * 3600)
     for begin, minutes, expected in (
-        ("true", 60, (3, noon, one, 24 - 1)),
-        ("A.rowtime = TIMESTAMP'2011-04-01 12:00:00'", 60, (1, noon, one, 14)),
+        ("true", 60, (3, noon, one_o_clock, 24 - 1)),
+        ("A.rowtime = TIMESTAMP'2011-04-01 12:00:00'", 60, (1, noon, one_o_clock, 14)),
         ("A.rowtime = TIMESTAMP'2011-04-01 10:00:00'", 100, (1, at(0), at(6000), 20 - 9)),
     ):
         statement = trends("A C", measures, define.format(begin, minutes), TICKER, "ticker")

@@ -34,7 +34,7 @@ NAMED = "MATCH_TREND"
 
 @pytest.mark.parametrize("seed", first(1, range(4)))
 def test_random_statements(seed: int) -> None:
-    assert [found for sql in statements(seed, 700) if (found := problem(sql))] == []
+    assert [fault for sql in statements(seed, 700) if (fault := problem(sql))] == []
 
 
 @settings(max_examples=300, deadline=None)
@@ -176,12 +176,12 @@ def test_different_strings_make_different_conditions() -> None:
         "k = .5",
         "k = 0.5",
     ]
-    found = set()
+    different = set()
     for condition in conditions:
         stub = rewritten(f"SELECT * FROM e {CLAUSE[:-1]} DEFINE A AS {condition})")[1]
         (use,) = stub.uses
-        found.add(event_expression(use.sql, use.clause.define[0].condition, Names(("A", "B"))).canonical)
-    assert len(found) == len(conditions)
+        different.add(event_expression(use.sql, use.clause.define[0].condition, Names(("A", "B"))).canonical)
+    assert len(different) == len(conditions)
 
 
 @pytest.mark.parametrize(

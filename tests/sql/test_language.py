@@ -23,8 +23,8 @@ BY_HAND: list[tuple[dict[str, str], dict[str, int | None]]] = [
 @pytest.mark.parametrize(("events", "counts"), BY_HAND)
 def test_counts_by_hand(spark: SparkSession, events: dict[str, str], counts: dict[str, int | None]) -> None:
     stream(spark, events)
-    found = results(spark, [trends(pattern) for pattern in counts])
-    assert dict(zip(counts, found, strict=True)) == {p: [] if n is None else [n] for p, n in counts.items()}
+    answers = results(spark, [trends(pattern) for pattern in counts])
+    assert dict(zip(counts, answers, strict=True)) == {p: [] if n is None else [n] for p, n in counts.items()}
 
 
 def test_variables_ignore_case_but_types_do_not(spark: SparkSession) -> None:
@@ -82,11 +82,11 @@ def test_columns_come_in_order_and_have_their_types(spark: SparkSession) -> None
         ("mntz", "timestamp_ntz"),
     ]
     source = spark.table("typed").first()
-    found = frame.first()
+    row = frame.first()
     assert source is not None
-    assert found is not None
-    assert list(found)[:9] == [1, "X", 0, 10, 1, 1, 1, 7.0, 1.25]
-    assert list(found)[9:] == [source.i, source.d, source.f, source.day, source.at, source.ntz]
+    assert row is not None
+    assert list(row)[:9] == [1, "X", 0, 10, 1, 1, 1, 7.0, 1.25]
+    assert list(row)[9:] == [source.i, source.d, source.f, source.day, source.at, source.ntz]
 
 
 def test_unnamed_keys_are_named_as_spark_names_them(spark: SparkSession) -> None:
@@ -99,11 +99,11 @@ def test_partition_and_group_keys(spark: SparkSession) -> None:
     """Trends agree on both; results are per group, else per partition."""
     rows = ["1, 'u', 1, 'A'", "1, 'u', 2, 'B'", "1, 'v', 3, 'B'", "2, 'v', 2, 'A'", "2, 'u', 4, 'B'", "2, 'v', 5, 'B'"]
     relation(spark, "e", "p, g, t, ty", rows)
-    found = {
+    by_keys = {
         keys: values(spark.sql(trends("A B", keys=f"{keys} ORDER BY t TYPE BY ty")))
         for keys in ("PARTITION BY p", "PARTITION BY p GROUP BY g", "GROUP BY g", "GROUP BY g, p", "")
     }
-    assert found == {
+    assert by_keys == {
         "PARTITION BY p": [(1, 2), (2, 2)],
         "PARTITION BY p GROUP BY g": [("u", 1), ("v", 1)],
         "GROUP BY g": [("u", 2), ("v", 2)],
@@ -126,8 +126,8 @@ def test_group_adds_up_over_partitions(spark: SparkSession) -> None:
     measures = (
         "COUNT(*) AS n, COUNT(A) AS a, COUNT(A.v) AS av, SUM(A.v) AS s, AVG(A.v) AS m, MIN(A.v) AS lo, MAX(A.v) AS hi"
     )
-    found = values(spark.sql(trends("A+", measures, "WITHIN 10", "PARTITION BY p GROUP BY g ORDER BY t TYPE BY ty")))
-    assert found == [
+    rows = values(spark.sql(trends("A+", measures, "WITHIN 10", "PARTITION BY p GROUP BY g ORDER BY t TYPE BY ty")))
+    assert rows == [
         ("u", 0, 10, 5, 6, 5, 11.0, 2.2, 1.5, 4.0),
         ("u", 10, 20, 1, 1, 1, 8.0, 8.0, 8.0, 8.0),
         ("w", 0, 10, 1, 1, 0, None, None, None, None),
@@ -146,15 +146,15 @@ def test_conditions(spark: SparkSession) -> None:
         "A AS CASE WHEN A.t = 3 THEN true ELSE A.k = 'zz' END": 1,
         "A AS exists(array(A.t, 7), x -> x = 1)": 2,
     }
-    found = results(spark, [trends("A B", more=f"DEFINE {text}") for text in conditions])
-    assert dict(zip(conditions, found, strict=True)) == {c: [] if n is None else [n] for c, n in conditions.items()}
+    answers = results(spark, [trends("A B", more=f"DEFINE {text}") for text in conditions])
+    assert dict(zip(conditions, answers, strict=True)) == {c: [] if n is None else [n] for c, n in conditions.items()}
 
 
 def test_variables_without_types(spark: SparkSession) -> None:
     """An event may match several variables, and is then in several labelled words."""
     stream(spark, ABAB)
     keys = "PARTITION BY k ORDER BY t"
-    found = results(
+    answers = results(
         spark,
         [
             trends("X Y", more="DEFINE X AS X.v < 30, Y AS Y.v > 10", keys=keys),
@@ -162,18 +162,18 @@ def test_variables_without_types(spark: SparkSession) -> None:
             trends("X", more="DEFINE X AS true", keys=keys),
         ],
     )
-    assert found == [[5], [5], [4]]
+    assert answers == [[5], [5], [4]]
 
 
 def test_quoted_names(spark: SparkSession) -> None:
     relation(spark, "`odd name`", "`the key`, `t.t`, `my type`, `count(*)`", ['1, 1, "it\'s A", 2', "1, 2, 'B', 3"])
-    found = spark.sql(
+    frame = spark.sql(
         """SELECT * FROM `odd name` MATCH_TREND (PARTITION BY `the key` AS `my key` ORDER BY `t.t` TYPE BY `my type`
         MEASURES SUM(`it's A`.`count(*)`) AS `a ``measure``` PATTERN (`it's A` B)
         DEFINE `it's A` AS `it's A`.`count(*)` = 2 AND `odd name`.`count(*)` = 2)"""
     )
-    assert found.columns == ["my key", "a `measure`"]
-    assert values(found) == [(1, 2.0)]
+    assert frame.columns == ["my key", "a `measure`"]
+    assert values(frame) == [(1, 2.0)]
 
 
 def test_types_are_compared_as_strings(spark: SparkSession) -> None:
@@ -184,13 +184,13 @@ def test_types_are_compared_as_strings(spark: SparkSession) -> None:
 
 def test_columns_that_are_called_like_the_words_of_the_clause(spark: SparkSession) -> None:
     relation(spark, "e", "pattern, define, within, measures", ["1, 1, 'A', 2", "1, 2, 'B', 3"])
-    found = spark.sql(
+    frame = spark.sql(
         """SELECT * FROM e MATCH_TREND (PARTITION BY pattern ORDER BY `define` TYPE BY `within`
         MEASURES SUM(A.measures) AS slide, COUNT(*) AS within, COUNT(B.within) AS `order` PATTERN (A B)
         DEFINE A AS A.within = 'A' AND A.measures = 2 WITHIN 10)"""
     )
-    assert found.columns == ["pattern", "window_start", "window_end", "slide", "within", "order"]
-    assert values(found) == [(1, 0, 10, 2.0, 1, 1)]
+    assert frame.columns == ["pattern", "window_start", "window_end", "slide", "within", "order"]
+    assert values(frame) == [(1, 0, 10, 2.0, 1, 1)]
 
 
 def test_shifted_moments(spark: SparkSession) -> None:

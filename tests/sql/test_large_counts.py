@@ -28,22 +28,22 @@ def runs(spark: SparkSession, lengths: list[int]) -> None:
 
 def as_powers(total: int) -> list[int]:
     """Numbers of events n, each of whose 2^n - 1 trends add up to ``total``."""
-    found: list[int] = []
+    powers: list[int] = []
     while total:
-        found.append((total + 1).bit_length() - 1)
-        total -= 2 ** found[-1] - 1
-    return found
+        powers.append((total + 1).bit_length() - 1)
+        total -= 2 ** powers[-1] - 1
+    return powers
 
 
 def test_counts_are_exact_to_38_digits(spark: SparkSession) -> None:
     """A+ over n events has 2^n - 1 trends, and n 2^(n-1) events in them."""
     lengths = [1, 62, 63, 64, 65, 119, 120, 126]
     runs(spark, lengths)
-    found = values(spark.sql(trends("A+", "COUNT(*) AS n, MAX(A.t) AS last", more="WITHIN 1000")))
-    assert [row[3] for row in found] == [Decimal(2**n - 1) for n in lengths]
+    rows = values(spark.sql(trends("A+", "COUNT(*) AS n, MAX(A.t) AS last", more="WITHIN 1000")))
+    assert [row[3] for row in rows] == [Decimal(2**n - 1) for n in lengths]
     runs(spark, [60, 119])
-    found = values(spark.sql(trends("A+", "COUNT(A) AS a, COUNT(A.ty) AS ty")))
-    assert found == [(n, n * 2 ** (n - 1), n * 2 ** (n - 1)) for n in (60, 119)]
+    rows = values(spark.sql(trends("A+", "COUNT(A) AS a, COUNT(A.ty) AS ty")))
+    assert rows == [(n, n * 2 ** (n - 1), n * 2 ** (n - 1)) for n in (60, 119)]
 
 
 def test_overflow_is_null_without_ansi(spark: SparkSession) -> None:
@@ -51,9 +51,9 @@ def test_overflow_is_null_without_ansi(spark: SparkSession) -> None:
     runs(spark, [126, 127, 128, 129, 200, 1100])
     statement = trends("A+", "COUNT(*) AS n, COUNT(A) AS a, COUNT(*) IS NULL AS over, MAX(A.t) AS last")
     with settings(spark, spark_sql_ansi_enabled="false"):
-        found = values(spark.sql(statement))
-    assert found[0] == (126, 2**126 - 1, None, False, 126)
-    assert found[1:] == [(n, None, None, True, n) for n in (127, 128, 129, 200, 1100)]
+        rows = values(spark.sql(statement))
+    assert rows[0] == (126, 2**126 - 1, None, False, 126)
+    assert rows[1:] == [(n, None, None, True, n) for n in (127, 128, 129, 200, 1100)]
 
 
 def test_overflow_fails_with_ansi(spark: SparkSession) -> None:
@@ -74,21 +74,21 @@ def test_what_the_overflow_suggests_works(spark: SparkSession) -> None:
     runs(spark, lengths)
     measures = """APPROX_COUNT(*) AS n, APPROX_COUNT(A) AS a, APPROX_COUNT(A.t) AS at,
         LOG10_COUNT(*) AS l, LOG10_COUNT(A) AS la, LOG10_COUNT(A.t) AS lt"""
-    found = values(spark.sql(trends("A+", measures, "WITHIN 10000")))
-    for n, (k, _, _, *counts) in zip(lengths, found, strict=True):
+    rows = values(spark.sql(trends("A+", measures, "WITHIN 10000")))
+    for n, (k, _, _, *counts) in zip(lengths, rows, strict=True):
         trends_of, events = 2**n - 1, n * 2 ** (n - 1)
         doubles = [as_float(Fraction(count)) for count in (trends_of, events, events)]
         logarithms = [math.log10(count) for count in (trends_of, events, events)]
         assert (k, *counts) == (n, *(pytest.approx(value, rel=1e-12) for value in doubles + logarithms))
-    assert [row[3] == math.inf for row in found] == [False] * 4 + [True] * 2
-    assert [row[4] == math.inf for row in found] == [False] * 2 + [True] * 4
+    assert [row[3] == math.inf for row in rows] == [False] * 4 + [True] * 2
+    assert [row[4] == math.inf for row in rows] == [False] * 2 + [True] * 4
 
 
 def test_counts_in_doubles_of_partitions_of_very_different_size(spark: SparkSession) -> None:
     runs(spark, [5000, 3, 4999, 70, 5000])
     keys = "PARTITION BY i GROUP BY ty ORDER BY t TYPE BY ty"
-    found = values(spark.sql(trends("A+", "LOG10_COUNT(*) AS l, APPROX_COUNT(A) AS a", keys=keys)))
-    assert found == [("A", pytest.approx(math.log10(2**5001 + 2**4999), rel=1e-12), math.inf)]
+    rows = values(spark.sql(trends("A+", "LOG10_COUNT(*) AS l, APPROX_COUNT(A) AS a", keys=keys)))
+    assert rows == [("A", pytest.approx(math.log10(2**5001 + 2**4999), rel=1e-12), math.inf)]
 
 
 def test_overflow_names_the_measures_that_hold_the_count(spark: SparkSession) -> None:

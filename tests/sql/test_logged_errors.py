@@ -24,11 +24,11 @@ def logged() -> Iterator[list[str]]:
 
     handler = Handler()
     loggers = [PySparkLogger.getLogger(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")]
-    for one in loggers:
-        one.addHandler(handler)
+    for logger in loggers:
+        logger.addHandler(handler)
     yield messages
-    for one in loggers:
-        one.removeHandler(handler)
+    for logger in loggers:
+        logger.removeHandler(handler)
 
 
 def test_errors_of_clauses_are_raised_and_not_logged(spark: SparkSession, logged: list[str]) -> None:

@@ -43,8 +43,8 @@ def test_aggregates_by_hand(spark: SparkSession) -> None:
     stream(spark, ABAB)
     measures = """COUNT(*) AS n, COUNT(A) AS a, COUNT(B) AS b, SUM(A.v) AS sa, SUM(B.v) AS sb, AVG(A.v) AS ma,
         MIN(A.t) AS lo, MAX(B.t) AS hi, SUM(A.v / 10 + 1) AS plus, COUNT(A.k) AS ks"""
-    found = values(spark.sql(trends("A+ B", measures)))
-    assert found == [("x", 4, 5, 4, 90.0, 140.0, 18.0, 1, 4, 14.0, 5)]
+    rows = values(spark.sql(trends("A+ B", measures)))
+    assert rows == [("x", 4, 5, 4, 90.0, 140.0, 18.0, 1, 4, 14.0, 5)]
 
 
 def test_counts_in_doubles_by_hand(spark: SparkSession) -> None:
@@ -56,9 +56,9 @@ def test_counts_in_doubles_by_hand(spark: SparkSession) -> None:
     frame = spark.sql(trends("A+ B | C", ", ".join(measures)))
     assert [kind for _, kind in frame.dtypes[1:]] == ["decimal(38,0)"] * 6 + ["double"] * 12
     counts = {"x": [4, 5, 5, 2, 0, 0], "y": [1, 0, 0, 0, 1, 1]}
-    for key, *found in values(frame):
+    for key, *values_of_key in values(frame):
         logarithms = [pytest.approx(math.log10(count), abs=1e-12) if count else None for count in counts[key]]
-        assert found == [*counts[key], *counts[key], *logarithms]
+        assert values_of_key == [*counts[key], *counts[key], *logarithms]
 
 
 def test_extremes_are_of_events_in_trends(spark: SparkSession) -> None:
@@ -138,10 +138,10 @@ def test_numbers_that_are_not_finite_in_some_partitions_of_a_group(spark: SparkS
     rows = [f"{k}, '{g}', 1, 'A', {v}" for g, written in groups.items() for k, v in enumerate([*written, "0D"] * 3)]
     relation(spark, "e", "k, g, t, ty, v", rows)
     keys = "PARTITION BY k GROUP BY g ORDER BY t TYPE BY ty"
-    found = values(spark.sql(trends("A", "SUM(A.v) AS s, AVG(A.v) AS m, COUNT(A.v) AS c", keys=keys)))
+    of_group = values(spark.sql(trends("A", "SUM(A.v) AS s, AVG(A.v) AS m, COUNT(A.v) AS c", keys=keys)))
     nans = (math.nan, math.nan)
     wanted = [("both", *nans, Decimal(12)), ("inf", math.inf, math.inf, Decimal(12)), ("nan", *nans, Decimal(9))]
-    assert str(found) == str(wanted)
+    assert str(of_group) == str(wanted)
 
 
 def test_sums_beyond_a_double(spark: SparkSession) -> None:
@@ -178,8 +178,8 @@ def test_attributes_are_expressions(spark: SparkSession) -> None:
         "MAX(CAST(NULL AS INT) + A.t)": None,
     }
     measures = ", ".join(f"{text} AS m{index}" for index, text in enumerate(by_hand))
-    ((_, *found),) = values(spark.sql(trends("A+ B", measures)))
-    assert dict(zip(by_hand, found, strict=True)) == by_hand
+    ((_, *rows),) = values(spark.sql(trends("A+ B", measures)))
+    assert dict(zip(by_hand, rows, strict=True)) == by_hand
 
 
 def test_attributes_are_evaluated_for_events_of_their_variable_only(spark: SparkSession) -> None:
@@ -209,10 +209,10 @@ def test_measures_are_expressions(spark: SparkSession) -> None:
     frame = spark.sql(trends("A+ B", measures, "WITHIN 10"))
     names = "ratio word span twice text gap seven has_key none near label"
     assert frame.columns == ["k", "window_start", "window_end", *names.split()]
-    ((*found,),) = values(frame)
+    ((*rows,),) = values(frame)
     none = pytest.approx(0, abs=1e-9)
     wanted = ["x", 0, 10, Decimal(1), "X", 10, Decimal(8), "COUNT(*)", 50.0, 7, True, none, True, "x-0-1"]
-    assert found == wanted
+    assert rows == wanted
 
 
 def test_measures_over_windows_of_time(spark: SparkSession) -> None:
@@ -223,8 +223,8 @@ def test_measures_over_windows_of_time(spark: SparkSession) -> None:
     )
     source = "(SELECT *, timestamp_ntz'2024-01-01 08:00:00' + make_dt_interval(0, 0, t) AS at FROM e)"
     keys = "PARTITION BY upper(k) AS who ORDER BY at TYPE BY ty"
-    found = spark.sql(trends("A+", measures, "WITHIN INTERVAL 1 HOUR", keys, source))
-    assert values(found.selectExpr("who", "label", "CAST(left AS STRING)", "n")) == [
+    frame = spark.sql(trends("A+", measures, "WITHIN INTERVAL 1 HOUR", keys, source))
+    assert values(frame.selectExpr("who", "label", "CAST(left AS STRING)", "n")) == [
         ("X", "08:00 X", "INTERVAL '0 00:58:00' DAY TO SECOND", 3),
         ("Y", "09:00 Y", "INTERVAL '0 00:30:00' DAY TO SECOND", 1),
     ]
@@ -235,13 +235,13 @@ def test_counts_and_expressions_over_them_are_exact(spark: SparkSession) -> None
     stream(spark, {"x": " ".join(f"a{t}" for t in range(1, 121)), "y": " ".join(f"a{t}" for t in range(1, 141))})
     measures = "COUNT(*) AS n, COUNT(*) % 1000 AS least, CAST(COUNT(A) AS STRING) AS a, COUNT(*) > 5 AS many"
     with settings(spark, spark_sql_ansi_enabled="false"):
-        found = values(spark.sql(trends("A+", measures)))
+        rows = values(spark.sql(trends("A+", measures)))
     count = 2**120 - 1
-    assert found == [("x", count, count % 1000, str(120 * 2**119), True), ("y", None, None, None, None)]
+    assert rows == [("x", count, count % 1000, str(120 * 2**119), True), ("y", None, None, None, None)]
 
 
 def test_measures_without_aggregates(spark: SparkSession) -> None:
     """There is a row wherever there is a trend."""
     stream(spark, {"x": "a1 b2", "y": "b1 a2"})
-    found = results(spark, [trends("A B", "1 AS n"), trends("A | B", "length(k) + 1 AS n")])
-    assert found == [[1], [2, 2]]
+    answers = results(spark, [trends("A B", "1 AS n"), trends("A | B", "length(k) + 1 AS n")])
+    assert answers == [[1], [2, 2]]

@@ -49,8 +49,8 @@ def test_parameters_of_lambda_functions(spark: SparkSession, condition: str) -> 
     items = "from_json('[{{\"price\": {}}}]', 'ARRAY<STRUCT<price: INT>>')"
     rows = [f"1, 'A', 1, {items.format(50)}", f"2, 'A', 99, {items.format(2)}", f"3, 'B', 0, {items.format(0)}"]
     relation(spark, "ev", "t, e, price, items", rows)
-    found = spark.sql(query("COUNT(*) AS n, MAX(A.t) AS at", more=f"DEFINE A AS {condition}"))
-    assert values(found) == [(1, 1)]
+    frame = spark.sql(query("COUNT(*) AS n, MAX(A.t) AS at", more=f"DEFINE A AS {condition}"))
+    assert values(frame) == [(1, 1)]
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_parameters_of_lambda_functions(spark: SparkSession, condition: str) -> 
 def test_parameters_beside_an_earlier_event(spark: SparkSession, condition: str) -> None:
     """Spark writes such functions as it cannot read them."""
     relation(spark, "ev", "t, e, v, items", ["1, 'A', 5, array(2)", "2, 'B', 6, array(11, 3)", "3, 'B', 7, array(3)"])
-    found = spark.sql(query("COUNT(*) AS n, MAX(B.t) AS at", more=f"DEFINE B AS {condition}"))
-    assert values(found) == [(1, 2)]
+    frame = spark.sql(query("COUNT(*) AS n, MAX(B.t) AS at", more=f"DEFINE B AS {condition}"))
+    assert values(frame) == [(1, 2)]
 
 
 def test_a_parameter_in_an_aggregate(spark: SparkSession) -> None:
     relation(spark, "ev", "t, e, v", ["1, 'A', array(1, 2)", "2, 'B', array(3, 4)"])
-    found = spark.sql(query("SUM(aggregate(B.v, 0, (b, a) -> b + a)) AS s"))
-    assert values(found) == [(7,)]
+    frame = spark.sql(query("SUM(aggregate(B.v, 0, (b, a) -> b + a)) AS s"))
+    assert values(frame) == [(7,)]
 
 
 def test_variables_called_like_the_words_of_a_query(spark: SparkSession) -> None:
@@ -88,8 +88,8 @@ def test_columns_that_differ_in_case(spark: SparkSession, conf: Any) -> None:
     conf("spark.sql.caseSensitive", "true")
     rows = ["1, 'A', 5, 1, 'x', 'p'", "2, 'B', 4, 2, 'x', 'q'", "3, 'A', 1, 9, 'x', 'p'", "4, 'B', 7, 8, 'x', 'p'"]
     relation(spark, "ev", "t, e, v, V, k, K", [*rows, "5, 'B', 2, 10, 'x', 'p'"])
-    found = spark.sql(query("COUNT(*) AS n, SUM(A.v) AS s, SUM(A.V) AS S", more="DEFINE B AS B.v < A.v AND B.V > A.V"))
-    assert (found.columns, values(found)) == (["n", "s", "S"], [(2, 10, 2)])
+    frame = spark.sql(query("COUNT(*) AS n, SUM(A.v) AS s, SUM(A.V) AS S", more="DEFINE B AS B.v < A.v AND B.V > A.V"))
+    assert (frame.columns, values(frame)) == (["n", "s", "S"], [(2, 10, 2)])
     assert values(spark.sql(query(more="DEFINE B AS B.v > A.V"))) == [(3,)]
     assert values(spark.sql(query(more="DEFINE B AS v > PREV(V)"))) == [(3,)]
     assert values(spark.sql(query(keys="PARTITION BY k, K"))) == [("x", "p", 4)]
@@ -118,8 +118,8 @@ def test_names_in_double_quotes(spark: SparkSession, conf: Any) -> None:
         'MEASURES COUNT(*) AS "n 1", MAX("page view"."within") AS m, MIN(length(A."event type")) AS l '
         'PATTERN (A "page view") DEFINE "page view" AS "within" > PREV("within") AND "e 1"."within" > 5)'
     )
-    found = spark.sql(text)
-    assert (found.columns, values(found)) == (['my "key"', "n 1", "m", "l"], [("x", 1, 6, 1)])
+    frame = spark.sql(text)
+    assert (frame.columns, values(frame)) == (['my "key"', "n 1", "m", "l"], [("x", 1, 6, 1)])
     spark.sql(f"CREATE OR REPLACE TEMP VIEW quoted AS {text}")
     spark.conf.set("spark.sql.ansi.doubleQuotedIdentifiers", "false")
     assert values(spark.table("quoted")) == [("x", 1, 6, 1)]

@@ -114,27 +114,27 @@ def parts() -> tuple[str, str, str]:
 
 def test_recipes(spark: SparkSession) -> None:
     before, view, rest = parts()
-    found = [Example((view, match["sql"]), match["result"].rstrip()) for match in EXAMPLE.finditer(rest)]
-    assert len(found) == rest.count("```sql")
+    in_page = [Example((view, match["sql"]), match["result"].rstrip()) for match in EXAMPLE.finditer(rest)]
+    assert len(in_page) == rest.count("```sql")
     with settings(spark, **PLAIN):
-        texts = [result(spark, example) for example in found]
+        texts = [result(spark, example) for example in in_page]
     if os.environ.get("SPARKEXT_UPDATE_GOLDEN"):
         fresh = iter(texts)
         RECIPES.write_text(before + EXAMPLE.sub(lambda m: f"```sql\n{m['sql']}\n```\n\n{next(fresh)}\n", rest))
         return
-    for example, text in zip(found, texts, strict=True):
+    for example, text in zip(in_page, texts, strict=True):
         assert sorted(text.splitlines()) == sorted(example.result.splitlines()), example.statements[-1]
 
 
 def by_title() -> dict[str, list[str]]:
     """Rows of the recipes, by the bold words before each."""
     _, _, rest = parts()
-    found: dict[str, list[str]] = {}
+    titles: dict[str, list[str]] = {}
     for match in EXAMPLE.finditer(rest):
         title = re.findall(r"^\*\*(.+?)\*\*", rest[: match.start()], re.MULTILINE)[-1]
-        assert title not in found
-        found[title] = sorted(match["result"].splitlines()[2:])
-    return found
+        assert title not in titles
+        titles[title] = sorted(match["result"].splitlines()[2:])
+    return titles
 
 
 def test_all_recipes_are_known_by_other_means() -> None:
@@ -145,9 +145,9 @@ def test_all_recipes_are_known_by_other_means() -> None:
 def test_the_rows_are_those_of_plain_sql(title: str) -> None:
     _, view, _ = parts()
     values = view[view.index("VALUES") : view.index("AS v(")]
-    with duckdb.connect() as other:
-        other.execute(f"CREATE TABLE visits AS SELECT * FROM ({values}) AS v(user, ts, id, page, country)")
-        rows = other.execute(BY_OTHER_MEANS[title]).fetchall()
+    with duckdb.connect() as database:
+        database.execute(f"CREATE TABLE visits AS SELECT * FROM ({values}) AS v(user, ts, id, page, country)")
+        rows = database.execute(BY_OTHER_MEANS[title]).fetchall()
     assert rows
     assert sorted("| " + " | ".join(map(str, row)) + " |" for row in rows) == by_title()[title]
 

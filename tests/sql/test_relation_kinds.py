@@ -62,12 +62,12 @@ def test_filters_of_partitions_prune(schema: SparkSession, source: str) -> None:
     schema.createDataFrame([*EVENTS, ADDED], COLUMNS).createOrReplaceTempView("events")
     schema.sql("CREATE TABLE rel USING parquet PARTITIONED BY (d) AS SELECT /*+ COALESCE(1) */ * FROM events")
     schema.sql("CREATE TEMP VIEW last_day AS SELECT * FROM rel WHERE d = '2026-01-02'")
-    found = schema.sql(f"SELECT * FROM {source} {CLAUSE.format('A B')}")
-    assert [tuple(row) for row in found.collect()] == [(1, 30.0)]
-    plan = found._jdf.queryExecution().executedPlan().toString()
+    frame = schema.sql(f"SELECT * FROM {source} {CLAUSE.format('A B')}")
+    assert [tuple(row) for row in frame.collect()] == [(1, 30.0)]
+    plan = frame._jdf.queryExecution().executedPlan().toString()
     [filters] = set(re.findall(r"PartitionFilters: \[(.*?)\]", plan))
     assert re.search(r"\(d#\d+ = 2026-01-02\)", filters)
-    assert _files_read(found) == 1
+    assert _files_read(frame) == 1
     schema.catalog.dropTempView("last_day")
 
 

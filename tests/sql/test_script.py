@@ -80,8 +80,8 @@ def test_options_keep_their_places(tmp_path: Path) -> None:
     (tmp_path / "day.sql").write_text(TEXT)
     goes_on = ["-f", str(tmp_path / "day.sql"), "--hiveconf", "hive.cli.errors.ignore=true"]
     assert script_of(goes_on, lambda: None) is None
-    found = script_of(["-S", "-f", str(tmp_path / "day.sql"), "--hiveconf", "a=b"], lambda: None)
-    assert found is not None
-    script, options = found
+    parsed = script_of(["-S", "-f", str(tmp_path / "day.sql"), "--hiveconf", "a=b"], lambda: None)
+    assert parsed is not None
+    script, options = parsed
     assert options == ["-S", "-f", script.path, "--hiveconf", "a=b"]
     script.remove_copy()

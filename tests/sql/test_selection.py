@@ -24,8 +24,8 @@ BY_HAND = [
 @pytest.mark.parametrize(("pattern", "events", "counts"), BY_HAND)
 def test_counts_by_hand(spark: SparkSession, pattern: str, events: str, counts: list[int]) -> None:
     stream(spark, {"x": events})
-    found = results(spark, [trends(pattern, more=selection) for selection in SELECTIONS])
-    assert found == [[count] for count in counts]
+    answers = results(spark, [trends(pattern, more=selection) for selection in SELECTIONS])
+    assert answers == [[count] for count in counts]
     assert results(spark, [trends(pattern)]) == [[counts[0]]]
 
 
@@ -36,8 +36,8 @@ def test_the_clause_stands_anywhere(spark: SparkSession) -> None:
         f"SELECT * FROM e MATCH_TREND ({' '.join([*base[:index], 'contiguous', *base[index:]])})"
         for index in range(len(base) + 1)
     ]
-    found = results(spark, statements, ("window_start", "n"))
-    assert found == [[(2, 1), (3, 1), (4, 1)]] * len(found)
+    answers = results(spark, statements, ("window_start", "n"))
+    assert answers == [[(2, 1), (3, 1), (4, 1)]] * len(answers)
 
 
 def test_columns_and_names_of_the_words(spark: SparkSession) -> None:
@@ -54,7 +54,7 @@ def test_rows_that_match_nothing_are_in_between(spark: SparkSession) -> None:
     rows = ["'p', 'g', 1, 'A'", "'p', 'g', 2, NULL", "'p', 'g', 3, 'B'", "'q', 'g', 1, 'A'", "'q', 'h', 2, 'X'"]
     relation(spark, "r", "p, g, t, ty", [*rows, "'q', 'g', 3, 'B'", "'q', 'g', CAST(NULL AS INT), 'B'"])
     keys = "PARTITION BY p GROUP BY g ORDER BY t TYPE BY ty"
-    found = results(
+    answers = results(
         spark,
         [
             trends("A B", more="CONTIGUOUS", keys=keys, source="r"),
@@ -62,7 +62,7 @@ def test_rows_that_match_nothing_are_in_between(spark: SparkSession) -> None:
             trends("A B", more="CONTIGUOUS DEFINE A AS t < 3, B AS t > 2", keys=keys, source="r"),
         ],
     )
-    assert found == [[1], [2], [1]]
+    assert answers == [[1], [2], [1]]
 
 
 def test_filters_of_one_pool(spark: SparkSession) -> None:
@@ -89,8 +89,8 @@ def test_a_key_with_all_events(spark: SparkSession, chunks: str) -> None:
                 for s in SELECTIONS
                 for more in (f"WITHIN {within}", "" if within == 1000 else "WITHIN 10 SLIDE 10")
             ]
-            found = results(spark, [f"SELECT sum(n) AS n FROM ({text})" for text in texts])
-            assert found == [[most]] * 2 + [[400]] * 4
+            answers = results(spark, [f"SELECT sum(n) AS n FROM ({text})" for text in texts])
+            assert answers == [[most]] * 2 + [[400]] * 4
 
 
 def test_falling_prices(spark: SparkSession) -> None:
@@ -127,7 +127,7 @@ def test_what_is_shown(spark: SparkSession) -> None:
 
 def test_data_frames(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 a2 b3 b4"})
-    found = [
+    rows = [
         values(
             sparkext.match_trend(
                 spark.table("e"),
@@ -140,7 +140,7 @@ def test_data_frames(spark: SparkSession) -> None:
         )
         for selection in (None, "skip till any match", "SKIP  TILL NEXT MATCH", "Contiguous")
     ]
-    assert found == [[(4,)], [(4,)], [(2,)], [(1,)]]
+    assert rows == [[(4,)], [(4,)], [(2,)], [(1,)]]
     with pytest.raises(PySparkValueError, match="selection is 'NEXT', and can be SKIP TILL ANY MATCH, SKIP TILL NEXT"):
         sparkext.match_trend(
             spark.table("e"), pattern="A B", order_by="t", type_by="ty", measures="COUNT(*) AS n", selection="NEXT"

@@ -129,10 +129,10 @@ AT_CREATION: dict[str, tuple[str, Steps]] = {
 def rows(spark: SparkSession, statement: str) -> list[object] | None:
     """Values of the measure; None when the statement fails."""
     try:
-        found = values(spark.sql(statement))
+        of_statement = values(spark.sql(statement))
     except PySparkException:
         return None
-    return [row[-1] if isinstance(row, tuple) else row for row in found]
+    return [row[-1] if isinstance(row, tuple) else row for row in of_statement]
 
 
 @pytest.mark.parametrize("cache", first(1, ["auto", "off"]))
@@ -273,8 +273,8 @@ def test_parameters_before_the_clause(events: SparkSession) -> None:
         ("IDENTIFIER(:name)", {"name": "e"}, None),
     ):
         right = [3] if relation.startswith("IDENTIFIER") else [1]
-        found = events.sql(f"SELECT * FROM {relation} {clause}", args=named or placed)
-        assert [row.n for row in found.collect()] == right
+        frame = events.sql(f"SELECT * FROM {relation} {clause}", args=named or placed)
+        assert [row.n for row in frame.collect()] == right
     with_cte = f"WITH s AS (SELECT * FROM e WHERE v > :x) SELECT * FROM s {clause} WHERE n > :least"
     assert [row.n for row in events.sql(with_cte, args={"x": 15, "least": 0}).collect()] == [1]
     by_place = f"SELECT ? AS one, n, ? AS two FROM (SELECT * FROM e WHERE v > ?) {clause} WHERE n > ?"

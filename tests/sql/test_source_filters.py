@@ -19,11 +19,11 @@ def events(spark: SparkSession) -> SparkSession:
 
 
 def part(spark: SparkSession, sql: str) -> FilteredRelation:
-    found = filtered(AnalysedFrame.of(spark.sql(sql)))
-    assert found is not None
-    assert found.whole.columns == spark.table("e").columns
-    assert values(found.whole.where(found.condition)) == values(spark.sql(sql))
-    return found
+    of_whole = filtered(AnalysedFrame.of(spark.sql(sql)))
+    assert of_whole is not None
+    assert of_whole.whole.columns == spark.table("e").columns
+    assert values(of_whole.whole.where(of_whole.condition)) == values(spark.sql(sql))
+    return of_whole
 
 
 def test_what_is_a_filter(events: SparkSession) -> None:
@@ -43,17 +43,17 @@ def test_columns_are_called_what_they_were(events: SparkSession) -> None:
     )
     source = "(SELECT * FROM d AS r WHERE r.t > 0)"
     assert part_columns(events, f"SELECT * FROM {source} AS s") == {"s"}
-    found = events.sql(trends("A B", "SUM(B.r.v) AS s", "DEFINE A AS r.v = 1", source=source))
-    assert values(found) == [("x", 2.0)]
+    frame = events.sql(trends("A B", "SUM(B.r.v) AS s", "DEFINE A AS r.v = 1", source=source))
+    assert values(frame) == [("x", 2.0)]
     with pytest.raises(Exception, match="FIELD_NOT_FOUND"):
         events.sql(trends("A B", more="DEFINE A AS r.t = 1", source=source))
 
 
 def part_columns(spark: SparkSession, sql: str) -> set[str]:
     """What the columns are qualified by."""
-    found = filtered(AnalysedFrame.of(spark.sql(sql)))
-    assert found is not None
-    columns = found.whole._jdf.queryExecution().analyzed().output()
+    of_whole = filtered(AnalysedFrame.of(spark.sql(sql)))
+    assert of_whole is not None
+    columns = of_whole.whole._jdf.queryExecution().analyzed().output()
     return {str(columns.apply(index).qualifier().mkString(".")) for index in range(columns.size())}
 
 

@@ -33,8 +33,8 @@ def test_rows_that_no_trend_can_hold(spark: SparkSession) -> None:
 def test_equal_times_are_never_in_one_trend(spark: SparkSession) -> None:
     relation(spark, "e", "k, t, ty", ["1, 1, 'A'", "1, 1, 'A'", "1, 1, 'B'", "1, 2, 'B'", "1, 2, 'B'", "1, 2, 'A'"])
     patterns = {"A B": 4, "A+ B": 4, "A+": 5, "B+": 5, "A B+": 4, "(A | B)+": 15, "A A": 2, "A B B": None}
-    found = results(spark, [trends(pattern) for pattern in patterns])
-    assert dict(zip(patterns, found, strict=True)) == {p: [] if n is None else [n] for p, n in patterns.items()}
+    answers = results(spark, [trends(pattern) for pattern in patterns])
+    assert dict(zip(patterns, answers, strict=True)) == {p: [] if n is None else [n] for p, n in patterns.items()}
 
 
 NOTHING = {
@@ -63,23 +63,23 @@ def test_many_tasks(spark: SparkSession, partitions: str) -> None:
         """CREATE TEMP VIEW many AS SELECT id % 23 AS k, id % 3 AS g, id AS t, IF(id % 2 = 0, 'A', 'B') AS ty
         FROM range(0, 230, 1, 5)"""
     )
-    found = values(spark.sql(trends("A+", source="many")))
-    assert found == [(key, 2**5 - 1) for key in range(23)]
+    rows = values(spark.sql(trends("A+", source="many")))
+    assert rows == [(key, 2**5 - 1) for key in range(23)]
     grouped = values(spark.sql(trends("A+", keys="PARTITION BY k GROUP BY g ORDER BY t TYPE BY ty", source="many")))
     expected: dict[int, int] = {}
     for key in range(23):
         for group in range(3):
             events = sum(1 for i in range(0, 230, 2) if i % 23 == key and i % 3 == group)
             expected[group] = expected.get(group, 0) + 2**events - 1
-    assert found
+    assert rows
     assert grouped == sorted(expected.items())
 
 
 def test_a_key_with_more_events_than_a_batch(spark: SparkSession) -> None:
     """The kernel carries a key's state from one batch to the next."""
     spark.sql("CREATE TEMP VIEW long AS SELECT id % 2 AS k, id AS t, IF(id < 20002, 'A', 'B') AS ty FROM range(40004)")
-    found = values(spark.sql(trends("A B", "COUNT(*) AS n, MAX(A.t) AS last, AVG(B.t) AS mean", source="long")))
-    assert found == [(0, 10001 * 10001, 20000, 30002.0), (1, 10001 * 10001, 20001, 30003.0)]
+    rows = values(spark.sql(trends("A B", "COUNT(*) AS n, MAX(A.t) AS last, AVG(B.t) AS mean", source="long")))
+    assert rows == [(0, 10001 * 10001, 20000, 30002.0), (1, 10001 * 10001, 20001, 30003.0)]
 
 
 KEYS: dict[str, tuple[list[str], list[object]]] = {
@@ -109,11 +109,11 @@ def test_types_of_keys(spark: SparkSession, type_: str) -> None:
     rows = [f"{key}, {t}, '{ty}'" for key in [*written, f"CAST(NULL AS {type_})"] for t, ty in ((1, "A"), (2, "B"))]
     relation(spark, "e", "k, t, ty", rows)
     assert spark.table("e").dtypes[0] == ("k", type_)
-    found = spark.sql(trends("A B")).union(
+    frame = spark.sql(trends("A B")).union(
         spark.sql(trends("A B", keys="PARTITION BY t * 0 AS z GROUP BY k ORDER BY t TYPE BY ty"))
     )
-    assert found.dtypes[0] == ("k", type_)
-    assert values(found) == [(key, 1) for key in [None, *expected] for _ in range(2)]
+    assert frame.dtypes[0] == ("k", type_)
+    assert values(frame) == [(key, 1) for key in [None, *expected] for _ in range(2)]
     grouped = spark.sql(trends("A B", keys="PARTITION BY k GROUP BY t * 0 AS z ORDER BY t TYPE BY ty"))
     assert values(grouped) == [(0, len(written) + 1)]
 
@@ -144,19 +144,19 @@ def test_nan_and_zeros_as_keys(spark: SparkSession, type_: str) -> None:
     cast = [f"CAST('{text}' AS {type_})" for text in ("NaN", "NaN", "0.0", "-0.0", "Infinity", "Infinity")]
     relation(spark, "e", "k, t, ty", [f"{key}, {t}, '{'AB'[t % 2]}'" for t, key in enumerate(cast)])
     for keys in ("PARTITION BY k", "PARTITION BY t * 0 AS z GROUP BY k"):
-        found = spark.sql(trends("A B", keys=f"{keys} ORDER BY t TYPE BY ty")).collect()
-        assert sorted(map(str, (row.k for row in found))) == ["0.0", "inf", "nan"]
-        assert [row.n for row in found] == [1, 1, 1]
-        assert math.copysign(1, next(row.k for row in found if row.k == 0)) == 1
+        rows = spark.sql(trends("A B", keys=f"{keys} ORDER BY t TYPE BY ty")).collect()
+        assert sorted(map(str, (row.k for row in rows))) == ["0.0", "inf", "nan"]
+        assert [row.n for row in rows] == [1, 1, 1]
+        assert math.copysign(1, next(row.k for row in rows if row.k == 0)) == 1
 
 
 @pytest.mark.long
 def test_expressions_as_keys(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 b2", "X": "a3 b4"})
-    found = spark.sql(
+    frame = spark.sql(
         trends("A B", keys="PARTITION BY lower(k) AS k, 'all' AS a, CAST(NULL AS INT) AS z ORDER BY t TYPE BY ty")
     )
-    assert values(found) == [("x", "all", None, 3)]
+    assert values(frame) == [("x", "all", None, 3)]
 
 
 @pytest.mark.parametrize("key", ["struct(k)", "array(k)", "map(k, t)", "INTERVAL 1 MONTH", "parse_json('1')"])
@@ -172,7 +172,7 @@ def test_keys_that_cannot_be_grouped_by(spark: SparkSession, section: str, key: 
 def test_variables_that_read_nested_columns(spark: SparkSession) -> None:
     relation(spark, "e", "k, s, m, a", ["1, named_struct('t', 1, 'ty', 'A', 'v', 2.5D), map('w', 7), array(1, 2)"])
     measures = "SUM(A.s.v) AS v, MAX(A.m['w']) AS w, MIN(A.a[1]) AS a, SUM(A.`s`.`v` + A.s.t) AS both"
-    found = spark.sql(
+    frame = spark.sql(
         trends(
             "A",
             measures,
@@ -180,7 +180,7 @@ def test_variables_that_read_nested_columns(spark: SparkSession) -> None:
             "PARTITION BY e.k ORDER BY s.t TYPE BY s.ty",
         )
     )
-    assert values(found) == [(1, 2.5, 7, 2, 3.5)]
+    assert values(frame) == [(1, 2.5, 7, 2, 3.5)]
 
 
 def test_parts_of_variants(spark: SparkSession) -> None:

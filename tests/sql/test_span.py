@@ -19,14 +19,14 @@ HAND = "a2 b3 a4 b6"
 def test_by_hand(spark: SparkSession) -> None:
     stream(spark, {"x": HAND})
     more = ["SPAN 1", "SPAN 2", "SPAN 3", "SPAN 4", "SPAN (2 + 3)", "span 9223372036854775807"]
-    assert results(spark, [trends("A B", more=one) for one in more]) == [[], [1], [2], [2], [3], [3]]
+    assert results(spark, [trends("A B", more=selection) for selection in more]) == [[], [1], [2], [2], [3], [3]]
 
 
 def test_windows_hold_trends_that_end_in_them(spark: SparkSession) -> None:
     stream(spark, {"x": HAND})
     more = ["WITHIN 4 SPAN 5", "SPAN 5 WITHIN 4", "WITHIN 4", "WITHIN 4 SLIDE 2 SPAN 2", "WITHIN 1 SLIDE 3 SPAN 5"]
-    found = results(spark, [trends("A B", more=one) for one in more], ("window_start", "window_end", "n"))
-    assert found == [
+    answers = results(spark, [trends("A B", more=selection) for selection in more], ("window_start", "window_end", "n"))
+    assert answers == [
         [(0, 4, 1), (4, 8, 2)],
         [(0, 4, 1), (4, 8, 2)],
         [(0, 4, 1), (4, 8, 1)],
@@ -83,8 +83,8 @@ def test_groups_of_several_partitions(spark: SparkSession) -> None:
 def test_columns_called_span(spark: SparkSession) -> None:
     spark.sql("CREATE TEMP VIEW e AS SELECT * FROM VALUES (1, 'A', 2), (2, 'B', 3) AS e(t, ty, span)")
     more = "DEFINE A AS span > 1, B AS B.span > 1 AND span < 9 SPAN 2"
-    found = spark.sql(trends("A B", "SUM(A.span) AS span", more, keys="GROUP BY span > 0 AS g ORDER BY t TYPE BY ty"))
-    assert values(found) == [(True, 2.0)]
+    frame = spark.sql(trends("A B", "SUM(A.span) AS span", more, keys="GROUP BY span > 0 AS g ORDER BY t TYPE BY ty"))
+    assert values(frame) == [(True, 2.0)]
     assert values(spark.sql(trends("A B", "SUM(A.span) AS span", keys="SPAN 4 ORDER BY span TYPE BY ty"))) == [(2.0,)]
 
 
@@ -133,10 +133,10 @@ def test_views_with_spans_and_without_are_one_pass(spark: SparkSession) -> None:
 def test_of_data_frames(spark: SparkSession, span: timedelta | str) -> None:
     rows = [("x", datetime(2026, 3, 1, 0, int(event[1:])), event[0].upper()) for event in HAND.split()]
     events = spark.createDataFrame(rows, "k STRING, at TIMESTAMP, ty STRING")
-    found = sparkext.match_trend(
+    frame = sparkext.match_trend(
         events, pattern="A B", order_by="at", type_by="ty", measures="COUNT(*) AS n", partition_by="k", span=span
     )
-    assert values(found) == [("x", 3)]
+    assert values(frame) == [("x", 3)]
 
 
 @pytest.mark.long

@@ -110,16 +110,16 @@ def tried(spark_session: SparkSession) -> Iterator[SparkSession]:
 
 def contract(spark: SparkSession) -> list[object]:
     """What the statements of the contract give: by themselves, as two views of a pool, and written to a table."""
-    found: list[object] = [values(spark.sql(text)) for text in CONTRACT]
+    rows: list[object] = [values(spark.sql(text)) for text in CONTRACT]
     for name, text in zip(("one", "two"), CONTRACT, strict=False):
         spark.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS {text}")
-    found.append([values(spark.table(name)) for name in ("one", "two", "one")])
+    rows.append([values(spark.table(name)) for name in ("one", "two", "one")])
     spark.sql("DROP TABLE IF EXISTS made_of_trends")
     spark.sql(f"CREATE TABLE made_of_trends USING parquet AS {CONTRACT[0]}")
-    found.append(values(spark.table("made_of_trends")))
+    rows.append(values(spark.table("made_of_trends")))
     spark.sql("DROP TABLE made_of_trends")
     spark.sql("REFRESH SHARING")
-    return found
+    return rows
 
 
 def switches(spark: SparkSession) -> list[tuple[str, str]]:
@@ -127,7 +127,7 @@ def switches(spark: SparkSession) -> list[tuple[str, str]]:
     jvm = spark._jvm
     assert jvm is not None
     entries = getattr(getattr(jvm, "org.apache.spark.sql.internal.SQLConf$"), "MODULE$").getConfigEntries().iterator()
-    found: list[tuple[str, str]] = []
+    confs: list[tuple[str, str]] = []
     while entries.hasNext():
         name = str(entries.next().key())
         try:
@@ -135,8 +135,8 @@ def switches(spark: SparkSession) -> list[tuple[str, str]]:
         except PySparkException:  # it has no value
             value = None
         if value in ("true", "false") and not name.startswith(tuple(NOT_TRIED)):
-            found.append((name, "false" if value == "true" else "true"))
-    return sorted(found)
+            confs.append((name, "false" if value == "true" else "true"))
+    return sorted(confs)
 
 
 def check(spark: SparkSession, changed: list[tuple[str, str]], wanted: list[object]) -> list[str]:
@@ -168,12 +168,12 @@ def test_the_contract_holds(spark: SparkSession) -> None:
     spark.sql("CREATE OR REPLACE TEMP VIEW ev AS SELECT * FROM global_temp.settings_ev")
     wanted = contract(spark)
     assert all(wanted)
-    known = switches(spark)
-    assert len(known) > 300
-    alone = [[one] for one in known if one[0] in ALONE]
-    rest = [one for one in known if one[0] not in ALONE]
+    confs = switches(spark)
+    assert len(confs) > 300
+    alone = [[conf] for conf in confs if conf[0] in ALONE]
+    rest = [conf for conf in confs if conf[0] not in ALONE]
     groups = [rest[at : at + 24] for at in range(0, len(rest), 24)]
-    chosen = [[one] for one in CHOSEN]
+    chosen = [[conf] for conf in CHOSEN]
     assert [name for group in (*alone, *groups, *chosen) for name in check(spark, group, wanted)] == []
 
 
@@ -183,5 +183,5 @@ def test_some_of_them(spark: SparkSession) -> None:
     spark.sql("CREATE OR REPLACE TEMP VIEW ev AS SELECT * FROM global_temp.settings_ev")
     wanted = contract(spark)
     some = ("optimizer.disableHints", "parser.quotedRegexColumnNames", "ansi.enforceReservedKeywords")
-    changed = [*((f"spark.sql.{one}", "true") for one in some), CHOSEN[1]]
-    assert [name for one in changed for name in check(spark, [one], wanted)] == []
+    changed = [*((f"spark.sql.{name_of_conf}", "true") for name_of_conf in some), CHOSEN[1]]
+    assert [name for conf in changed for name in check(spark, [conf], wanted)] == []

@@ -24,15 +24,15 @@ SHOW TREND QUERIES; SET a = 1"""
 
 
 def test_division() -> None:
-    found = statements(FILE)
-    first_words = [statement.sql.split()[0] for statement in found]
+    divided = statements(FILE)
+    first_words = [statement.sql.split()[0] for statement in divided]
     assert first_words == ["CREATE", "SELECT", "BEGIN", "WITH", "(SELECT", "WITH", "SHOW", "SET"]
-    assert [statement.line for statement in found] == [2, 5, 7, 12, 12, 13, 14, 14]
-    assert [statement.is_query for statement in found] == [False, True, False, True, True, False, False, False]
-    assert [statement.is_shown for statement in found] == [False] * 6 + [True, False]
-    assert [statement.has_trends for statement in found] == [False, True, *[False] * 6]
-    assert found[2].sql.endswith("BEGIN SELECT 2; END;\nEND")
-    assert found[0] == Statement("CREATE TEMP VIEW v AS SELECT ';' AS `a;b`", 2, False, False, False)
+    assert [statement.line for statement in divided] == [2, 5, 7, 12, 12, 13, 14, 14]
+    assert [statement.is_query for statement in divided] == [False, True, False, True, True, False, False, False]
+    assert [statement.is_shown for statement in divided] == [False] * 6 + [True, False]
+    assert [statement.has_trends for statement in divided] == [False, True, *[False] * 6]
+    assert divided[2].sql.endswith("BEGIN SELECT 2; END;\nEND")
+    assert divided[0] == Statement("CREATE TEMP VIEW v AS SELECT ';' AS `a;b`", 2, False, False, False)
 
 
 def test_nothing_in_it() -> None:

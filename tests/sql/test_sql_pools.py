@@ -17,12 +17,12 @@ POOLS = int(os.environ.get("SPARKEXT_SQL_POOLS", "12"))
 
 def seeds(first: int) -> list[int]:
     """Seeds of the pools that can be said in SQL."""
-    found: list[int] = []
-    while len(found) < POOLS:
+    drawn: list[int] = []
+    while len(drawn) < POOLS:
         if can_be_written(workload(Random(first))):
-            found.append(first)
+            drawn.append(first)
         first += 1
-    return found
+    return drawn
 
 
 @pytest.mark.parametrize("seed", first(5, seeds(20_000)))

@@ -163,8 +163,8 @@ WITHIN_A_STATEMENT = {
 @pytest.mark.long
 def test_queries_within_one_statement(events: SparkSession) -> None:
     """Each is a subquery of one statement, which holds some seventy clauses."""
-    found = results(events, list(WITHIN_A_STATEMENT.values()), ("k", "CAST(n AS INT)"))
-    assert dict(zip(WITHIN_A_STATEMENT, found, strict=True)) == dict.fromkeys(WITHIN_A_STATEMENT, RESULT)
+    answers = results(events, list(WITHIN_A_STATEMENT.values()), ("k", "CAST(n AS INT)"))
+    assert dict(zip(WITHIN_A_STATEMENT, answers, strict=True)) == dict.fromkeys(WITHIN_A_STATEMENT, RESULT)
 
 
 @pytest.mark.parametrize(
@@ -299,15 +299,15 @@ def test_a_view_is_renamed_after_its_statement_has_been_noted(events: SparkSessi
 
 def test_a_view_is_renamed_in_another_session(events: SparkSession) -> None:
     events.sql(f"CREATE GLOBAL TEMP VIEW everywhere AS {trends('A B')}")
-    other = events.newSession()
+    session = events.newSession()
     try:
-        other.sql("ALTER VIEW global_temp.everywhere RENAME TO elsewhere")
+        session.sql("ALTER VIEW global_temp.everywhere RENAME TO elsewhere")
         events.sql("CREATE OR REPLACE GLOBAL TEMP VIEW everywhere AS SELECT 1 AS one")
         events.sql("SELECT 2")
         assert values(events.table("global_temp.elsewhere")) == RESULT
     finally:
         for name in ("everywhere", "elsewhere"):
-            other.sql(f"DROP VIEW IF EXISTS global_temp.{name}")
+            session.sql(f"DROP VIEW IF EXISTS global_temp.{name}")
     assert events.sql("SHOW TREND QUERIES").collect() == []
 
 
@@ -336,10 +336,10 @@ def test_strings_that_differ_in_a_quote(events: SparkSession) -> None:
     """``'it' 's'`` is its: two conditions, not one that a pool shares."""
     relation(events, "q", "k, t, ty", ["'its', 1, 'A'", "'it''s', 2, 'A'", "'it''s', 3, 'A'"])
     conditions = ["A.k = 'it' 's'", "A.k = 'it''s'"]
-    found = results(
+    answers = results(
         events, [trends("A", "COUNT(*) AS n", f"DEFINE A AS {c}", source="q") for c in conditions], ("k", "n")
     )
-    assert found == [[("its", 1)], [("it's", 2)]]
+    assert answers == [[("its", 1)], [("it's", 2)]]
 
 
 @pytest.mark.long
@@ -348,8 +348,8 @@ def test_relations_that_differ_in_names_only(events: SparkSession) -> None:
     relation(events, "q", "k, t, ty, a, b", ["1, 1, 'A', 10, 200"])
     relation(events, "same", "k, t, ty, a, b", ["1, 1, 'A', 10, 200"])
     sources = ["q", "(SELECT k, t, ty, a AS b, b AS a FROM q)", "(SELECT k, t, ty, a, b AS c FROM q)", "q AS x"]
-    found = results(events, [trends("A", "SUM(A.a) AS n", source=source) for source in sources])
-    assert found == [[10.0], [200.0], [10.0], [10.0]]
+    answers = results(events, [trends("A", "SUM(A.a) AS n", source=source) for source in sources])
+    assert answers == [[10.0], [200.0], [10.0], [10.0]]
     events.sql("CREATE TEMP VIEW v AS " + trends("A", "SUM(A.a) AS n", source="same"))
     assert values(events.table("v")) == [(1, 10.0)]
     events.sql("CREATE OR REPLACE TEMP VIEW same AS SELECT k, t, ty, a AS b, b AS a FROM q")
@@ -374,8 +374,8 @@ def test_results_go_to_directories_and_to_pandas(events: SparkSession, tmp_path:
     assert values(events.read.parquet(f"{tmp_path}/found")) == RESULT
     from pyspark import pandas  # which warns of what it sets
 
-    found = pandas.sql(f"SELECT * FROM e {AB}").to_pandas()
-    assert sorted(zip(found["k"], found["n"], strict=True)) == RESULT
+    table = pandas.sql(f"SELECT * FROM e {AB}").to_pandas()
+    assert sorted(zip(table["k"], table["n"], strict=True)) == RESULT
 
 
 @pytest.mark.parametrize(
@@ -470,16 +470,16 @@ def test_data_frame_writers_read_views(events: SparkSession, schema: str) -> Non
 def test_parameters(events: SparkSession) -> None:
     """Named and by position, inside of the clause and outside, with any literal."""
     bounded = clause("A+ B", more="DEFINE A AS A.v > :low AND A.k = :key WITHIN :span")
-    found = events.sql(
+    frame = events.sql(
         f"SELECT k, n, :low AS low FROM e {bounded} WHERE n > :least",
         args={"low": 5.0, "key": "x", "span": 100, "least": 0},
     )
-    assert values(found) == [("x", 4, 5.0)]
+    assert values(frame) == [("x", 4, 5.0)]
     positions = clause("A? B", more="DEFINE A AS A.v < ? WITHIN ?")
-    found = events.sql(
+    frame = events.sql(
         f"SELECT ? AS tag, k, n FROM e {positions} WHERE n > ? AND k < ?", args=["it's", 15.0, 50, 0, "y"]
     )
-    assert values(found) == [("it's", "x", 4)]
+    assert values(frame) == [("it's", "x", 4)]
     quoted = clause("A", more="DEFINE A AS A.k || ? = ?")
     assert values(events.sql(f"SELECT * FROM e {quoted}", args=["'; DROP", "x'; DROP"])) == [("x", 2)]
 

@@ -28,8 +28,8 @@ def test_values_by_hand(spark: SparkSession) -> None:
         "k, t, ty, v, b",
         ("'x', 1, 'A', 10, 0", "'x', 2, 'B', 20, 0", "'x', 3, 'A', 30, 0", "'x', 4, 'B', 40, 0"),
     )
-    found = values(spark.sql(trends("A+ B", measures)))
-    assert found == [("x", 4, 60.0, 80.0, 35.0, 1, 3, 4, 80.0, 5.0, 4, 120.0)]
+    rows = values(spark.sql(trends("A+ B", measures)))
+    assert rows == [("x", 4, 60.0, 80.0, 35.0, 1, 3, 4, 80.0, 5.0, 4, 120.0)]
 
 
 def test_a_variable_that_a_trend_has_not_gives_null(spark: SparkSession) -> None:
@@ -75,8 +75,8 @@ def test_types(spark: SparkSession, kind: str, first: str, last: str, mean: obje
     types = dict(frame.dtypes)
     assert types["hi"].upper() == kind
     assert types["d"] == ("interval day to second" if "TIMESTAMP" in kind else "double")
-    ((_, found, _, hi),) = values(frame)
-    assert found == mean
+    ((_, first_value, _, hi),) = values(frame)
+    assert first_value == mean
     assert hi is not None
 
 
@@ -101,8 +101,8 @@ def test_hours_that_a_clock_repeats_count(spark: SparkSession) -> None:
             "k, t, ty",
             ("'x', TIMESTAMP'2024-03-10 01:30:00', 'A'", "'x', TIMESTAMP'2024-03-10 03:30:00', 'B'"),
         )
-        found = values(spark.sql(trends("A B", "SUM(LAST(t) - FIRST(t)) AS d", source="night")))
-    assert found == [("x", timedelta(hours=1))]
+        rows = values(spark.sql(trends("A B", "SUM(LAST(t) - FIRST(t)) AS d", source="night")))
+    assert rows == [("x", timedelta(hours=1))]
 
 
 def test_sums_of_durations_that_are_no_interval(spark: SparkSession) -> None:
@@ -125,8 +125,8 @@ def test_with_windows_and_what_trends_leave_out(spark: SparkSession) -> None:
     """The ends are those of the trends of each window and selection."""
     stream(spark, {"x": "a1 a2 c3 b4 a5 b6"})
     spans = "COUNT(*) AS n, SUM(LAST(t) - FIRST(t)) AS d, SUM(LAST(A.t)) AS la"
-    found = values(spark.sql(trends("A+ B", spans, "WITHIN 4 SLIDE 2")))
-    assert found == [("x", 2, 6, 1, 2.0, 2.0), ("x", 4, 8, 1, 1.0, 5.0)]
+    rows = values(spark.sql(trends("A+ B", spans, "WITHIN 4 SLIDE 2")))
+    assert rows == [("x", 2, 6, 1, 2.0, 2.0), ("x", 4, 8, 1, 1.0, 5.0)]
     statements = [trends("A+ B", spans, more) for more in ("SKIP TILL NEXT MATCH", "CONTIGUOUS", "")]
     # Next: 124, 24, 56; contiguous: 56; any: 14, 16, 24, 26, 124, 126, 56, 156, 256, 1256.
     assert results(spark, statements, ("n", "d", "la")) == [[(3, 6.0, 9.0)], [(1, 1.0, 5.0)], [(10, 37.0, 30.0)]]
@@ -170,7 +170,7 @@ def test_views_and_what_shows_them(spark: SparkSession) -> None:
 
 def test_data_frames(spark: SparkSession) -> None:
     stream(spark, ABAB)
-    found = sparkext.match_trend(
+    frame = sparkext.match_trend(
         spark.table("e"),
         partition_by="k",
         order_by="t",
@@ -178,7 +178,7 @@ def test_data_frames(spark: SparkSession) -> None:
         measures={"d": "AVG(LAST(t) - FIRST(t))", "l": "SUM(LAST(B.v))", "x": "MAX(LAST(t) - FIRST(t))"},
         pattern="A+ B",
     )
-    assert values(found) == [("x", 2.0, 140.0, 3)]
+    assert values(frame) == [("x", 2.0, 140.0, 3)]
 
 
 def test_conditions_on_values_that_may_fail(spark: SparkSession) -> None:
@@ -197,8 +197,8 @@ def test_extremes_of_many_types(spark: SparkSession) -> None:
     )
     relation(spark, "e", columns, rows)
     measures = "MIN(FIRST(day)) AS a, MAX(LAST(A.at)) AS b, MAX(FIRST(dec)) AS c, MIN(LAST(dec)) AS d"
-    found = values(spark.sql(trends("A A", measures)))
-    assert found == [("x", date(2024, 1, 1), datetime(2025, 1, 1), Decimal("1.50"), Decimal("2.50"))]
+    by_spark = values(spark.sql(trends("A A", measures)))
+    assert by_spark == [("x", date(2024, 1, 1), datetime(2025, 1, 1), Decimal("1.50"), Decimal("2.50"))]
 
 
 @pytest.mark.parametrize(
@@ -239,16 +239,16 @@ def test_extremes_of_differences_by_hand(spark: SparkSession) -> None:
     measures = """MIN(LAST(t) - FIRST(t)) AS lo, MAX(LAST(t) - FIRST(t)) AS hi, MIN(LAST(t) - LAST(A.t)) AS since,
         MAX(LAST(w) - FIRST(w)) AS w, MIN(LAST(w) - FIRST(w)) AS v, MAX(LAST(w) - LAST(A.w)) AS u,
         MIN(FIRST(C.w) - LAST(w)) AS none, MAX(LAST(B.t * 10) - FIRST(t)) AS other, MAX(LAST(t) - LAST(t)) AS zero"""
-    found = values(spark.sql(trends("A+ C? B", measures)))
-    assert found == [("x", 1, 3, 1, 93, -2, 93, None, 39, 0)]
+    by_spark = values(spark.sql(trends("A+ C? B", measures)))
+    assert by_spark == [("x", 1, 3, 1, 93, -2, 93, None, 39, 0)]
 
 
 def test_extremes_of_differences_with_all_else(spark: SparkSession) -> None:
     """As the trends of each window, selection, NOT and condition are."""
     stream(spark, {"x": "a1 a2 c3 b4 a5 b6"})
     spans = "COUNT(*) AS n, MIN(LAST(t) - FIRST(t)) AS lo, MAX(LAST(t) - FIRST(t)) AS hi"
-    found = values(spark.sql(trends("A+ B", spans, "WITHIN 6 SLIDE 2")))
-    assert found == [("x", 0, 6, 3, 2, 3), ("x", 2, 8, 4, 1, 4), ("x", 4, 10, 1, 1, 1)]
+    rows = values(spark.sql(trends("A+ B", spans, "WITHIN 6 SLIDE 2")))
+    assert rows == [("x", 0, 6, 3, 2, 3), ("x", 2, 8, 4, 1, 4), ("x", 4, 10, 1, 1, 1)]
     statements = [trends("A+ B", spans, more) for more in ("SKIP TILL NEXT MATCH", "CONTIGUOUS", "")]
     statements += [trends("A NOT C B", spans), trends("A B", spans, "DEFINE B AS B.v - PREV(v) < 25")]
     statements += [trends("A+ C B", spans, "DEFINE B AS B.v - A.v > 25")]
@@ -284,10 +284,10 @@ def test_pools_that_check_themselves(spark: SparkSession) -> None:
     with settings(spark, spark_sparkext_debug="true"):
         spark.sql(f"CREATE OR REPLACE TEMP VIEW ends_view AS {body}")
         try:
-            found = values(spark.table("ends_view"))
+            rows = values(spark.table("ends_view"))
         finally:
             spark.catalog.dropTempView("ends_view")
-    assert found == [("x", timedelta(seconds=2), 140.0), ("y", timedelta(seconds=1), 20.0)]
+    assert rows == [("x", timedelta(seconds=2), 140.0), ("y", timedelta(seconds=1), 20.0)]
 
 
 @pytest.mark.long
@@ -300,11 +300,11 @@ def test_relations_that_are_parts_of_others(spark: SparkSession) -> None:
     spark.sql(f"CREATE OR REPLACE TEMP VIEW ends_all AS {trends('A B', measures)}")
     try:
         define = "DEFINE B AS B.t > 1 AND (PREV(t) IS NULL OR PREV(t) < 3)"
-        found = values(spark.sql(trends("A? B", measures, define, source=f"({plain})")))
+        of_relation = values(spark.sql(trends("A? B", measures, define, source=f"({plain})")))
     finally:
         spark.catalog.dropTempView("ends_all")
     # Trends are 1 2, 1 3, 1 5, and 2, 3 and 5 alone; at 2, w is NULL.
-    assert found == [("x", 6, (7 - 5.0) + (9 - 5), 4, (10 + 14.0) * 2)]
+    assert of_relation == [("x", 6, (7 - 5.0) + (9 - 5), 4, (10 + 14.0) * 2)]
 
 
 def test_patterns_that_become_too_large(spark: SparkSession) -> None:

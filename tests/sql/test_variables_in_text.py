@@ -31,8 +31,8 @@ def test_everywhere_in_a_clause(events: SparkSession) -> None:
     assert values(events.sql(TEXT.format("A ${hivevar:kind}", "DEFINE ${kind} AS v > ${low}"))) == [("x", 1)]
     assert values(events.sql(TEXT.format("A B", "WITHIN ${low}"))) == [("x", 0, 10, 1)]
     assert values(events.sql(TEXT.format("A `$B`", ""))) == [("x", 1)]
-    found = events.sql(TEXT.format("A ${kind}", "DEFINE ${kind} AS v > :least"), args={"least": 10})
-    assert values(found) == [("x", 1)]
+    frame = events.sql(TEXT.format("A ${kind}", "DEFINE ${kind} AS v > :least"), args={"least": 10})
+    assert values(frame) == [("x", 1)]
 
 
 def test_a_view_keeps_the_values(events: SparkSession) -> None:

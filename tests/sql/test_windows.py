@@ -56,20 +56,20 @@ def test_windows_are_those_of_spark(spark: SparkSession, type_: str, zone: str) 
     bounds = SHOWN.format(start="window_start", end="window_end")
     with settings(spark, spark_sql_session_timeZone=zone):
         moments(spark, type_)
-        ours = [trends("A", more=f"WITHIN '{d}' SLIDE '{s}'") for d, s in SPANS]
-        ours = [f"SELECT {bounds}, n FROM ({statement})" for statement in ours]
+        statements = [trends("A", more=f"WITHIN '{d}' SLIDE '{s}'") for d, s in SPANS]
+        statements = [f"SELECT {bounds}, n FROM ({statement})" for statement in statements]
         windows = [f"window(t, '{length}', '{slide}')" for length, slide in SPANS]
-        theirs = [
+        spark_statements = [
             f"SELECT {SHOWN.format(start=f'{w}.start', end=f'{w}.end')}, count(*) AS n FROM e GROUP BY {w}"
             for w in windows
         ]
         shown = spark.sql(trends("A", more="WITHIN '1 day'")).dtypes[1:3]
         assert shown == [("window_start", type_.lower()), ("window_end", type_.lower())]
         columns = ("s", "e", "n")
-        expected = results(spark, theirs, columns)
-        for span, one, other in zip(SPANS, results(spark, ours, columns), expected, strict=True):
-            assert one == other, span
-            assert len(one) >= 5
+        expected = results(spark, spark_statements, columns)
+        for span, result, spark_rows in zip(SPANS, results(spark, statements, columns), expected, strict=True):
+            assert result == spark_rows, span
+            assert len(result) >= 5
 
 
 @pytest.mark.parametrize("type_", ["TIMESTAMP", "TIMESTAMP_NTZ"])
@@ -78,8 +78,8 @@ def test_gaps_between_moments(spark: SparkSession, type_: str) -> None:
     with settings(spark, spark_sql_session_timeZone="Asia/Kolkata"):
         moments(spark, type_)
         years = "(SELECT * FROM e WHERE t > '0002-01-01')"
-        found = spark.sql(trends("A", more="WITHIN '10 minutes' SLIDE '1 hour'", source=years)).drop("k")
-        assert values(found) == values(
+        frame = spark.sql(trends("A", more="WITHIN '10 minutes' SLIDE '1 hour'", source=years)).drop("k")
+        assert values(frame) == values(
             spark.sql(
                 f"""SELECT w.start, w.start + INTERVAL 10 MINUTES, count(*)
                 FROM (SELECT t, window(t, '1 hour') AS w FROM {years})
@@ -108,7 +108,7 @@ def test_integral_windows_by_hand(spark: SparkSession) -> None:
     """Windows start at the multiples of the slide, below zero too; without SLIDE they do not overlap."""
     stream(spark, {"x": "a1 b3 a5 b6"})
     spark.sql("CREATE OR REPLACE TEMP VIEW below AS SELECT k, t - 9 AS t, ty, v FROM e")
-    found = results(
+    answers = results(
         spark,
         [
             trends("A B", more="WITHIN 4"),
@@ -119,7 +119,7 @@ def test_integral_windows_by_hand(spark: SparkSession) -> None:
         ],
         ("window_start", "window_end", "n"),
     )
-    assert found == [
+    assert answers == [
         [(0, 4, 1), (4, 8, 1)],
         [(0, 4, 1), (4, 8, 1)],
         [(-8, -4, 1), (-4, 0, 1)],
@@ -133,8 +133,8 @@ def test_times_at_the_ends_of_the_type(spark: SparkSession) -> None:
     relation(spark, "e", "t, ty", ["9223372036854775807, 'A'", "-9223372036854775808, 'A'", "0, 'A'"])
     assert values(spark.sql(trends("A+", keys="ORDER BY t TYPE BY ty"))) == [(7,)]
     relation(spark, "e", "t, ty", ["9223372036854775806, 'A'", "-9223372036854775807, 'A'", "0, 'A'"])
-    found = values(spark.sql(trends("A+", more="WITHIN 1", keys="ORDER BY t TYPE BY ty")))
-    assert found == [(t, t + 1, 1) for t in (-9223372036854775807, 0, 9223372036854775806)]
+    rows = values(spark.sql(trends("A+", more="WITHIN 1", keys="ORDER BY t TYPE BY ty")))
+    assert rows == [(t, t + 1, 1) for t in (-9223372036854775807, 0, 9223372036854775806)]
 
 
 LAST = "'+294247-01-10 04:00:54.775807'"
@@ -184,12 +184,12 @@ def one_event(spark: SparkSession, cases: Iterable[tuple[str, str, str]]) -> lis
 def test_windows_at_the_ends_of_the_type(spark: SparkSession, ansi: str) -> None:
     """Nothing wraps around: a bound that the type does not have is an error, or NULL when ANSI is off."""
     with settings(spark, spark_sql_ansi_enabled=ansi):
-        found = results(spark, one_event(spark, FITTING), ("s", "e"))
-        assert dict(zip(FITTING, found, strict=True)) == {case: [bounds] for case, bounds in FITTING.items()}
+        answers = results(spark, one_event(spark, FITTING), ("s", "e"))
+        assert dict(zip(FITTING, answers, strict=True)) == {case: [bounds] for case, bounds in FITTING.items()}
         beyond = one_event(spark, BEYOND)
         if ansi == "false":
-            found = results(spark, beyond, ("s", "e"))
-            assert dict(zip(BEYOND, found, strict=True)) == {case: [bounds] for case, bounds in BEYOND.items()}
+            answers = results(spark, beyond, ("s", "e"))
+            assert dict(zip(BEYOND, answers, strict=True)) == {case: [bounds] for case, bounds in BEYOND.items()}
         for statement in beyond:
             if ansi == "true":
                 with pytest.raises(PySparkException) as caught:
@@ -276,10 +276,10 @@ def test_spellings_of_intervals(spark: SparkSession, spellings: dict[str, float]
     relation(spark, "e", "k, t, ty", ["1, TIMESTAMP'1970-01-01 00:00:00', 'A'"])
     with settings(spark, spark_sql_legacy_interval_enabled=legacy):
         statements = [trends("A", more=f"SLIDE {text} WITHIN {text}") for text in spellings]
-        found = results(spark, statements, ("window_start", "window_end"))
+        answers = results(spark, statements, ("window_start", "window_end"))
     lengths = {
         text: [(end - start).total_seconds() for start, end in rows]
-        for text, rows in zip(spellings, found, strict=True)
+        for text, rows in zip(spellings, answers, strict=True)
     }
     assert lengths == {text: [seconds] for text, seconds in spellings.items()}
 
@@ -300,8 +300,8 @@ NUMBERS = {
 @pytest.mark.long
 def test_integers_may_be_computed(spark: SparkSession) -> None:
     relation(spark, "e", "k, t, ty", ["1, 0L, 'A'"])
-    found = results(spark, [trends("A", more=f"WITHIN {text}") for text in NUMBERS], ("window_start", "window_end"))
-    assert found == [[(0, value)] for value in NUMBERS.values()]
+    answers = results(spark, [trends("A", more=f"WITHIN {text}") for text in NUMBERS], ("window_start", "window_end"))
+    assert answers == [[(0, value)] for value in NUMBERS.values()]
 
 
 REFUSED = {
@@ -389,15 +389,15 @@ def test_windows_may_be_parameters(spark: SparkSession) -> None:
     relation(spark, "e", "k, t, ty", ["1, TIMESTAMP'1970-01-01 00:00:00', 'A'"])
     statement = trends("A", more="WITHIN :length SLIDE :slide")
     for slide in (timedelta(minutes=5), "5 minutes"):
-        found = spark.sql(statement, args={"length": timedelta(minutes=10), "slide": slide})
-        assert [row.window_start.minute for row in found.orderBy("window_start").collect()] == [55, 0]
+        frame = spark.sql(statement, args={"length": timedelta(minutes=10), "slide": slide})
+        assert [row.window_start.minute for row in frame.orderBy("window_start").collect()] == [55, 0]
 
 
 def test_trends_are_counted_in_every_window_that_holds_them(spark: SparkSession) -> None:
     """Windows are half open: [start, end)."""
     stream(spark, {"x": "a0 a4 b5 b9 b10"})
-    found = values(spark.sql(trends("A+ B", more="WITHIN 10 SLIDE 5")))
-    assert found == [("x", 0, 10, 6)]
+    rows = values(spark.sql(trends("A+ B", more="WITHIN 10 SLIDE 5")))
+    assert rows == [("x", 0, 10, 6)]
 
 
 def test_daylight_saving_does_not_move_windows(spark: SparkSession) -> None:
@@ -420,7 +420,7 @@ def test_daylight_saving_does_not_move_windows(spark: SparkSession) -> None:
 def test_time_may_be_an_expression(spark: SparkSession) -> None:
     relation(spark, "e", "k, s, ty", ["1, '2024-01-01 00:00:30', 'A'", "1, 'never', 'A'", "1, NULL, 'A'"])
     keys = "PARTITION BY k ORDER BY try_to_timestamp(s) ASC TYPE BY ty"
-    found = values(spark.sql(trends("A", more="WITHIN '1 minute'", keys=keys)))
-    assert [row[0] for row in found] == [1]
-    assert isinstance(found[0][1], datetime)
-    assert found[0][3] == 1
+    rows = values(spark.sql(trends("A", more="WITHIN '1 minute'", keys=keys)))
+    assert [row[0] for row in rows] == [1]
+    assert isinstance(rows[0][1], datetime)
+    assert rows[0][3] == 1

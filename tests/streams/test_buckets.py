@@ -52,7 +52,7 @@ def problems(drawn: Workload, seed: int) -> list[str]:
     events = [event for event in drawn.events() if event.time is not None and abs(event.time) < MOST_TIME]
     if not queries or not events:
         return []
-    found: list[str] = []
+    faults: list[str] = []
     for some in dict.fromkeys((queries[:1], queries)):
         try:
             template = template_of(some)
@@ -66,13 +66,13 @@ def problems(drawn: Workload, seed: int) -> list[str]:
         kept = in_time(times, micro_batches)
         partials, late = streamed(plan, rows, micro_batches, random)
         if late != len(rows) - len(kept):
-            found.append(f"seed {seed}: {late} events are late, and should be {len(rows) - len(kept)}")
-        for one, result in zip(some, plan.results, strict=True):
-            expected = enumerate_results(one, [events[index] for index in kept], MEANINGS)
-            problem = difference(expected, query_results(one, result, partials))
+            faults.append(f"seed {seed}: {late} events are late, and should be {len(rows) - len(kept)}")
+        for asked, result in zip(some, plan.results, strict=True):
+            expected = enumerate_results(asked, [events[index] for index in kept], MEANINGS)
+            problem = difference(expected, query_results(asked, result, partials))
             if problem is not None:
-                found.append(f"seed {seed}, {one.pattern}: {problem}")
-    return found
+                faults.append(f"seed {seed}, {asked.pattern}: {problem}")
+    return faults
 
 
 @pytest.mark.parametrize("seed", first(1, range(12)))
@@ -80,8 +80,8 @@ def test_random_pools_as_streams(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     """All of the language but SPAN, cut into micro-batches, with late events and with keys that have the same hash."""
     monkeypatch.setattr(bucket_module, "SMALL_PAGE", Random(seed).choice((0, 64 << 10)))
     monkeypatch.setattr(bucket_module, "MOST_ROWS", Random(seed).choice((2, 1 << 18)))
-    found = [problem for at in range(60) for problem in problems(workload(Random(1000 * seed + at)), seed + at)]
-    assert not found, "\n".join(found)
+    faults = [problem for at in range(60) for problem in problems(workload(Random(1000 * seed + at)), seed + at)]
+    assert not faults, "\n".join(faults)
 
 
 def absences(random: Random) -> tuple[list[Query], list[Event]]:
@@ -93,22 +93,22 @@ def absences(random: Random) -> tuple[list[Query], list[Event]]:
         )
         for text in ("A NOT B", "A B? NOT C", "A+ NOT (B C)")
     ]
-    spans = [replace(one, span=random.randint(1, 9)) for one in queries]
-    queries += spans + [replace(one, window=None) for one in spans]
+    spans = [replace(query, span=random.randint(1, 9)) for query in queries]
+    queries += spans + [replace(span, window=None) for span in spans]
     times = [random.randrange(30) for _ in range(random.randint(3, 25))]
     classes = {name: typed_class(name) for name in "ABC"}
     events = [
         Event((), (random.choice("xy"),), time, frozenset({classes[random.choice("ABC")]}), {NUMBER.text: number})
         for number, time in enumerate(times)
     ]
-    return [replace(one, wait=random.randint(1, 9)) for one in queries], events
+    return [replace(query, wait=random.randint(1, 9)) for query in queries], events
 
 
 def asked_of_completions(seed: int) -> tuple[list[Query], list[Event]]:
     """Queries with windows, or with rows and a span, and events, which may have an order."""
     drawn, events = draw(Random(seed))
-    in_range = [one for one in events if one.time is not None and abs(one.time) < MOST_TIME]
-    return [one for one in drawn.queries if one.window is not None or may_do_without(one)], in_range
+    in_range = [event for event in events if event.time is not None and abs(event.time) < MOST_TIME]
+    return [query for query in drawn.queries if query.window is not None or may_do_without(query)], in_range
 
 
 def may_do_without(asked: Query) -> bool:
@@ -119,7 +119,7 @@ def may_do_without(asked: Query) -> bool:
 def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed: int) -> tuple[int, list[str]]:
     """How many rows a stream has written for queries that ask for completions, and what the enumerator has not."""
     random = Random(seed)
-    total, found = 0, []
+    total, faults = 0, []
     orders = max((len(event.order) for event in events), default=0)
     for asked in queries:
         plan = compile_completions(template_of([asked]), orders, ())
@@ -134,13 +134,13 @@ def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed:
         kept = [of_rows[index] for index in in_time(times, micro_batches)]
         written, late = written_rows(plan, layout, source, micro_batches, random)
         total += len(written)
-        found += [
+        faults += [
             f"seed {seed}: {problem}"
             for problem in disagreements([asked], kept, *as_found([asked], plan, layout, written))
         ]
         if late != len(source) - len(kept):
-            found.append(f"seed {seed}, {asked.pattern}: {late} events are late")
-    return total, found
+            faults.append(f"seed {seed}, {asked.pattern}: {late} events are late")
+    return total, faults
 
 
 def _rounded(value: Any) -> Any:
@@ -159,8 +159,8 @@ def test_random_completions_as_streams(seed: int, monkeypatch: pytest.MonkeyPatc
     seeds = range(1000 * seed, 1000 * seed + 100)
     outcomes = [completion_problems(*asked_of_completions(at), at) for at in seeds]
     outcomes += [completion_problems(*absences(Random(at)), at) for at in seeds]
-    found = [problem for _, problems in outcomes for problem in problems]
-    assert not found, "\n".join(found)
+    faults = [problem for _, problems in outcomes for problem in problems]
+    assert not faults, "\n".join(faults)
     assert sum(rows for rows, _ in outcomes) > 100
 
 
@@ -197,8 +197,8 @@ def test_a_window_is_written_once_when_the_watermark_reaches_its_end() -> None:
     assert step(of, store, 10, pack((1, 9), (1, 12)))[0] == [(1, 0), (2, 0)]
     assert step(of, store, 10)[0] == []
     assert step(of, store, 14)[0] == []
-    found, bucket = step(of, store, END)
-    assert found == [(1, 1), (1, 2)]
+    written, bucket = step(of, store, END)
+    assert written == [(1, 1), (1, 2)]
     assert store.pages == {}
     assert bucket.counts.kept == 0
 
@@ -228,7 +228,7 @@ def test_a_completion_is_written_once_when_the_watermark_has_passed_its_event() 
 
 def test_what_a_not_at_the_end_forbids_is_waited_for() -> None:
     of, store = completion_plan("A NOT B"), MemoryStore()
-    assert [one.type for one in of.plan.classes] == ["B", "A"]
+    assert [event_class.type for event_class in of.plan.classes] == ["B", "A"]
     assert step(of, store, 9, pack((1, 7), classes=2))[0] == []
     assert step(of, store, 10, pack((1, 12), classes=1))[0] == [(1, 0)]
     assert step(of, store, END)[0] == []
@@ -246,14 +246,14 @@ def test_what_must_not_follow_for_some_time_is_waited_for_that_long() -> None:
 def test_events_of_a_span_before_the_watermark_are_kept() -> None:
     """And those of the time that completions wait, without any window; each row is written once."""
     of, store = completion_plan("A B", window=None, span=5), MemoryStore()
-    assert [one.type for one in of.plan.classes] == ["A", "B"]
+    assert [event_class.type for event_class in of.plan.classes] == ["A", "B"]
     assert step(of, store, NEVER, pack((1, 7), (2, 3)))[0] == []
     _, bucket = step(of, store, 8)
     assert [(page.first, page.last) for page in bucket.header.pages] == [(7, 7)]
     assert step(of, store, 11, pack((1, 11), (2, 8), classes=2))[0] == []  # another event at 11 may come
     assert step(of, store, 12)[0] == [(1, 0)]
-    found, bucket = step(of, store, END)
-    assert (found, bucket.counts.kept, store.pages) == ([], 0, {})
+    written, bucket = step(of, store, END)
+    assert (written, bucket.counts.kept, store.pages) == ([], 0, {})
     of, store = completion_plan("A NOT B", 4, None, 3), MemoryStore()
     step(of, store, NEVER, pack((1, 7), (2, 7), classes=2), pack((2, 10)))
     assert step(of, store, 10)[0] == []
@@ -265,10 +265,10 @@ def test_state_of_a_span_does_not_grow_with_time() -> None:
     of, store = completion_plan("A+ NOT B", 30, None, 70), MemoryStore()
     kept, sizes, rows = [], [], 0
     for at in range(0, 4_000, 20):
-        found, bucket = step(of, store, at - 10, pack(*((key, at + key) for key in range(10)), classes=2))
+        written, bucket = step(of, store, at - 10, pack(*((key, at + key) for key in range(10)), classes=2))
         kept.append(bucket.counts.kept)
         sizes.append(bucket.counts.size)
-        rows += len(found)
+        rows += len(written)
     assert kept[20:] == [60] * len(kept[20:])
     assert max(sizes[100:]) <= max(sizes[20:40]) * 1.05
     assert len(store.pages) <= 3
@@ -323,8 +323,8 @@ def test_a_session_may_be_in_another_time_zone_after_a_restart() -> None:
     of, store = stream_plan(Window(10, 10)), MemoryStore()
     step(of, store, NEVER, pack((1, 1)))
     step(of, store, NEVER, pack((1, 2), zone="Europe/Berlin"))
-    found, bucket = step(of, store, 10)
-    assert found == [(1, 0)]
+    written, bucket = step(of, store, 10)
+    assert written == [(1, 0)]
     assert bucket.counts.kept == 0
 
 
@@ -451,14 +451,14 @@ def test_a_wrong_bit_is_a_problem_and_never_a_row(stored: MemoryStore) -> None:
 
 
 def test_pages_that_are_missing_or_another_one_are_damage(stored: MemoryStore) -> None:
-    lost, other = deepcopy(stored), deepcopy(stored)
+    lost, swapped = deepcopy(stored), deepcopy(stored)
     del lost.pages[1]
-    other.pages[1] = other.pages[2]
+    swapped.pages[1] = swapped.pages[2]
     cut = deepcopy(stored)
     cut.kept = (cut.kept or b"")[:-1]
     of = stream_plan(Window(10_000, 10_000))
     with pytest.raises(DamagedError, match="page 1"):
-        step(of, other, 10_000)
+        step(of, swapped, 10_000)
     with pytest.raises(DamagedError, match="the header"):
         step(of, cut, 10_000)
     (row,) = processed(lost)
@@ -476,13 +476,13 @@ def spark_hash(key: int) -> int:
     bits = 0xFFFFFFFF
     mixed = key * 0xCC9E2D51 & bits
     mixed = (mixed << 15 | mixed >> 17) * 0x1B873593 & bits
-    found = 42 ^ mixed
-    found = ((found << 13 | found >> 19) & bits) * 5 + 0xE6546B64 & bits
-    found ^= 4
-    found = (found ^ found >> 16) * 0x85EBCA6B & bits
-    found = (found ^ found >> 13) * 0xC2B2AE35 & bits
-    found ^= found >> 16
-    return found - (1 << 32) if found >> 31 else found
+    hashed = 42 ^ mixed
+    hashed = ((hashed << 13 | hashed >> 19) & bits) * 5 + 0xE6546B64 & bits
+    hashed ^= 4
+    hashed = (hashed ^ hashed >> 16) * 0x85EBCA6B & bits
+    hashed = (hashed ^ hashed >> 13) * 0xC2B2AE35 & bits
+    hashed ^= hashed >> 16
+    return hashed - (1 << 32) if hashed >> 31 else hashed
 
 
 @pytest.mark.parametrize("hashes", [1, 3, 1 << 62])
@@ -508,8 +508,8 @@ def test_keys_with_one_hash_are_told_apart() -> None:
     nan = float("nan")
     keys = pa.array([nan, 1.0, None, nan, None, 1.0], pa.float64())
     columns = [pa.array([7] * 6, pa.int64()), keys, pa.array([3, 2, 1, 1, 2, 1], pa.int64())]
-    found = in_order(pa.RecordBatch.from_arrays(columns, ["hash", "key", "time"]), 1)
-    events = zip(map(repr, found.column(1).to_pylist()), found.column(2).to_pylist(), strict=True)
+    ordered = in_order(pa.RecordBatch.from_arrays(columns, ["hash", "key", "time"]), 1)
+    events = zip(map(repr, ordered.column(1).to_pylist()), ordered.column(2).to_pylist(), strict=True)
     runs = [(key, [time for _, time in of_key]) for key, of_key in groupby(events, itemgetter(0))]
     assert sorted(runs) == [("1.0", [1, 2]), ("None", [1, 2]), ("nan", [1, 3])]
 
@@ -520,8 +520,10 @@ def test_packs_hold_the_events_of_a_bucket() -> None:
     called = [row["bucket"] for row in rows if row["events"] is None]
     keys = bucket_keys(3)
     assert called == keys
-    found = {row["bucket"]: from_bytes(row["events"]).to_pydict() for row in rows if row["events"] is not None}
-    assert found == {keys[0]: {"v": [2, 4]}, keys[2]: {"v": [1, 3]}}
+    events_of_buckets = {
+        row["bucket"]: from_bytes(row["events"]).to_pydict() for row in rows if row["events"] is not None
+    }
+    assert events_of_buckets == {keys[0]: {"v": [2, 4]}, keys[2]: {"v": [1, 3]}}
     assert list(packed(3, lambda: False)(iter([]))) == []
 
 

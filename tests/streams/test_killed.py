@@ -33,9 +33,9 @@ def test_each_row_is_written_once_however_often_it_is_killed(spark: SparkSession
         kills += 1
     assert kills == KILLS
     feed.batch().createOrReplaceTempView("ev")
-    found = spark.read.parquet(str(tmp_path / "out")).where("window_end < '2026-01-12'")
+    final = spark.read.parquet(str(tmp_path / "out")).where("window_end < '2026-01-12'")
     wanted = spark.sql(f"SELECT * FROM ev MATCH_TREND ({CLAUSE})").where("window_end < '2026-01-12'")
-    assert sorted(map(str, found.collect())) == sorted(map(str, wanted.collect()))
+    assert sorted(map(str, final.collect())) == sorted(map(str, wanted.collect()))
 
 
 def run(folder: Path, kill_after: float | None) -> bool:

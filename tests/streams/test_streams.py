@@ -40,16 +40,16 @@ def test_windows_are_written_once_when_the_watermark_passes_them(spark: SparkSes
     feed.stream().createOrReplaceTempView("ev")
     rows = spark.sql(PAIRS)
     assert rows.isStreaming
-    found: list[Any] = []
+    rows_written: list[Any] = []
 
     def written(*events: tuple[int, float | None, str]) -> list[Any]:
         if events:
             feed.put(events_of(*events))
         query.processAllAvailable()
-        taken, found[:] = sorted(found), []
+        taken, rows_written[:] = sorted(rows_written), []
         return taken
 
-    query = feed.start(rows, found.extend)
+    query = feed.start(rows, rows_written.extend)
     assert written() == []
     assert written((3, 62, "A")) == []  # the watermark is 52
     assert written((1, 55, "B")) == []  # out of order, and in time
@@ -57,7 +57,7 @@ def test_windows_are_written_once_when_the_watermark_passes_them(spark: SparkSes
     assert metrics(query) == {"events": 5, "late": 0, "kept": 1}
     query.stop()
 
-    query = feed.start(spark.sql(PAIRS), found.extend)
+    query = feed.start(spark.sql(PAIRS), rows_written.extend)
     assert written() == []
     assert written((1, 50, "B"), (2, 64, "B"), (2, 66, "A"), (2, 67, "B")) == []
     assert written((9, 20, "A"), (9, 21, "B")) == []  # late in a bucket that may never have had an event
@@ -118,7 +118,7 @@ def disordered(random: Random, files: int, events: int) -> list[list[Event]]:
     span = 20.0 * files * events
     times = sorted(random.uniform(0, span / 20) for _ in range(files * events))
     order = sorted(times, key=lambda time: time + random.uniform(0, 9.9))
-    made: list[Event] = [
+    events_made: list[Event] = [
         (
             random.choice((1, 2, 3, None)),
             random.choice("xy"),
@@ -129,7 +129,7 @@ def disordered(random: Random, files: int, events: int) -> list[list[Event]]:
         for time in order
     ]
     return [
-        *(made[at : at + events] for at in range(0, len(made), events)),
+        *(events_made[at : at + events] for at in range(0, len(events_made), events)),
         [(1, "x", 1e6, "A", 1)],
         [(1, "x", 2e6, "A", 1)],
     ]
@@ -141,10 +141,10 @@ def check_against_batch(spark: SparkSession, feed: Feed, names: list[str], files
     feed.batch().createOrReplaceTempView("ev")
     wanted = {name: as_json(spark, name).collect() for name in names}
     feed.stream().createOrReplaceTempView("ev")
-    found = feed.all_now(reduce(DataFrame.unionAll, (as_json(spark, name) for name in names)))
+    streamed = feed.all_now(reduce(DataFrame.unionAll, (as_json(spark, name) for name in names)))
     for name in names:
         assert wanted[name], name
-        assert sorted(row for row in found if row[0] == name) == sorted(map(tuple, wanted[name]))
+        assert sorted(row for row in streamed if row[0] == name) == sorted(map(tuple, wanted[name]))
 
 
 def as_json(spark: SparkSession, name: str) -> DataFrame:
@@ -194,8 +194,8 @@ def test_alerts_without_windows(spark: SparkSession, feed: Feed) -> None:
     assert feed.all_now(spark.sql(statement)) == [(2, [5, 1])]
     assert feed.all_now(spark.sql(statement)) == []
     feed.put([(3, "x", 1001, "B", 1)])
-    other = spark.sql(statement.replace("20 SECONDS", "21 SECONDS"))
-    writer = other.writeStream.format("noop").option("checkpointLocation", feed.checkpoint())
+    other_frame = spark.sql(statement.replace("20 SECONDS", "21 SECONDS"))
+    writer = other_frame.writeStream.format("noop").option("checkpointLocation", feed.checkpoint())
     with pytest.raises(StreamingQueryException, match="PATTERN was A B SPAN 20000000 µs and is A B SPAN 21000000 µs"):
         writer.trigger(availableNow=True).start().awaitTermination()
 
@@ -256,10 +256,10 @@ def test_checkpoints_of_something_else(spark: SparkSession, feed: Feed) -> None:
     feed.stream().createOrReplaceTempView("ev")
     assert feed.all_now(spark.sql(PAIRS)) == []
     feed.put(events_of((9, 1000, "A")))
-    other = PAIRS.replace("(A B)", "(A B+)")
+    other_pattern = PAIRS.replace("(A B)", "(A B+)")
     for statement, buckets, told in (
         (PAIRS, "4", "it has 3 buckets, and spark.sparkext.stream.buckets is 4. Set it to 3, or start with a new"),
-        (other, "3", "it is that of another query: PATTERN was A B and is A B+. Start with a new checkpoint"),
+        (other_pattern, "3", "it is that of another query: PATTERN was A B and is A B+. Start with a new checkpoint"),
     ):
         spark.conf.set(BUCKETS, buckets)
         writer = spark.sql(statement).writeStream.format("noop").option("checkpointLocation", feed.checkpoint())

@@ -73,10 +73,10 @@ def language(node: Node, longest: int) -> set[str]:
             for part in parts:
                 words = {
                     word
-                    for one in words
-                    for other in language(part, longest)
-                    if len(one + other) <= longest
-                    for word in interleavings(one, other)
+                    for prefix in words
+                    for suffix in language(part, longest)
+                    if len(prefix + suffix) <= longest
+                    for word in interleavings(prefix, suffix)
                 }
             return words
         case Repeat(operand, least, most):
@@ -91,17 +91,17 @@ def language(node: Node, longest: int) -> set[str]:
 def _joined(parts: list[set[str]], longest: int) -> set[str]:
     words = {""}
     for part in parts:
-        words = {one + other for one in words for other in part if len(one + other) <= longest}
+        words = {prefix + suffix for prefix in words for suffix in part if len(prefix + suffix) <= longest}
     return words
 
 
-def interleavings(one: str, other: str) -> Iterator[str]:
+def interleavings(left: str, right: str) -> Iterator[str]:
     """The ways to mix two words."""
-    if not one or not other:
-        yield one + other
+    if not left or not right:
+        yield left + right
         return
-    yield from (one[0] + rest for rest in interleavings(one[1:], other))
-    yield from (other[0] + rest for rest in interleavings(one, other[1:]))
+    yield from (left[0] + rest for rest in interleavings(left[1:], right))
+    yield from (right[0] + rest for rest in interleavings(left, right[1:]))
 
 
 def runs(automaton: Automaton, word: str, gaps: Gaps | None = None) -> int:

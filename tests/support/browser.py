@@ -52,8 +52,8 @@ class Browser:
             "goog:chromeOptions": {"args": [*arguments, "--window-size=1400,1400"], "binary": binary},
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
         }
-        made = _ask("POST", self._address, {"capabilities": {"alwaysMatch": wanted}})
-        self._address += f"/{made['sessionId']}"
+        session_made = _ask("POST", self._address, {"capabilities": {"alwaysMatch": wanted}})
+        self._address += f"/{session_made['sessionId']}"
 
     def open(self, page: Path) -> None:
         """Load a file."""
@@ -95,8 +95,8 @@ class Browser:
         _ask("DELETE", self._address)
 
     def _find(self, selector: str) -> str:
-        found: str = self._do("element", {"using": "css selector", "value": selector})[_ELEMENT]
-        return found
+        element: str = self._do("element", {"using": "css selector", "value": selector})[_ELEMENT]
+        return element
 
     def _do(self, what: str, body: Mapping[str, Any]) -> Any:
         return _ask("POST", f"{self._address}/{what}", body)
@@ -109,9 +109,9 @@ def program(*names: str) -> str:
         NoBrowserError: None of them is installed.
     """
     for name in names:
-        found = shutil.which(name)
-        if found:
-            return found
+        path = shutil.which(name)
+        if path:
+            return path
     raise NoBrowserError(
         f"{' or '.join(names)} is not installed, so this test cannot tell whether the page works. On Debian, "
         "'apt-get install chromium chromium-driver' provides it."

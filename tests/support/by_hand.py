@@ -30,9 +30,9 @@ def both(queries: list[Query], events: list[Event], adjacent: Mapping[str, Adjac
     expected = [enumerate_results(query, events, adjacent) for query in queries]
     for name in ("shared", "unshared"):
         for cuts in (None, Random(1), Random(2)):
-            found = pool_results(queries, events, PLANNERS[name](Random(0)), cuts)
-            for one, other in zip(expected, found, strict=True):
-                assert difference(one, other) is None, name
+            results = pool_results(queries, events, PLANNERS[name](Random(0)), cuts)
+            for wanted, actual in zip(expected, results, strict=True):
+                assert difference(wanted, actual) is None, name
     return expected
 
 

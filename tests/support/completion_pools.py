@@ -68,7 +68,7 @@ class CompletionRow:
 def draw(random: Random) -> tuple[Workload, list[Event]]:
     """A workload whose queries ask for completions, and its events, which have numbers and an order."""
     drawn = workload(random)
-    queries = tuple(one for query in drawn.queries if (one := _asking(query, random)) is not None)
+    queries = tuple(asking for query in drawn.queries if (asking := _asking(query, random)) is not None)
     drawn = replace(drawn, queries=queries)
     orders = random.random() < 0.4
     events = [
@@ -100,7 +100,7 @@ def _asking(query: Query, random: Random) -> Query | None:
     random.shuffle(shown)
     shown = list(dict.fromkeys(shown))
     if random.random() < 0.3:
-        shown = [one for one in shown if one.mark is not None or one.attribute is None]
+        shown = [value for value in shown if value.mark is not None or value.attribute is None]
     counted = tuple(kind for kind in Distinct if random.random() < 0.3)
     has_rows = not counted or random.random() < 0.3
     completion = Completion(has_rows, tuple(shown) if has_rows else (), () if has_rows else counted)
@@ -121,8 +121,8 @@ def found_rows(
         kinds.setdefault((one_by_one(query), apart and _is_counted(query)), []).append(number)
     for numbers in kinds.values():
         its_rows, its_counts = _found_together([queries[number] for number in numbers], events, random)
-        for number, mine, counted in zip(numbers, its_rows, its_counts, strict=True):
-            rows[number], counts[number] = mine, counted
+        for number, own_rows, counted in zip(numbers, its_rows, its_counts, strict=True):
+            rows[number], counts[number] = own_rows, counted
     return rows, counts
 
 
@@ -164,9 +164,11 @@ def as_found(
             number = of_counts[row["bank"]]
             query, result = queries[number], plan.results[number]
             assert query.completion is not None
-            mine = counts[number].setdefault((group, row["window"]), dict.fromkeys(query.completion.counted, 0))
+            counts_of_key = counts[number].setdefault(
+                (group, row["window"]), dict.fromkeys(query.completion.counted, 0)
+            )
             for kind, field in zip(query.completion.counted, result.counted, strict=True):
-                mine[kind] += row[f"exact_{field}"]
+                counts_of_key[kind] += row[f"exact_{field}"]
         else:
             number = of_bank[row["bank"]]
             shown = tuple(_plain(row[name]) for name in plan.results[number].shown)
@@ -234,7 +236,7 @@ def disagreements(
     counts: Sequence[Counts],
 ) -> list[str]:
     """What rows and counts of queries and the enumerator disagree on."""
-    found: list[str] = []
+    faults: list[str] = []
     for number, query in enumerate(queries):
         truth = enumerate_completions(query, events, MEANINGS)
         completion = query.completion
@@ -247,37 +249,37 @@ def disagreements(
             }
             problem = None if expected == counts[number] else f"counted {counts[number]}, expected {expected}"
         if problem is not None:
-            found.append(f"{query.pattern} {query.selection} {query.window} {query.span} {query.wait}: {problem}")
-    return found
+            faults.append(f"{query.pattern} {query.selection} {query.window} {query.span} {query.wait}: {problem}")
+    return faults
 
 
 def difference(truth: Sequence[Found], rows: Sequence[CompletionRow], completion: Completion) -> str | None:
     """What is wrong with the rows of a query; None if nothing is."""
     left = list(rows)
-    for one in truth:
-        allowed = one.shown(completion.shown)
-        mine = next(
+    for wanted in truth:
+        allowed = wanted.shown(completion.shown)
+        own = next(
             (
                 row
                 for row in left
-                if row.group == one.group
-                and row.window == one.window
+                if row.group == wanted.group
+                and row.window == wanted.window
                 and any(all(map(_same, row.shown, shown)) for shown in allowed)
-                and all(map(same, one.values, row.values))
+                and all(map(same, wanted.values, row.values))
             ),
             None,
         )
-        if mine is None:
-            near = [row for row in left if row.group == one.group and row.window == one.window]
-            return f"no row {one.group} {one.window} with one of {allowed} and {one.values}; there are {near}"
-        left.remove(mine)
+        if own is None:
+            near = [row for row in left if row.group == wanted.group and row.window == wanted.window]
+            return f"no row {wanted.group} {wanted.window} with one of {allowed} and {wanted.values}; there are {near}"
+        left.remove(own)
     return f"not a completion: {left}" if left else None
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
-    return bool(one == other or (one != one and other != other))
+def _same(left: Any, right: Any) -> bool:
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return bool(left == right or (left != left and right != right))
 
 
 def main() -> int:

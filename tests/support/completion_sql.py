@@ -27,11 +27,11 @@ def draw_for_sql(random: Random) -> tuple[Workload, list[Event]] | None:
     orders = [event.order for event in events]
     queries = tuple(_writable(query, whole) for query in whole.queries)
     whole = replace(whole, queries=queries)
-    made = [
+    drawn_queries = [
         replace(event, values={**event.values, NUMBER.text: number}, order=order)
         for number, (event, order) in enumerate(zip(whole.events(), orders, strict=True))
     ]
-    return whole, made
+    return whole, drawn_queries
 
 
 def _writable(query: Query, drawn: Workload) -> Query:
@@ -101,16 +101,18 @@ def mismatches(spark: SparkSession, seed: int) -> tuple[list[str], int]:
         text = statement(drawn, query, relation, has_order)
         spark.sql(f"CREATE OR REPLACE TEMP VIEW {names[-1]} AS {text}")
     wrong: list[str] = []
-    found = 0
+    compared = 0
     for name, query in zip(names, drawn.queries, strict=True):
-        got = spark.table(name).collect() if random.random() < 0.7 else spark.sql(f"SELECT * FROM {name}").collect()
-        found += len(got)
-        problem = _problem(drawn, query, events, got)
+        result_rows = (
+            spark.table(name).collect() if random.random() < 0.7 else spark.sql(f"SELECT * FROM {name}").collect()
+        )
+        compared += len(result_rows)
+        problem = _problem(drawn, query, events, result_rows)
         if problem is not None:
             wrong.append(f"seed {seed}: {statement(drawn, query, 'rows', has_order)}: {problem}")
     for name in [*names, relation]:
         spark.catalog.dropTempView(name)
-    return wrong, found
+    return wrong, compared
 
 
 def _problem(drawn: Workload, query: Query, events: list[Event], rows: list[Row]) -> str | None:
@@ -119,16 +121,19 @@ def _problem(drawn: Workload, query: Query, events: list[Event], rows: list[Row]
     truth = enumerate_completions(query, events, MEANINGS)
     keys, bounds = len(drawn.partition), 0 if query.window is None else 2
     if completion.has_rows:
-        truth = [replace(one, values=tuple(map(in_microseconds, query.aggregates, one.values))) for one in truth]
-        made = [_row(query, tuple(row), keys, bounds) for row in rows]
-        return difference(truth, made, completion)
-    expected = {at: [found[kind] for kind in completion.counted] for at, found in count_completions(truth).items()}
-    found: dict[Any, list[Any]] = {}
+        truth = [
+            replace(completion, values=tuple(map(in_microseconds, query.aggregates, completion.values)))
+            for completion in truth
+        ]
+        from_rows = [_row(query, tuple(row), keys, bounds) for row in rows]
+        return difference(truth, from_rows, completion)
+    expected = {at: [counts[kind] for kind in completion.counted] for at, counts in count_completions(truth).items()}
+    counts_by_key: dict[Any, list[Any]] = {}
     for row in rows:
         values = tuple(row)
         window = 0 if query.window is None else values[keys] // query.window.slide
-        found[values[:keys], window] = list(values[keys + bounds :])
-    return None if expected == found else f"counted {found}, expected {expected}"
+        counts_by_key[values[:keys], window] = list(values[keys + bounds :])
+    return None if expected == counts_by_key else f"counted {counts_by_key}, expected {expected}"
 
 
 def _row(query: Query, values: tuple[Any, ...], keys: int, bounds: int) -> CompletionRow:

@@ -57,7 +57,7 @@ class Found:
 
     def shown(self, shown: Iterable[Shown]) -> set[tuple[Any, ...]]:
         """What its row may show."""
-        return {tuple(_value(one, trend) for one in shown) for trend in self.witnesses}
+        return {tuple(_value(value_shown, trend) for value_shown in shown) for trend in self.witnesses}
 
 
 def enumerate_completions(
@@ -76,21 +76,21 @@ def enumerate_completions(
             split.setdefault((event.partition, event.group), []).append(event)
     matcher = Matcher(query, adjacent or {})
     order = {name: index for index, name in enumerate(variables(query.pattern))}
-    found: list[Found] = []
-    for (partition, group), mine in split.items():
-        mine.sort(key=lambda event: event.moment)
-        for window, trends in _trends(query, matcher, mine):
+    completions: list[Found] = []
+    for (partition, group), own_events in split.items():
+        own_events.sort(key=lambda event: event.moment)
+        for window, trends in _trends(query, matcher, own_events):
             ending: dict[int, list[Trend]] = {}
             for trend in trends:
                 ending.setdefault(id(trend[-1][0]), []).append(trend)
-            for those in ending.values():
-                values = tuple(_values(query.aggregates, those))
-                witnesses = tuple(_witnesses(those, order))
-                found.append(Found(partition, group, window, those[0][-1][0], values, witnesses))
-    return found
+            for trends_ending in ending.values():
+                values = tuple(_values(query.aggregates, trends_ending))
+                witnesses = tuple(_witnesses(trends_ending, order))
+                completions.append(Found(partition, group, window, trends_ending[0][-1][0], values, witnesses))
+    return completions
 
 
-def count_completions(found: Iterable[Found], nulls: bool = False) -> Counts:
+def count_completions(completions: Iterable[Found], nulls: bool = False) -> Counts:
     """What `Distinct` counts of completions.
 
     Args:
@@ -99,14 +99,14 @@ def count_completions(found: Iterable[Found], nulls: bool = False) -> Counts:
     """
     counts: Counts = {}
     keys: dict[tuple[Key, int], set[tuple[Key, Key]]] = {}
-    for one in found:
-        at = one.group, one.window
-        mine = counts.setdefault(at, {Distinct.COMPLETIONS: 0, Distinct.KEYS: 0})
-        mine[Distinct.COMPLETIONS] += 1
-        if nulls or None not in (*one.partition, *one.group):
-            keys.setdefault(at, set()).add((one.partition, one.group))
-    for at, those in keys.items():
-        counts[at][Distinct.KEYS] = len(those)
+    for completion in completions:
+        at = completion.group, completion.window
+        counts_at = counts.setdefault(at, {Distinct.COMPLETIONS: 0, Distinct.KEYS: 0})
+        counts_at[Distinct.COMPLETIONS] += 1
+        if nulls or None not in (*completion.partition, *completion.group):
+            keys.setdefault(at, set()).add((completion.partition, completion.group))
+    for at, keys_at in keys.items():
+        counts[at][Distinct.KEYS] = len(keys_at)
     return counts
 
 
@@ -135,7 +135,7 @@ def _values(aggregates: tuple[Aggregate, ...], trends: list[Trend]) -> Iterator[
         count, held, ended = _counted(trends, marks)
         if aggregate.ends:
             ends: Counter[Ends] = ended
-            yield _of_ends(aggregate, [(dict(zip(marks, one, strict=True)), n) for one, n in ends.items()])
+            yield _of_ends(aggregate, [(dict(zip(marks, ends_of, strict=True)), n) for ends_of, n in ends.items()])
         else:
             yield _aggregate(aggregate, count, [(by_id[event], name, n) for (event, name), n in held.items()])
 

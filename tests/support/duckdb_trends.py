@@ -176,7 +176,7 @@ def _query(case: Case, keys: Sequence[str], shown: Sequence[str]) -> str:
         CONTIGUOUS: f"NOT EXISTS ({between})",
     }[case.selection]
     ends = ", ".join(case.ends.split())
-    mine = f"ty = '{case.measured}'"
+    adds = f"ty = '{case.measured}'"
     within, slide = case.window or (1, 1)
     windows, in_time = "0, 0", "true"
     if case.window is not None:
@@ -190,18 +190,18 @@ def _query(case: Case, keys: Sequence[str], shown: Sequence[str]) -> str:
         WITH RECURSIVE step(source, variable, target) AS (VALUES {transitions}),
         run AS (
           SELECT {", ".join(f"event.{key}" for key in keys)}, t AS first, t, w, target AS state,
-            CAST({mine} AS INT) AS events, CAST({mine} AND w IS NOT NULL AS INT) AS number,
-            CASE WHEN {mine} AND w IS NOT NULL THEN w ELSE 0 END AS total,
-            CASE WHEN {mine} THEN w END AS least, CASE WHEN {mine} THEN w END AS most,
+            CAST({adds} AS INT) AS events, CAST({adds} AND w IS NOT NULL AS INT) AS number,
+            CASE WHEN {adds} AND w IS NOT NULL THEN w ELSE 0 END AS total,
+            CASE WHEN {adds} THEN w END AS least, CASE WHEN {adds} THEN w END AS most,
             {", ".join(f"CASE WHEN ty = '{v}' THEN w END AS latest_{v}" for v in case.variables)}
           FROM events AS event JOIN step ON ty = variable AND source = 0
           WHERE t IS NOT NULL AND {first}
           UNION ALL
           SELECT {", ".join(f"run.{key}" for key in keys)}, run.first, event.t, event.w, target,
-            events + CAST({mine} AS INT), number + CAST({mine} AND event.w IS NOT NULL AS INT),
-            total + CASE WHEN {mine} AND event.w IS NOT NULL THEN event.w ELSE 0 END,
-            CASE WHEN {mine} AND event.w IS NOT NULL AND (least IS NULL OR event.w < least) THEN event.w ELSE least END,
-            CASE WHEN {mine} AND event.w IS NOT NULL AND (most IS NULL OR event.w > most) THEN event.w ELSE most END,
+            events + CAST({adds} AS INT), number + CAST({adds} AND event.w IS NOT NULL AS INT),
+            total + CASE WHEN {adds} AND event.w IS NOT NULL THEN event.w ELSE 0 END,
+            CASE WHEN {adds} AND event.w IS NOT NULL AND (least IS NULL OR event.w < least) THEN event.w ELSE least END,
+            CASE WHEN {adds} AND event.w IS NOT NULL AND (most IS NULL OR event.w > most) THEN event.w ELSE most END,
             {", ".join(f"CASE WHEN ty = '{v}' THEN event.w ELSE run.latest_{v} END" for v in case.variables)}
           FROM run JOIN step ON source = state JOIN events AS event ON ty = variable
           WHERE event.t > run.t AND {same} AND {in_time} AND {then} AND {left_out}

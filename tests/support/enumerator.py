@@ -98,7 +98,7 @@ def _times(ways: set[Forbidden], times: int) -> set[Forbidden]:
     """One of ``ways`` so many times; what is forbidden twice is forbidden."""
     result: set[Forbidden] = {frozenset()}
     for _ in range(min(times, len(ways) + 1)):
-        result = {one | other for one in result for other in ways}
+        result = {term | way for term in result for way in ways}
     return result
 
 
@@ -154,9 +154,9 @@ class Remaining:
         ends: Per way in which the word may end here, what must not happen after it.
     """
 
-    def __init__(self, terms: frozenset[Term], known: dict[frozenset[Term], Remaining]) -> None:
+    def __init__(self, terms: frozenset[Term], interned: dict[frozenset[Term], Remaining]) -> None:
         self._terms = terms
-        self._known = known
+        self._known = interned
         self._after: dict[str, set[tuple[Forbidden, Term]]] | None = None
         self.ends = {frozenset().union(*way) for term in terms for way in product(*map(empties, term))}
 
@@ -280,18 +280,19 @@ def windows_of(events: Row[Event], window: Window | None) -> dict[int, tuple[int
     """
     if window is None:
         return {0: (0, len(events))} if events else {}
-    found: dict[int, tuple[int, int]] = {}
+    numbers: dict[int, tuple[int, int]] = {}
     for event in events:
         assert event.time is not None
         # k·slide <= time, and time < k·slide + within.
         for k in range((event.time - window.within) // window.slide + 1, event.time // window.slide + 1):
             inside = [
                 index
-                for index, other in enumerate(events)
-                if other.time is not None and k * window.slide <= other.time < k * window.slide + window.within
+                for index, later_event in enumerate(events)
+                if later_event.time is not None
+                and k * window.slide <= later_event.time < k * window.slide + window.within
             ]
-            found.setdefault(k, (inside[0], inside[-1] + 1))
-    return found
+            numbers.setdefault(k, (inside[0], inside[-1] + 1))
+    return numbers
 
 
 def enumerate_results(query: Query, events: Iterable[Event], adjacent: Mapping[str, Adjacent] | None = None) -> Results:
@@ -312,10 +313,10 @@ def enumerate_results(query: Query, events: Iterable[Event], adjacent: Mapping[s
     marks = tuple(query.marks)
     ended: dict[tuple[Key, int], Counter[Ends]] = {}
     by_id: dict[int, Event] = {}
-    for (_, group), mine in split.items():
-        by_id.update((id(event), event) for event in mine)
-        mine.sort(key=lambda event: event.moment)
-        for window, count, pairs, ends in _by_window(query, matcher, mine, marks):
+    for (_, group), own_events in split.items():
+        by_id.update((id(event), event) for event in own_events)
+        own_events.sort(key=lambda event: event.moment)
+        for window, count, pairs, ends in _by_window(query, matcher, own_events, marks):
             if count:
                 counts[group, window] = counts.get((group, window), 0) + count
                 times = held.setdefault((group, window), {})
@@ -338,11 +339,11 @@ def _by_window(
 ) -> Iterator[tuple[int, int, dict[tuple[int, str], int], Counter[Ends]]]:
     """Per window, its index and what `_counted` says of its trends; ``events`` are sorted by time."""
     if query.span is None:
-        known: dict[tuple[int, int], tuple[int, dict[tuple[int, str], int], Counter[Ends]]] = {}
+        by_window: dict[tuple[int, int], tuple[int, dict[tuple[int, str], int], Counter[Ends]]] = {}
         for window, inside in windows_of(events, query.window).items():
-            if inside not in known:
-                known[inside] = _counted(matcher.trends(events[slice(*inside)]), marks)
-            yield window, *known[inside]
+            if inside not in by_window:
+                by_window[inside] = _counted(matcher.trends(events[slice(*inside)]), marks)
+            yield window, *by_window[inside]
         return
     ending: dict[int, list[Trend]] = {}
     for trend in matcher.trends(events):
@@ -401,13 +402,13 @@ def _of_ends(aggregate: Aggregate, trends: list[tuple[Mapping[Mark, _Identity], 
         aggregate: Which one.
         trends: The events at the ends of trends, with the number of trends that have these.
     """
-    found: list[tuple[Value, int]] = []
+    differences: list[tuple[Value, int]] = []
     for events, times in trends:
         ends = [(events[end.mark].event, end.attribute.text) for end in aggregate.ends]
         values = [None if event is None else event.values[text] for event, text in ends]
         if None not in values:
-            found.append((values[0] if len(values) == 1 else minus(*values), times))
-    value = _over(aggregate.function, found)
+            differences.append((values[0] if len(values) == 1 else minus(*values), times))
+    value = _over(aggregate.function, differences)
     is_double = any(end.attribute.type in ("float", "double") for end in aggregate.ends)
     return as_float(value) if is_double and isinstance(value, Fraction) else value
 
@@ -436,12 +437,13 @@ def _aggregate(aggregate: Aggregate, count: int, held: list[tuple[Event, str, in
     """
     if aggregate.variable is None:
         return as_count(aggregate.function, count)
-    mine = [(event, times) for event, name, times in held if name == aggregate.variable]
+    of_variable = [(event, times) for event, name, times in held if name == aggregate.variable]
     if aggregate.attribute is None:
-        return as_count(aggregate.function, sum(times for _, times in mine))
+        return as_count(aggregate.function, sum(times for _, times in of_variable))
     text = aggregate.attribute.text
     return _over(
-        aggregate.function, [(event.values[text], times) for event, times in mine if event.values[text] is not None]
+        aggregate.function,
+        [(event.values[text], times) for event, times in of_variable if event.values[text] is not None],
     )
 
 

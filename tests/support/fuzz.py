@@ -107,11 +107,11 @@ class Stub:
 
     def remember(self, written: Sequence[ParsedClause], _: bool) -> None:
         """Read the expressions of clauses as binding does."""
-        for use in (one.use for one in written):
+        for use in (trend_query.use for trend_query in written):
             self.uses.append(use)
             clause = use.clause
-            known = variables(clause.pattern)
-            names = Names(known, use.relation)
+            of_pattern = variables(clause.pattern)
+            names = Names(of_pattern, use.relation)
             plain = [clause.order_by, *(item.expression for item in (*clause.partition_by, *clause.group_by))]
             for expression in plain if clause.type_by is None else [*plain, clause.type_by]:
                 event_expression(use.sql, expression, names)
@@ -192,8 +192,8 @@ class Literals:
 def rewritten(sql: str) -> tuple[str, Stub]:
     """What Spark would get for ``sql``, and which clauses were registered."""
     stub = Stub()
-    found = rewrite_statement(cast("Workload", stub), Edits(sql))
-    return found.text if isinstance(found, RewrittenStatement) else str(found), stub
+    statement = rewrite_statement(cast("Workload", stub), Edits(sql))
+    return statement.text if isinstance(statement, RewrittenStatement) else str(statement), stub
 
 
 def _filled(sql: str, context: Literals | None) -> str:
@@ -344,13 +344,13 @@ def _mutated(chance: random.Random) -> str:
     pieces = _pieces(chance.choice(CORPUS))
     for _ in range(chance.choice((1, 1, 2, 3, 8))):
         at = chance.randrange(len(pieces) + 1)
-        other = chance.randrange(len(pieces) + 1)
-        low, high = min(at, other), max(at, other)
+        to = chance.randrange(len(pieces) + 1)
+        low, high = min(at, to), max(at, to)
         match chance.randrange(8):
             case 0:
                 del pieces[at : at + chance.choice((1, 1, 2, 5))]
             case 1:
-                pieces[at:at] = pieces[other : other + 3]
+                pieces[at:at] = pieces[to : to + 3]
             case 2 if low < high < len(pieces):
                 pieces[low], pieces[high] = pieces[high], pieces[low]
             case 3 | 4:
@@ -487,7 +487,7 @@ def main() -> int:
     asked = parser.parse_args()
     begin = time.perf_counter()
     became: Counter[str] = Counter()
-    found: dict[str, str] = {}
+    faults: dict[str, str] = {}
     slowest = (0.0, "")
     for sql in statements(asked.seed, asked.inputs):
         started = time.process_time()
@@ -496,15 +496,15 @@ def main() -> int:
         except Exception:
             became["finding"] += 1
             kind = (problem(sql) or "?").split(":")[0]
-            if kind not in found:
-                found[kind] = shrunk(sql)
-                print(f"{problem(found[kind])}\n  {found[kind]!r:.400}", flush=True)
+            if kind not in faults:
+                faults[kind] = shrunk(sql)
+                print(f"{problem(faults[kind])}\n  {faults[kind]!r:.400}", flush=True)
         slowest = max(slowest, (time.process_time() - started, sql))
     for name, count in became.most_common():
         print(f"{count:8} {name}")
-    print(f"{asked.inputs} statements in {time.perf_counter() - begin:.0f} s, {len(found)} findings")
+    print(f"{asked.inputs} statements in {time.perf_counter() - begin:.0f} s, {len(faults)} findings")
     print(f"the slowest took {slowest[0]:.2f} s: {slowest[1]!r:.80}")
-    return 1 if found else 0
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

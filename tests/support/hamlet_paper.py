@@ -68,7 +68,7 @@ def by_theorems(burst: Burst, introduced: Sequence[int]) -> tuple[int, ...]:
     together = burst.cost(introduced, everyone)
 
     def pays(query: int) -> bool:
-        return together <= burst.cost(introduced, [other for other in everyone if other != query])
+        return together <= burst.cost(introduced, [candidate for candidate in everyone if candidate != query])
 
-    found = tuple(query for query in everyone if not introduced[query] or pays(query))
-    return found if len(found) > 1 else ()
+    sharing = tuple(query for query in everyone if not introduced[query] or pays(query))
+    return sharing if len(sharing) > 1 else ()

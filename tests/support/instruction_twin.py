@@ -35,8 +35,8 @@ def evaluate(
             side = here if instruction.code.startswith("here") else prev
             registers.append(loaded(instruction.code, columns[instruction.column], side[instruction.column]))
         elif not instruction.operands:
-            value, known = instruction.value
-            registers.append(value if known else None)
+            value, is_known = instruction.value
+            registers.append(value if is_known else None)
         else:
             registers.append(applied(instruction.code, [registers[operand] for operand in instruction.operands]))
     return registers[-1]
@@ -65,8 +65,8 @@ def applied(code: str, operands: Sequence[Value]) -> Value:
     """The value of an operation: three-valued logic, NaN equal to itself and greatest, 64-bit integers."""
     name, kind = code.rsplit("_", 1)
     if name == "same":
-        one, other = operands
-        return (one is None) == (other is None) and (one is None or sort_key(one) == sort_key(other))
+        left, right = operands
+        return (left is None) == (right is None) and (left is None or sort_key(left) == sort_key(right))
     if name == "is_null":
         return operands[0] is None
     if name == "choose":
@@ -95,45 +95,45 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def _whole(name: str, one: int, other: int = 0) -> int | None:
-    if name in ("divide", "remainder") and other == 0:
+def _whole(name: str, left: int, right: int = 0) -> int | None:
+    if name in ("divide", "remainder") and right == 0:
         return None
     match name:
         case "add":
-            result = one + other
+            result = left + right
         case "subtract":
-            result = one - other
+            result = left - right
         case "multiply":
-            result = one * other
+            result = left * right
         case "divide":
-            result = abs(one) // abs(other) * (1 if (one < 0) == (other < 0) else -1)
+            result = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
         case "remainder":
-            result = abs(one) % abs(other) * (-1 if one < 0 else 1)
+            result = abs(left) % abs(right) * (-1 if left < 0 else 1)
         case "negate":
-            result = -one
+            result = -left
         case "abs":
-            result = abs(one)
+            result = abs(left)
     return result if LEAST <= result <= GREATEST else None
 
 
-def _number(name: str, one: float, other: float = 0.0) -> float | None:
+def _number(name: str, left: float, right: float = 0.0) -> float | None:
     match name:
         case "add":
-            return one + other
+            return left + right
         case "subtract":
-            return one - other
+            return left - right
         case "multiply":
-            return one * other
+            return left * right
         case "negate":
-            return -one
+            return -left
         case "abs":
-            return abs(one)
-    if other == 0:
+            return abs(left)
+    if right == 0:
         return None
     if name == "divide":
-        return one / other
+        return left / right
     # Where `math.fmod` raises, C and Java give NaN.
-    return math.fmod(one, other) if math.isfinite(one) else math.nan
+    return math.fmod(left, right) if math.isfinite(left) else math.nan
 
 
 def _single(number: float) -> float:

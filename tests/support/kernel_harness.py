@@ -83,9 +83,11 @@ def pool_results(
         matches: How the matches of some queries are built, if they are.
     """
     template = template_of(queries)
-    other, keep = (random is not None and random.random() < chance for chance in (0.5, 0.3))
-    stretched = other and may_be_stretched(template) and not matches
-    plan = compile_plan(template, planner(template), panes_from, fallback=other, stretched=stretched, matches=matches)
+    is_other, keep = (random is not None and random.random() < chance for chance in (0.5, 0.3))
+    stretched = is_other and may_be_stretched(template) and not matches
+    plan = compile_plan(
+        template, planner(template), panes_from, fallback=is_other, stretched=stretched, matches=matches
+    )
     if random is not None:
         plan = with_random_choices(plan, random)
     rows = sorted_rows(kernel_rows(plan, events, keep))
@@ -159,7 +161,7 @@ def kernel_rows(plan: KernelPlan, events: Iterable[Event], keep_unmatched: bool 
     """Events that have a time and are of some class, as the kernel sees them."""
     rows: list[KernelRow] = []
     for event in events:
-        classes = frozenset(index for index, known in enumerate(plan.classes) if known in event.classes)
+        classes = frozenset(index for index, event_class in enumerate(plan.classes) if event_class in event.classes)
         if event.time is not None and (classes or keep_unmatched):
             values = tuple(event.values[column.attribute.text] for column in plan.columns)
             rows.append(KernelRow(event.group, event.partition, event.time, classes, values))
@@ -280,13 +282,13 @@ def stretched_partials(plan: KernelPlan, rows: Sequence[KernelRow], random: Rand
     indexes = [at for at in range(1, len(rows)) if _order(rows[at - 1]) != _order(rows[at])]
     cuts = sorted(random.sample(indexes, random.randint(0, min(4, len(indexes)))))
     source = source_batch(plan, rows)
-    found: list[pa.RecordBatch] = []
+    batches: list[pa.RecordBatch] = []
     for begin, end in pairwise([0, *cuts, len(rows)]):
         size = random.choice((1, 256, 65536))
         events = events_in_order(layout, source.slice(begin, end - begin), random)
-        found += StretchRun(plan, layout, size, form_for(random)).results(events)
-    random.shuffle(found)
-    return combined(plan, layout, [row for batch in merged(plan, layout)(iter(found)) for row in batch.to_pylist()])
+        batches += StretchRun(plan, layout, size, form_for(random)).results(events)
+    random.shuffle(batches)
+    return combined(plan, layout, [row for batch in merged(plan, layout)(iter(batches)) for row in batch.to_pylist()])
 
 
 def _order(row: KernelRow) -> tuple[Any, ...]:
@@ -300,11 +302,11 @@ def run(
     size = OUTPUT_BYTES if random is None else random.choice((1, 256, 4096, 65536))
     restless = None if random is None else Restless(random)
     form = form_for(random)
-    made = PoolRun(plan, layout, size, restless, form)
+    pool_run = PoolRun(plan, layout, size, restless, form)
     if plan.matches is not None:
         rows = ROWS if random is None else random.choice((1, 2, 5, 20, ROWS))
-        made = MatchRun(plan, layout, size, restless, form, rows)
-    results = made.results(events_in_order(layout, source, random))
+        pool_run = MatchRun(plan, layout, size, restless, form, rows)
+    results = pool_run.results(events_in_order(layout, source, random))
     if plan.matches is not None or random is None or random.random() < 0.5:
         return [row for batch in results for row in batch.to_pylist()]
     whole = [row for batch in whole_groups(plan.fields, layout.group_keys, results) for row in batch.to_pylist()]
@@ -406,28 +408,28 @@ def exact(number: float, scale: int) -> Value:
     return Fraction(number) * Fraction(2) ** (512 * scale)
 
 
-def add(field: Field, one: Value, other: Value) -> Value:
+def add(field: Field, left: Value, right: Value) -> Value:
     """Sum, or the extreme, of two values of a field."""
     if field.arithmetic is not Arithmetic.EXTREME:
-        if isinstance(one, float) or isinstance(other, float):
-            return sum(value for value in (one, other) if isinstance(value, float))
-        return one + other
-    if one is None or other is None:
-        return other if one is None else one
-    return (min if field.encoding is Encoding.LEAST else max)(one, other, key=sort_key)
+        if isinstance(left, float) or isinstance(right, float):
+            return sum(value for value in (left, right) if isinstance(value, float))
+        return left + right
+    if left is None or right is None:
+        return right if left is None else left
+    return (min if field.encoding is Encoding.LEAST else max)(left, right, key=sort_key)
 
 
 def query_results(query: Query, result: QueryResult, partials: Partials) -> Results:
     """The results of one query, out of those of its pool."""
-    found: Results = {}
+    results: Results = {}
     for (group, bank, window), fields in partials.items():
         if bank != result.bank or not fields[result.presence]:
             continue
-        found[group, window] = [
+        results[group, window] = [
             aggregate_value(aggregate, [fields[index] for index in indexes])
             for aggregate, indexes in zip(query.aggregates, result.values, strict=True)
         ]
-    return found
+    return results
 
 
 def aggregate_value(aggregate: Aggregate, held: list[Value]) -> Value:
@@ -450,19 +452,19 @@ def aggregate_value(aggregate: Aggregate, held: list[Value]) -> Value:
     return as_float(total if function is Function.SUM else total / count)
 
 
-def difference(expected: Results, found: Results) -> str | None:
+def difference(expected: Results, actual: Results) -> str | None:
     """What differs between two results; None when nothing does."""
-    if expected.keys() != found.keys():
-        return f"rows {sorted(map(str, expected.keys() ^ found.keys()))} are on one side only"
+    if expected.keys() != actual.keys():
+        return f"rows {sorted(map(str, expected.keys() ^ actual.keys()))} are on one side only"
     for key, values in expected.items():
-        for number, (one, other) in enumerate(zip(values, found[key], strict=True)):
-            if not same(one, other):
-                return f"{key}, aggregate {number}: expected {one!r}, found {other!r}"
+        for number, (wanted, value) in enumerate(zip(values, actual[key], strict=True)):
+            if not same(wanted, value):
+                return f"{key}, aggregate {number}: expected {wanted!r}, found {value!r}"
     return None
 
 
-def same(one: Value, other: Value) -> bool:
+def same(left: Value, right: Value) -> bool:
     """Equality of two results; doubles may differ by 1e-9, all else not at all."""
-    if one is None or other is None or not isinstance(one, float):
-        return bool(one == other) and isinstance(one, Decimal) == isinstance(other, Decimal)
-    return (one != one and other != other) or math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    if left is None or right is None or not isinstance(left, float):
+        return bool(left == right) and isinstance(left, Decimal) == isinstance(right, Decimal)
+    return (left != left and right != right) or math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)

@@ -98,11 +98,11 @@ def _decimal(number: int, scale: int) -> Decimal:
 def random_plan(random: Random, windows: tuple[Window | None, ...]) -> KernelPlan:
     """A random plan over ``windows``. Its fields and banks obey the rules; its cells are any."""
     classes = random.choice((1, 2, 3, 3, 4, 70))
-    known = [_column(random) for _ in range(random.randint(0, 4))]
+    drawn_columns = [_column(random) for _ in range(random.randint(0, 4))]
     guards = random.choice((0, 0, 1, 2, 3))
     guard_states = _guard_states(random, guards, classes)
-    comparisons = tuple(random_comparison(random, known) for _ in range(random.choice((0, 0, 1, 2, 3))))
-    columns = tuple(known)
+    comparisons = tuple(random_comparison(random, drawn_columns) for _ in range(random.choice((0, 0, 1, 2, 3))))
+    columns = tuple(drawn_columns)
     cells: list[Cell] = []
     states: list[tuple[int, int]] = []
     for _ in range(random.randint(1, 6)):
@@ -208,14 +208,14 @@ class _Linker:
     def _link(self, source: int) -> Link:
         random = self._random
         condition = random_condition(random, self._guards) if random.random() < 0.6 else ALWAYS
-        cell, known = self._cells[source], list(range(len(self._comparisons)))
+        cell, numbers = self._cells[source], list(range(len(self._comparisons)))
         if cell.cuts or cell.taken is not None:
-            known = [number for number in known if self._comparisons[number].is_scan]
+            numbers = [number for number in numbers if self._comparisons[number].is_scan]
         in_parts = cell.taken is None and not _is_whole(cell)
         never = in_parts or (cell.taken is None and random.random() < 0.4)
-        if not known or never or not self._may_be_compared(source):
+        if not numbers or never or not self._may_be_compared(source):
             return Link(source, condition)
-        comparison = random.choice(known)
+        comparison = random.choice(numbers)
         scanned = self._comparisons[comparison].is_scan
         self._reached.add(source)
         return Link(source, condition if scanned else ALWAYS, comparison)
@@ -228,7 +228,7 @@ class _Linker:
         """
         cell = self._cells[source]
         return cell.arithmetic is not Arithmetic.EXTREME or any(
-            _history(self._cells[other]) == _history(cell) for other in self._reached & self._always
+            _history(self._cells[reached]) == _history(cell) for reached in self._reached & self._always
         )
 
 
@@ -247,9 +247,9 @@ def random_condition(random: Random, guards: int) -> Condition:
 def _guard_states(random: Random, guards: int, classes: int) -> tuple[GuardState, ...]:
     states: list[GuardState] = []
     for guard in range(guards):
-        mine = range(len(states), len(states) + random.choice((1, 1, 2, 3)))
-        for _ in mine:
-            sources = tuple(sorted(random.sample(mine, random.randint(0, len(mine)))))
+        of_guard = range(len(states), len(states) + random.choice((1, 1, 2, 3)))
+        for _ in of_guard:
+            sources = tuple(sorted(random.sample(of_guard, random.randint(0, len(of_guard)))))
             start, end = random.random() < 0.6, random.random() < 0.6
             states.append(GuardState(guard, random.randrange(min(classes, 4)), start, end, sources))
     return tuple(states)
@@ -346,30 +346,30 @@ class _Programmer:
     def _operate(self, kind: str) -> None:
         """An operation on some register of a kind."""
         random, family = self._random, _family(kind)
-        one, other = self._any(kind), self._any(kind)
+        left, right = self._any(kind), self._any(kind)
         chosen = random.random()
         if chosen < 0.3:
-            self._compare(kind, one)
+            self._compare(kind, left)
         elif chosen < 0.4 and "flag" in self._kinds:
-            self._add(kind, f"choose_{family}", self._any("flag"), one, other)
+            self._add(kind, f"choose_{family}", self._any("flag"), left, right)
         elif kind == "flag":
             name = random.choice(("and", "or", "not"))
-            self._add(kind, f"{name}_whole", *((one,) if name == "not" else (one, other)))
+            self._add(kind, f"{name}_whole", *((left,) if name == "not" else (left, right)))
         elif kind in ("whole", "number"):
             names = ("add", "subtract", "multiply", "divide", "remainder")
             unary = ("negate", "abs", "to_number" if kind == "whole" else "to_single")
             name = random.choice((*names, *unary))
             held = "number" if name == "to_number" else kind
-            self._add(held, f"{name}_{family}", *((one, other) if name in names else (one,)))
+            self._add(held, f"{name}_{family}", *((left, right) if name in names else (left,)))
 
-    def _compare(self, kind: str, one: int) -> None:
+    def _compare(self, kind: str, left: int) -> None:
         names = ("equal", "same", "is_null") if kind == "identity" else ("equal", "same", "less", "at_most", "is_null")
         name = self._random.choice(names)
-        self._add("flag", f"{name}_{_family(kind)}", *((one,) if name == "is_null" else (one, self._any(kind))))
+        self._add("flag", f"{name}_{_family(kind)}", *((left,) if name == "is_null" else (left, self._any(kind))))
 
     def _any(self, kind: str) -> int:
         """A register of a kind."""
-        return self._random.choice([position for position, known in enumerate(self._kinds) if known == kind])
+        return self._random.choice([position for position, held_kind in enumerate(self._kinds) if held_kind == kind])
 
     def _add(
         self, kind: str, code: str, *operands: int, column: int = -1, value: tuple[int | float, bool] = (0, False)
@@ -431,10 +431,10 @@ def _banks(
     banks: list[Bank] = []
     for _ in range(random.randint(1, 4)):
         window = random.randrange(windows)
-        mine = [number for number, cell in enumerate(cells) if cell.window == window and _is_whole(cell)]
+        of_window = [number for number, cell in enumerate(cells) if cell.window == window and _is_whole(cell)]
         used: set[int] = set()
         slots: list[Slot] = []
-        for number in random.sample(mine, min(len(mine), random.randint(1, 5))):
+        for number in random.sample(of_window, min(len(of_window), random.randint(1, 5))):
             arithmetic, family = cells[number].arithmetic, families.get(number)
             held = Field(arithmetic)
             if family is not None:
@@ -444,7 +444,7 @@ def _banks(
                 fields.append(held)
                 free = [len(fields) - 1]
             used.add(free[0])
-            alike = [n for n in mine if cells[n].arithmetic is arithmetic and families.get(n) == family]
+            alike = [n for n in of_window if cells[n].arithmetic is arithmetic and families.get(n) == family]
             some = random.sample(alike, random.randint(0, min(2, len(alike))))
             ends = [Link(cell, random_condition(random, guards)) for cell in (number, *some) if random.random() < 0.4]
             links = tuple(link for link in ends if link.condition != ALWAYS)
@@ -455,7 +455,7 @@ def _banks(
 
 def random_rows(random: Random, plan: KernelPlan, most: int, finite: bool = False) -> list[KernelRow]:
     """Rows of a few keys, many of them at the same time; ``finite`` numbers of one sign on demand."""
-    group, other = random.choice((0, 1, 2)), random.choice((0, 0, 1))
+    group, other_key = random.choice((0, 1, 2)), random.choice((0, 0, 1))
     span = random.choice((3, most, 4 * most))
     start = random.choice((0, -span, 10**6))
     classes = len(plan.classes)
@@ -467,7 +467,7 @@ def random_rows(random: Random, plan: KernelPlan, most: int, finite: bool = Fals
         rows.append(
             KernelRow(
                 tuple(random.choice((1, 2, None)) for _ in range(group)),
-                tuple(random.choice((1, 2, None)) for _ in range(other)),
+                tuple(random.choice((1, 2, None)) for _ in range(other_key)),
                 start + random.randint(0, span),
                 frozenset(some),
                 values,

@@ -80,28 +80,28 @@ class _Drawer:
         """The plan with the region."""
         random, plan = self._random, self._plan
         units: list[tuple[int, int]] = []
-        ones: dict[Arithmetic, int] = {}
+        unit_of: dict[Arithmetic, int] = {}
         for component in self._components:
             if component.trends:
                 self._forms[0, component] = self._add(_passive(component.arithmetic, self._window))
-                ones[component.arithmetic] = self._add(_passive(component.arithmetic, self._window))
-                units += [(self._forms[0, component], 0), (ones[component.arithmetic], self._constant)]
+                unit_of[component.arithmetic] = self._add(_passive(component.arithmetic, self._window))
+                units += [(self._forms[0, component], 0), (unit_of[component.arithmetic], self._constant)]
             for state in range(1, len(self._events)):
                 self._forms[state, component] = len(self._cells) + state - 1
                 if component.trends and state in self._columns:
                     units.append((self._forms[state, component], self._columns[state]))
-            self._cells += [self._form(state, component, ones) for state in range(1, len(self._events))]
+            self._cells += [self._form(state, component, unit_of) for state in range(1, len(self._events))]
         fields, banks = list(plan.fields), list(plan.banks)
         evaluations: list[Evaluation] = []
         for _ in range(random.randint(1, 3)):
             window = random.randrange(len(plan.windows))
-            found = self._query(window)
-            read = [(component, e.cell) for component, e in found]
-            read += ((component, self._reader(component, e.view)) for component, e in found if e.view is not None)
+            of_window = self._query(window)
+            read = [(component, e.cell) for component, e in of_window]
+            read += ((component, self._reader(component, e.view)) for component, e in of_window if e.view is not None)
             chosen = random.sample(read, min(len(read), random.randint(1, 8)))
             banks.append(Bank(window, tuple(Slot(len(fields) + n, (cell,)) for n, (_, cell) in enumerate(chosen))))
             fields += (component.field(plan.columns) for component, _ in chosen)
-            evaluations += (evaluation for _, evaluation in found)
+            evaluations += (evaluation for _, evaluation in of_window)
         region = Region(Space(self._window, self._constant + 1, tuple(units), tuple(evaluations), Closing.BASE))
         return replace(
             plan,
@@ -127,10 +127,10 @@ class _Drawer:
     def _trends(self, component: _Component) -> _Component:
         return _Component(component.counts, component.counts, trends=True)
 
-    def _form(self, state: int, component: _Component, ones: dict[Arithmetic, int]) -> Cell:
+    def _form(self, state: int, component: _Component, unit_of: dict[Arithmetic, int]) -> Cell:
         sources = [self._forms[s, component] for s in self._sources[state] if (s, component) in self._forms]
         if component.trends and state in self._starts:
-            sources.append(ones[component.arithmetic])
+            sources.append(unit_of[component.arithmetic])
         contributes = not component.trends and self._random.random() < 0.7
         count = self._forms[state, self._trends(component)] if contributes else None
         column = component.column if contributes else None
@@ -146,12 +146,12 @@ class _Drawer:
                 cells[0, component] = self._random.choice(alike)
             for state in range(1, len(self._events)):
                 cells[state, component] = self._add(_passive(component.arithmetic, window))
-        found: list[tuple[_Component, Evaluation]] = []
+        evaluations: list[tuple[_Component, Evaluation]] = []
         for (state, component), cell in cells.items():
             if state:
                 view = self._add(_passive(component.arithmetic, window)) if self._random.random() < 0.5 else None
-                found.append((component, Evaluation(cell, view, self._products(state, component, cells))))
-        return found
+                evaluations.append((component, Evaluation(cell, view, self._products(state, component, cells))))
+        return evaluations
 
     def _may_be_base(self, number: int, cell: Cell, window: int, component: _Component) -> bool:
         if (cell.arithmetic, cell.window) != (component.arithmetic, window) or cell.event == NO_EVENT:

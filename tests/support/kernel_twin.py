@@ -69,26 +69,26 @@ def twin_results(plan: KernelPlan, rows: Iterable[KernelRow]) -> TwinResults:
             for index in indices(row.time, window):
                 inside.setdefault((row.group, row.other, number, index), []).append(row)
     twin = _Twin(plan)
-    found: TwinResults = {}
-    known: dict[tuple[int, ...], _Window] = {}
-    gained = {key: twin.gained(mine) for key, mine in of_key.items()}
-    for (group, other, number, index), mine in inside.items():
+    results: TwinResults = {}
+    windows: dict[tuple[int, ...], _Window] = {}
+    gained = {key: twin.gained(rows_of_key) for key, rows_of_key in of_key.items()}
+    for (group, other_key, number, index), totals in inside.items():
         # Windows that hold the same events have the same totals.
-        same = (number, *map(id, mine))
-        if same not in known:
-            known[same] = twin.window(number, mine)
-            twin.add_gains(number, {row.time for row in mine}, gained[group, other], known[same])
+        same = (number, *map(id, totals))
+        if same not in windows:
+            windows[same] = twin.window(number, totals)
+            twin.add_gains(number, {row.time for row in totals}, gained[group, other_key], windows[same])
         for bank_number, bank in enumerate(plan.banks):
             if bank.window != number:
                 continue
-            fields = {slot.field: twin.slot(slot, known[same]) for slot in bank.slots}
+            fields = {slot.field: twin.slot(slot, windows[same]) for slot in bank.slots}
             if not any(fields[f] for f in fields if plan.fields[f].arithmetic is not Arithmetic.EXTREME):
                 continue
-            held = found.setdefault((group, bank_number, index), {})
+            held = results.setdefault((group, bank_number, index), {})
             for field, total in fields.items():
                 both = [held[field], total] if field in held else [total]
                 held[field] = _sum(plan.fields[field].arithmetic, plan.fields[field].encoding, both)
-    return found
+    return results
 
 
 def indices(time: int, window: Window | None) -> list[int]:
@@ -137,15 +137,15 @@ def compares(comparison: Comparison, columns: Sequence[Column], here: Sequence[A
     """
     if comparison.is_scan:
         return is_true(evaluate(comparison.program, columns, here, prev))
-    found = sum(_holds(term, columns, here, prev) for term in comparison.terms)
-    assert found <= 1, "terms are disjoint"
-    return found == 1
+    holding = sum(_holds(term, columns, here, prev) for term in comparison.terms)
+    assert holding <= 1, "terms are disjoint"
+    return holding == 1
 
 
 def _holds(term: Term, columns: Sequence[Column], here: Sequence[Any], prev: Sequence[Any]) -> bool:
     for here_column, prev_column in term.equal:
-        one, other = here[here_column], prev[prev_column]
-        if one is None or other is None or sort_key(one) != sort_key(other):
+        left, right = here[here_column], prev[prev_column]
+        if left is None or right is None or sort_key(left) != sort_key(right):
             return False
     programs = [term.asks, term.stands, *(interval.program for interval in term.intervals)]
     if not all(is_true(evaluate(program, columns, here, prev)) for program in programs if program):
@@ -153,14 +153,14 @@ def _holds(term: Term, columns: Sequence[Column], here: Sequence[Any], prev: Seq
     if term.order is None:
         return True
     order = term.order
-    one, other = here[order.here], prev[order.prev]
-    if other is None:
+    left, right = here[order.here], prev[order.prev]
+    if right is None:
         return order.or_null
-    if one is None:
+    if left is None:
         return False
-    if sort_key(one) == sort_key(other):
+    if sort_key(left) == sort_key(right):
         return order.or_equal
-    return (sort_key(other) < sort_key(one)) == order.before_is_less
+    return (sort_key(right) < sort_key(left)) == order.before_is_less
 
 
 class _Twin:
@@ -169,7 +169,7 @@ class _Twin:
         self._encodings = [self._encoding(number) for number in range(len(plan.cells))]
         self._units = {unit for region in plan.regions for unit in region.space.units}
         panes = [*plan.panes, *(span.space for span in plan.spans)]
-        self._ones = {cell for one in panes for cell, row in one.units if row == 0}
+        self._ones = {cell for space in panes for cell, row in space.units if row == 0}
         self._in_regions = plan.numbering.of_regions
         self._viewed = {e.view: e.cell for region in plan.regions for e in region.space.forms if e.view is not None}
 
@@ -203,8 +203,8 @@ class _Twin:
                     past.forms[position] = self._add(position[0], [kept, total])
             # Events of one time are not before each other: what has happened changes when all are done.
             for region in self._plan.regions:
-                mine = [e for e in region.space.forms if cells[e.cell].window == window]
-                fresh += ((e.cell, now_rows[0], self._evaluated(e, past)) for e in mine)
+                of_window = [e for e in region.space.forms if cells[e.cell].window == window]
+                fresh += ((e.cell, now_rows[0], self._evaluated(e, past)) for e in of_window)
             past.forms.clear()
             if self._plan.is_cut:
                 self._let_leave(now_rows, past)
@@ -216,15 +216,15 @@ class _Twin:
 
     def gained(self, rows: list[KernelRow]) -> dict[tuple[int, int], Total]:
         """Per time and cell of what is reported of a span, what is gained then; ``rows`` are all of a key."""
-        found: dict[tuple[int, int], Total] = {}
+        gains: dict[tuple[int, int], Total] = {}
         for span in self._plan.spans:
             for time in {row.time for row in rows}:
                 inside = [row for row in rows if time - span.length < row.time <= time]
                 past = self.window(span.space.number, inside)
                 for gain in span.gains:
                     parts = [total for cell in gain.sources for row, total in past.added[cell] if row.time == time]
-                    found[time, gain.cell] = self._add(gain.sources[0], parts)
-        return found
+                    gains[time, gain.cell] = self._add(gain.sources[0], parts)
+        return gains
 
     def add_gains(self, window: int, times: set[int], gained: dict[tuple[int, int], Total], past: _Window) -> None:
         """Let the cells of a window that are reported of spans hold what is gained at its times."""
@@ -292,11 +292,11 @@ class _Twin:
 
     def _part(self, column: int, row: KernelRow) -> Total:
         """What an event has of a column: of a part of a difference, its value or the negative of that."""
-        value, known = row.values[column], self._plan.columns[column]
+        value, held_as = row.values[column], self._plan.columns[column]
         if value is None:
             return None
-        part = -value if known.is_taken else value
-        is_other = known.is_beside and (part == -math.inf) != (known.encoding is Encoding.GREATEST_DIFFERENCE)
+        part = -value if held_as.is_taken else value
+        is_other = held_as.is_beside and (part == -math.inf) != (held_as.encoding is Encoding.GREATEST_DIFFERENCE)
         return None if is_other else part
 
     def _per_anchor(
@@ -312,11 +312,11 @@ class _Twin:
         ]
         if cell.count is not None:
             parts += ((anchor, self._contributed(cell, row, trends)) for anchor, trends in now[cell.count].values())
-        found: dict[int, tuple[KernelRow, Total]] = {}
+        by_anchor: dict[int, tuple[KernelRow, Total]] = {}
         for anchor, total in parts:
-            held = found[id(anchor)][1] if id(anchor) in found else _nothing(cell.arithmetic)
-            found[id(anchor)] = anchor, self._add(number, [held, self._with_addend(cell, row, total)])
-        return found
+            held = by_anchor[id(anchor)][1] if id(anchor) in by_anchor else _nothing(cell.arithmetic)
+            by_anchor[id(anchor)] = anchor, self._add(number, [held, self._with_addend(cell, row, total)])
+        return by_anchor
 
     def _contributed(self, cell: Cell, row: KernelRow, trends: Total) -> Total:
         """What an event contributes by itself to some trends."""
@@ -382,7 +382,7 @@ class _Twin:
     def _encoding(self, number: int) -> Encoding | None:
         """Whether the least or the greatest is wanted of a cell: one that its values come from knows."""
         todo, seen = [number], {number}
-        made = {
+        encoded = {
             position: e for region in self._plan.regions for e in region.space.forms for position in (e.cell, e.view)
         }
         while todo:
@@ -392,8 +392,8 @@ class _Twin:
                 encoding = self._plan.columns[cell.column].encoding
                 return Encoding.GREATEST if encoding is Encoding.GREATEST_DIFFERENCE else encoding
             sources = {*cell.sources, *(link.cell for link in cell.links)}
-            if position in made:
-                factors = {factor for product in made[position].products for factor in (product.form, product.base)}
+            if position in encoded:
+                factors = {factor for product in encoded[position].products for factor in (product.form, product.base)}
                 sources |= {f for f in factors if f is not None and self._plan.cells[f].arithmetic is cell.arithmetic}
             todo += sources - seen
             seen |= sources

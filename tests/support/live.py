@@ -57,7 +57,7 @@ class Feed:
     def put(self, events: Sequence[Event]) -> None:
         """Add a file."""
         k, sub, seconds, ty, v = zip(*events, strict=True) if events else ((), (), (), (), ())
-        times = [None if one is None else START + timedelta(seconds=one) for one in seconds]
+        times = [None if second is None else START + timedelta(seconds=second) for second in seconds]
         columns = [
             pa.array(k, pa.int32()),
             pa.array(sub, pa.string()),
@@ -96,23 +96,23 @@ class Feed:
 
     def all_now(self, rows: DataFrame, checkpoint: str = "ck") -> list[Any]:
         """The rows of all files that have come since, by a trigger ``availableNow``."""
-        found: list[Any] = []
+        all_rows: list[Any] = []
 
         def each(batch: DataFrame, _: int) -> None:
-            found.extend(tuple(row) for row in batch.collect())
+            all_rows.extend(tuple(row) for row in batch.collect())
 
         writer = rows.writeStream.option("checkpointLocation", self.checkpoint(checkpoint)).trigger(availableNow=True)
         query = writer.foreachBatch(each).start()
         query.awaitTermination()
-        return found
+        return all_rows
 
 
 def metrics(query: StreamingQuery) -> dict[str, int]:
     """What has been observed of a stream: sums over its micro-batches, and what is kept after the last."""
-    found = {"events": 0, "late": 0, "kept": 0}
+    sums = {"events": 0, "late": 0, "kept": 0}
     for progress in query.recentProgress:
         for observed in progress.observedMetrics.values():
-            found["events"] += observed["events"] or 0
-            found["late"] += observed["late"] or 0
-            found["kept"] = observed["kept"] or 0
-    return found
+            sums["events"] += observed["events"] or 0
+            sums["late"] += observed["late"] or 0
+            sums["kept"] = observed["kept"] or 0
+    return sums

@@ -15,15 +15,15 @@ _LOOPS = ("B+", "B+", "B+", "(B D)+", "(B+ D)+", "B+ D+", "D+ B+", "(B | D)+", "
 def random_loops(random: Random, most: int = 5) -> tuple[Problem, str]:
     """A problem of 2 to ``most`` queries with loops over B and D, and what it is as text."""
     patterns: list[str] = []
-    known = random.sample(_LOOPS, random.choice((1, 1, 2)))
+    loops_drawn = random.sample(_LOOPS, random.choice((1, 1, 2)))
     for _ in range(random.randint(2, most)):
         before = random.choice(("", "A", "C", "A C", "(A | C)", "A?", "E+"))
         after = random.choice(("", "", "F", "A", "F?", "E+"))
-        patterns.append(f"{before} {random.choice(known)} {after}".strip())
+        patterns.append(f"{before} {random.choice(loops_drawn)} {after}".strip())
     events = {name: float(random.choice((1, 2, 3, 5, 10, 30, 100))) for name in "ABCDEF"}
     windows = [random.choice((None, Window(60, 60), Window(60, 6), Window(60, 12))) for _ in patterns]
     aggregates = [_aggregates(random) for _ in patterns]
-    shown = [", ".join(map(str, mine)) for mine in aggregates]
+    shown = [", ".join(map(str, aggregates_of)) for aggregates_of in aggregates]
     return problem(patterns, events, windows, aggregates), f"{patterns} {events} {windows} {shown}"
 
 

@@ -24,7 +24,7 @@ def random_patterns(random: Random) -> tuple[list[TargetPattern], PartialMatches
     """Two or three distinct patterns of two or three events, and numbers of partial matches."""
     kinds = "ABCDE"[: random.randint(3, 5)]
     drawn = dict.fromkeys(tuple(random.sample(kinds, random.randint(2, 3))) for _ in range(random.randint(2, 3)))
-    pairs = [frozenset((one, other)) for one in kinds for other in kinds if one < other]
+    pairs = [frozenset((first, second)) for first in kinds for second in kinds if first < second]
     expected = PartialMatches(
         {kind: float(random.choice((1, 2, 5, 10, 30, 100))) for kind in kinds},
         {pair: random.choice((0.01, 0.1, 0.5, 1.0, 1.0)) for pair in pairs},
@@ -36,6 +36,6 @@ def random_patterns(random: Random) -> tuple[list[TargetPattern], PartialMatches
 def random_match_plan(random: Random, template: Template) -> MatchPlan:
     """A match plan of all queries of a template that can have one, for random numbers of events."""
     drawn = {state.event: float(random.choice((1, 3, 10, 30))) for state in template.states}
-    found = Mcep().plan(Problem(template, tuple(drawn[state.event] for state in template.states)), PaperCosts())
-    assert found.matches is not None
-    return found.matches
+    planned = Mcep().plan(Problem(template, tuple(drawn[state.event] for state in template.states)), PaperCosts())
+    assert planned.matches is not None
+    return planned.matches

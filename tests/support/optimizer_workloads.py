@@ -50,7 +50,7 @@ def problem(
     given = windows or [None] * len(patterns)
     asked = aggregates or [()] * len(patterns)
     drawn = zip(patterns, given, asked, strict=True)
-    template = template_of([query(text, *mine, window=window) for text, window, mine in drawn])
+    template = template_of([query(text, *aggregates_of, window=window) for text, window, aggregates_of in drawn])
     return Problem(template, tuple(float(events[str(state.event)]) for state in template.states))
 
 
@@ -77,14 +77,14 @@ def random_problem(random: Random) -> tuple[Problem, str]:
     events = {name: float(random.choice((1, 2, 3, 5, 10, 12, 30, 100))) for name in types}
     windows = [random.choice((None, Window(60, 60), Window(60, 5), Window(60, 1))) for _ in patterns]
     aggregates = [_aggregates(random, text) for text in patterns]
-    shown = [", ".join(map(str, mine)) for mine in aggregates]
+    shown = [", ".join(map(str, aggregates_of)) for aggregates_of in aggregates]
     return problem(patterns, events, windows, aggregates), f"{patterns} {events} {windows} {shown}"
 
 
 def _aggregates(random: Random, pattern: str) -> list[Aggregate]:
     variable = random.choice([letter for letter in pattern if letter.isalpha()])
-    known = (COUNT, Aggregate(Function.COUNT, variable), Aggregate(Function.SUM, variable, V))
-    return [random.choice(known) for _ in range(random.randint(1, 2))] if random.random() < 0.5 else [COUNT]
+    choices = (COUNT, Aggregate(Function.COUNT, variable), Aggregate(Function.SUM, variable, V))
+    return [random.choice(choices) for _ in range(random.randint(1, 2))] if random.random() < 0.5 else [COUNT]
 
 
 def _pattern(random: Random, types: str) -> str:
@@ -120,21 +120,21 @@ def main() -> int:
         while planned < arguments.workloads:
             drawn, text = random_problem(Random(seed))
             seed += 1
-            found = OPTIMIZERS["gloria"].plan(drawn, model)
+            best_plan = OPTIMIZERS["gloria"].plan(drawn, model)
             try:
-                truth = exhaustive(drawn, model, arguments.largest, found.cost)
+                truth = exhaustive(drawn, model, arguments.largest, best_plan.cost)
             except WorkloadTooLargeError:
                 too_large += 1
                 continue
             planned += 1
-            shared += any(qset.snapshot is not None for t in found.plan.transitions for qset in t.qsets)
-            unproved += found.bound is None or found.bound < found.cost * (1 - 1e-9)
+            shared += any(qset.snapshot is not None for t in best_plan.plan.transitions for qset in t.qsets)
+            unproved += best_plan.bound is None or best_plan.bound < best_plan.cost * (1 - 1e-9)
             best = float("inf") if truth is None else plan_cost(drawn, model, truth)
-            if abs(best - found.cost) > 1e-9 * found.cost or list(invalid(drawn.template, found.plan)):
+            if abs(best - best_plan.cost) > 1e-9 * best_plan.cost or list(invalid(drawn.template, best_plan.plan)):
                 failures += 1
-                print(f"seed {seed - 1}, {name}: {found.cost} but {best}; {text}", flush=True)
-            if found.published is not None and found.published > found.cost * (1 + 1e-9):
-                missed.append(found.published / found.cost - 1)
+                print(f"seed {seed - 1}, {name}: {best_plan.cost} but {best}; {text}", flush=True)
+            if best_plan.published is not None and best_plan.published > best_plan.cost * (1 + 1e-9):
+                missed.append(best_plan.published / best_plan.cost - 1)
         worst, mean = max(missed, default=0.0), sum(missed) / max(1, len(missed))
         print(
             f"{name}: {planned} workloads ({too_large} more were too large) in {time.perf_counter() - begin:.0f} s, "

@@ -59,16 +59,16 @@ def hostile() -> str:
         "A": HOSTILE[5], "B": HOSTILE[6], "C": HOSTILE[0], "A[v > 10]": f"X[{HOSTILE[3]}]",
     }  # fmt: skip
     renamed: dict[str, Any] = _renamed(document, texts)
-    for one in renamed["pools"]:
-        one["source"] = one["order_by"] = HOSTILE[1]
-        one["group_by"] = one["other_keys"] = list(HOSTILE)
-        one["conditions_on_the_event_before"] = [{"condition": text, "found_by": text} for text in HOSTILE]
-        for query, text in zip(one["queries"], HOSTILE, strict=False):
+    for source_pass in renamed["pools"]:
+        source_pass["source"] = source_pass["order_by"] = HOSTILE[1]
+        source_pass["group_by"] = source_pass["other_keys"] = list(HOSTILE)
+        source_pass["conditions_on_the_event_before"] = [{"condition": text, "found_by": text} for text in HOSTILE]
+        for query, text in zip(source_pass["queries"], HOSTILE, strict=False):
             query |= {"pattern": text, "sql": text, "aggregates": [text], "within": text}
-        for transition in one["transitions"]:
+        for transition in source_pass["transitions"]:
             for qset in transition["qsets"]:
                 qset["while"] = HOSTILE[3]
-        for node in one["graph"]["trace"]:
+        for node in source_pass["graph"]["trace"]:
             node["rule"] = HOSTILE[0]
     return json.dumps(renamed)
 
@@ -106,7 +106,7 @@ def many(queries: int, middle: int = 1) -> str:
     transitions = [transition(name, "B", alone(starts[name])) for name in types[:5]]
     transitions.append(transition("B", "B", [everyone], "B"))
     fours = [everyone[first::25] for first in range(25)]
-    transitions += [transition(one, other, fours) for one, other in pairwise(middles)]
+    transitions += [transition(first, second, fours) for first, second in pairwise(middles)]
     transitions += [transition(middles[-1], name, alone(ends[name])) for name in types[-7:]]
     described = [
         {

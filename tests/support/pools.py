@@ -29,12 +29,12 @@ def query(
 ) -> Query:
     """A query whose variables are types, but for those in ``classes``; COUNT(*) when it says nothing else."""
     parsed = parse_pattern(lexemes(text, 0), 0, len(text))
-    known = {name: typed_class(name) for name in variables(parsed)} | (classes or {})
-    named = tuple((name, known[name]) for name in variables(parsed))
+    event_classes = {name: typed_class(name) for name in variables(parsed)} | (classes or {})
+    named = tuple((name, event_classes[name]) for name in variables(parsed))
     return Query(f"q {text}", parsed, named, aggregates or (COUNT,), window, selection=selection, span=span)
 
 
 def all_of(variable: str) -> tuple[Aggregate, ...]:
     """Every aggregate there is of the events of a variable, and the number of trends."""
     of_values = (Function.COUNT, Function.APPROX_COUNT, Function.SUM, Function.AVG, Function.MIN, Function.MAX)
-    return (COUNT, Aggregate(Function.COUNT, variable), *(Aggregate(one, variable, V) for one in of_values))
+    return (COUNT, Aggregate(Function.COUNT, variable), *(Aggregate(function, variable, V) for function in of_values))

@@ -73,33 +73,33 @@ _HKIND, _PKIND = _pair(_KIND, ValueKind.IDENTITY)
 _ZERO, _ONE, _TWO, _FIVE = (Constant(number, ValueKind.WHOLE) for number in (0, 1, 2, 5))
 
 
-def less(one: Any, other: Any) -> bool | None:
+def less(left: Any, right: Any) -> bool | None:
     """``one < other`` as Spark has it: NULL with NULL, NaN greatest."""
-    if one is None or other is None:
+    if left is None or right is None:
         return None
-    return bool(sort_key(one) < sort_key(other))
+    return bool(sort_key(left) < sort_key(right))
 
 
-def equal(one: Any, other: Any) -> bool | None:
+def equal(left: Any, right: Any) -> bool | None:
     """``one = other`` as Spark has it."""
-    return None if one is None or other is None else bool(sort_key(one) == sort_key(other))
+    return None if left is None or right is None else bool(sort_key(left) == sort_key(right))
 
 
-def both(one: bool | None, other: bool | None) -> bool | None:
+def both(left: bool | None, right: bool | None) -> bool | None:
     """Three-valued AND."""
-    if one is False or other is False:
+    if left is False or right is False:
         return False
-    return None if one is None or other is None else True
+    return None if left is None or right is None else True
 
 
-def negated(one: bool | None) -> bool | None:
+def negated(truth: bool | None) -> bool | None:
     """Three-valued NOT."""
-    return None if one is None else not one
+    return None if truth is None else not truth
 
 
-def either(one: bool | None, other: bool | None) -> bool | None:
+def either(left: bool | None, right: bool | None) -> bool | None:
     """Three-valued OR."""
-    return negated(both(negated(one), negated(other)))
+    return negated(both(negated(left), negated(right)))
 
 
 def _sum(*numbers: Any) -> Any:

@@ -63,10 +63,10 @@ def _query(block: str) -> Query:
 
 
 def _aggregate(text: str) -> Aggregate:
-    found = re.fullmatch(r"(\w+)\((?:\*|(\w+)(?:\.(\w+))?)\)", text.strip())
-    assert found is not None, text
-    attribute = Attribute(found[3], "double") if found[3] else None
-    return Aggregate(Function(found[1]), found[2], attribute)
+    match = re.fullmatch(r"(\w+)\((?:\*|(\w+)(?:\.(\w+))?)\)", text.strip())
+    assert match is not None, text
+    attribute = Attribute(match[3], "double") if match[3] else None
+    return Aggregate(Function(match[1]), match[2], attribute)
 
 
 def main() -> None:
@@ -77,9 +77,9 @@ def main() -> None:
     for name in names():
         problem = drawn(name)
         nothing = OPTIMIZERS["none"].plan(problem, model).cost
-        found = [least(partial(_planned, problem, model, optimizer), REPETITIONS) for optimizer in shown]
-        times = " | ".join(f"{1000 * seconds:.0f} ms" for seconds, _ in found)
-        costs = " | ".join(f"{plan.cost / nothing:.3f}" for _, plan in found)
+        cost_of = [least(partial(_planned, problem, model, optimizer), REPETITIONS) for optimizer in shown]
+        times = " | ".join(f"{1000 * seconds:.0f} ms" for seconds, _ in cost_of)
+        costs = " | ".join(f"{plan.cost / nothing:.3f}" for _, plan in cost_of)
         print(f"| {name.removesuffix('.txt')} | {times} | {costs} |", flush=True)
 
 

@@ -62,14 +62,14 @@ def _condition(random: Random, held: list[Held], depth: int) -> Operand:
         return _flag(random.choice((Operation.EQUAL, Operation.SAME)), here, prev)
     if kind is ValueKind.KEY:
         return _flag(random.choice(_COMPARED), *random.choice(((here, prev), (prev, here))))
-    one, other = _value(random, held, kind, 2), _value(random, held, kind, 1)
-    return _flag(random.choice(_COMPARED), *random.choice(((one, other), (other, one), (here, prev), (prev, here))))
+    left, right = _value(random, held, kind, 2), _value(random, held, kind, 1)
+    return _flag(random.choice(_COMPARED), *random.choice(((left, right), (right, left), (here, prev), (prev, here))))
 
 
 def _value(random: Random, held: list[Held], kind: ValueKind, depth: int) -> Operand:
     chosen = random.random()
     if not depth or chosen < 0.4:
-        attribute = random.choice([attribute for attribute, one in held if one is kind])
+        attribute = random.choice([attribute for attribute, held_kind in held if held_kind is kind])
         constant = random.choice(_WHOLES if kind is ValueKind.WHOLE else _NUMBERS)
         return random.choice((OwnAttribute(attribute, kind), PrevAttribute(attribute, kind), Constant(constant, kind)))
     if chosen < 0.55:
@@ -78,7 +78,7 @@ def _value(random: Random, held: list[Held], kind: ValueKind, depth: int) -> Ope
         condition = _condition(random, held, 0)
         values = (_value(random, held, kind, depth - 1) for _ in range(2))
         return Apply(Operation.CHOOSE, (condition, *values), kind)
-    if chosen < 0.65 and kind is ValueKind.NUMBER and any(one is ValueKind.WHOLE for _, one in held):
+    if chosen < 0.65 and kind is ValueKind.NUMBER and any(held_kind is ValueKind.WHOLE for _, held_kind in held):
         return Apply(Operation.TO_NUMBER, (_value(random, held, ValueKind.WHOLE, depth - 1),), kind)
     operation = Operation.REMAINDER if random.random() < 0.05 else random.choice(_SUMS)
     values = (_value(random, held, kind, depth - 1) for _ in range(2))

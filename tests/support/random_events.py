@@ -11,12 +11,14 @@ from tests.support.enumerator import Event
 
 def random_events(random: Random, queries: Sequence[Query], most: int = 30) -> list[Event]:
     """5 to ``most`` events, with an attribute ``v``."""
-    classes = {known for query in queries for _, known in query.classes}
-    types = sorted({known.type for known in classes if known.type is not None})
-    time, found = 0, []
+    classes = {event_class for query in queries for _, event_class in query.classes}
+    types = sorted({event_class.type for event_class in classes if event_class.type is not None})
+    time, events = 0, []
     for _ in range(random.randint(5, most)):
         time += random.choice((0, 1, 1, 2))
         kind = random.choice(types)
-        mine = frozenset(known for known in classes if known.type == kind)
-        found.append(Event((), (random.choice((0, 0, 1)),), time, mine, {"v": random.choice((None, -2, 0, 1, 5))}))
-    return found
+        classes_of_type = frozenset(event_class for event_class in classes if event_class.type == kind)
+        events.append(
+            Event((), (random.choice((0, 0, 1)),), time, classes_of_type, {"v": random.choice((None, -2, 0, 1, 5))})
+        )
+    return events

@@ -238,8 +238,8 @@ def check(spark: SparkSession, kind: Kind, folder: Path) -> None:
 
 
 def _compare(spark: SparkSession, statements: Mapping[str, str], right: Mapping[str, tuple[int, float]]) -> None:
-    found = {pattern: [tuple(row) for row in spark.sql(text).collect()] for pattern, text in statements.items()}
-    assert found == {pattern: [values] for pattern, values in right.items()}, found
+    by_pattern = {pattern: [tuple(row) for row in spark.sql(text).collect()] for pattern, text in statements.items()}
+    assert by_pattern == {pattern: [values] for pattern, values in right.items()}, by_pattern
 
 
 def clean(spark: SparkSession) -> None:

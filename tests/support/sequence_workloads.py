@@ -24,7 +24,7 @@ def random_sequences(random: Random, most: int = 8) -> tuple[Problem, str]:
     events = {name: float(random.choice((1, 2, 3, 5, 10, 12, 30, 100))) for name in types}
     windows = [random.choice((None, Window(60, 60), Window(60, 5), Window(60, 1))) for _ in patterns]
     aggregates = [_aggregates(random, text) for text in patterns]
-    shown = [", ".join(map(str, mine)) for mine in aggregates]
+    shown = [", ".join(map(str, aggregates_of)) for aggregates_of in aggregates]
     return problem(patterns, events, windows, aggregates), f"{patterns} {events} {windows} {shown}"
 
 
@@ -33,5 +33,5 @@ def _sequence(random: Random, types: str) -> list[str]:
 
 
 def _aggregates(random: Random, pattern: str) -> list[Aggregate]:
-    known = (COUNT, Aggregate(Function.COUNT, pattern[0]), Aggregate(Function.SUM, pattern[-1], V))
-    return [random.choice(known) for _ in range(random.randint(1, 2))]
+    choices = (COUNT, Aggregate(Function.COUNT, pattern[0]), Aggregate(Function.SUM, pattern[-1], V))
+    return [random.choice(choices) for _ in range(random.randint(1, 2))]

@@ -36,8 +36,8 @@ class _Drawer:
         self._into: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self._loops: dict[tuple[tuple[int, ...], int], dict[int, Loop]] = {}
         sizes = random.choice((1, 1, 2))
-        for query, mine in enumerate(loops(template, self._steps)):
-            for loop in mine:
+        for query, loops_of_query in enumerate(loops(template, self._steps)):
+            for loop in loops_of_query:
                 if random.random() < 0.9:
                     self._loops.setdefault((loop.inside, random.randrange(sizes)), {})[query] = loop
         for transition in template.transitions:
@@ -85,12 +85,12 @@ class _Drawer:
         while todo:
             source = todo.pop()
             for transition in self._template.transitions:
-                mine = [query for query in transition.queries if query in group]
+                of_group = [query for query in transition.queries if query in group]
                 end = taken if source == snapshot else ends
-                if transition.source != source or not mine or random.random() < end:
+                if transition.source != source or not of_group or random.random() < end:
                     continue
                 split = random.random() < 0.1
-                for query in mine:
+                for query in of_group:
                     tag = (group[query], random.randint(0, 1) if split else 0)
                     if polite and source != snapshot and self._chosen[source, transition.target, query][0] is not None:
                         continue
@@ -130,14 +130,14 @@ class _Drawer:
         (source, target, query), (snapshot, tag) = link, choice
         if snapshot in (None, BURST, source):
             return choice
-        before = [self._chosen[other] for other in self._into.get((source, query), ())]
-        if not self._steps.passes_on(query, source) or any(other != snapshot for other, _ in before):
+        before = [self._chosen[earlier] for earlier in self._into.get((source, query), ())]
+        if not self._steps.passes_on(query, source) or any(earlier != snapshot for earlier, _ in before):
             return self._otherwise(source, query)
-        mine = self._signature(source, query)
+        signature = self._signature(source, query)
         alike = (
             q
             for q in range(len(self._template.queries))
-            if self._chosen.get((source, target, q)) == choice and self._signature(source, q) == mine
+            if self._chosen.get((source, target, q)) == choice and self._signature(source, q) == signature
         )
         return snapshot, (*tag[:2], next(alike))
 
@@ -152,12 +152,12 @@ class _Drawer:
 
     def _begun(self, chosen: dict[tuple[int, int, int], _Choice]) -> set[tuple[int, int, int]]:
         """State, query and snapshots of what comes to a state and has begun where the snapshots are."""
-        found = {(t, q, s) for (source, t, q), (s, _) in chosen.items() if s is not None and s == source}
+        begun = {(t, q, s) for (source, t, q), (s, _) in chosen.items() if s is not None and s == source}
         while True:
-            more = {(t, q, s) for (source, t, q), (s, _) in chosen.items() if s is not None and (source, q, s) in found}
-            if more <= found:
-                return found
-            found |= more
+            more = {(t, q, s) for (source, t, q), (s, _) in chosen.items() if s is not None and (source, q, s) in begun}
+            if more <= begun:
+                return begun
+            begun |= more
 
 
 def optimized_plan(random: Random, template: Template) -> SharingPlan:

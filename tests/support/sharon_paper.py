@@ -48,22 +48,22 @@ def options(candidates: Sequence[Candidate], index: int) -> list[tuple[int, ...]
         candidates: All.
         index: Of the candidate among them.
     """
-    mine = candidates[index]
+    candidate = candidates[index]
     clashes: list[tuple[frozenset[int], int]] = []
-    for other_index, other in enumerate(candidates):
-        common = frozenset(mine.queries) & frozenset(other.queries)
-        if other_index != index and common and not set(mine.states).isdisjoint(other.states):
-            clashes.append((common, len(other.queries)))
-    found = [frozenset(mine.queries)]
-    for queries in found:
-        for causes, others in clashes:
+    for other_index, rival in enumerate(candidates):
+        common = frozenset(candidate.queries) & frozenset(rival.queries)
+        if other_index != index and common and not set(candidate.states).isdisjoint(rival.states):
+            clashes.append((common, len(rival.queries)))
+    options_found = [frozenset(candidate.queries)]
+    for queries in options_found:
+        for causes, in_conflict in clashes:
             here = sorted(causes & queries)
             for size in range(1, len(here) + 1):
                 # What this one keeps of them, the other one has to drop.
-                if size < len(here) and others - (len(here) - size) < 2:
+                if size < len(here) and in_conflict - (len(here) - size) < 2:
                     continue
                 for dropped in combinations(here, size):
                     left = queries - set(dropped)
-                    if len(left) > 1 and left not in found:
-                        found.append(left)
-    return [tuple(sorted(queries)) for queries in found]
+                    if len(left) > 1 and left not in options_found:
+                        options_found.append(left)
+    return [tuple(sorted(queries)) for queries in options_found]

@@ -10,7 +10,7 @@ MOST_TRIES = 60
 """Most pools that are run to make a script smaller."""
 
 
-def smallest(found: Reproduction, lines: list[str]) -> tuple[Reproduction, list[str]]:
+def smallest(reproduction: Reproduction, lines: list[str]) -> tuple[Reproduction, list[str]]:
     """As few queries and events as can be found in `MOST_TRIES`.
 
     Args:
@@ -22,15 +22,18 @@ def smallest(found: Reproduction, lines: list[str]) -> tuple[Reproduction, list[
     def differs(smaller: Reproduction, fewer: list[str]) -> bool:
         return next(tries, None) is not None and smaller.differs(fewer)
 
-    found = next((one for other in found.others if differs(one := replace(found, others=[other]), lines)), found)
+    reproduction = next(
+        (shorter for query in reproduction.others if differs(shorter := replace(reproduction, others=[query]), lines)),
+        reproduction,
+    )
     size = len(lines)
     while size > 1:
         size = (size + 1) // 2
         at = 0
         while at < len(lines):
             fewer = lines[:at] + lines[at + size :]
-            if fewer and differs(found, fewer):
+            if fewer and differs(reproduction, fewer):
                 lines = fewer
             else:
                 at += size
-    return found, lines
+    return reproduction, lines

@@ -30,7 +30,7 @@ def problems(drawn: Workload, seed: int) -> list[str]:
     """What differs between the enumerator and the kernel, whose batches are cut as ``seed`` says."""
     events = drawn.events()
     expected = [enumerate_results(query, events, MEANINGS) for query in drawn.queries]
-    found: list[str] = []
+    faults: list[str] = []
     for name, planner in PLANNERS.items():
         # Equal prefixes and random forms are shared in every pool, and in one of three all is done otherwise.
         often = name in ("shared", "random")
@@ -39,10 +39,10 @@ def problems(drawn: Workload, seed: int) -> list[str]:
         random = Random(seed)
         # In every other pool, all windows that may be are computed by panes, however few are open.
         results = pool_results(drawn.queries, events, planner(random), random, 0 if seed % 2 else PANES_FROM)
-        for query, one, other in zip(drawn.queries, expected, results, strict=True):
-            if (problem := difference(one, other)) is not None:
-                found.append(f"{name}, {query.name} {query.pattern}: {problem}")
-    return found
+        for query, wanted, actual in zip(drawn.queries, expected, results, strict=True):
+            if (problem := difference(wanted, actual)) is not None:
+                faults.append(f"{name}, {query.name} {query.pattern}: {problem}")
+    return faults
 
 
 def smallest(drawn: Workload, seed: int) -> Workload:

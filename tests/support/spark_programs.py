@@ -42,9 +42,9 @@ def variables() -> dict[str, str]:
 
 def free_port() -> int:
     """A port of this machine that nothing listens on."""
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return int(made.getsockname()[1])
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return int(bound.getsockname()[1])
 
 
 def eventually(holds: Callable[[], bool], seconds: float = 120, every: float = 0.2) -> None:

@@ -70,10 +70,10 @@ def results(spark: SparkSession, statements: Sequence[str], columns: Sequence[st
     """
     shown = ", ".join(columns)
     united = " UNION ALL ".join(f"SELECT {i} AS i, {shown} FROM ({text})" for i, text in enumerate(statements))
-    found: list[list[Any]] = [[] for _ in statements]
+    answers: list[list[Any]] = [[] for _ in statements]
     for row in values(spark.sql(united)):
-        found[row[0]].append(row[1] if len(columns) == 1 else row[1:])
-    return found
+        answers[row[0]].append(row[1] if len(columns) == 1 else row[1:])
+    return answers
 
 
 def fails(spark: SparkSession, statement: str, condition: str) -> AnalysisException:
@@ -86,9 +86,9 @@ def fails(spark: SparkSession, statement: str, condition: str) -> AnalysisExcept
 
 def position(error: AnalysisException) -> tuple[int, int]:
     """Line and column, both from 1, that the error of one of sparkext's conditions names."""
-    found = re.search(r"== SQL(?: of \w+ \S+)? \(line (\d+), position (\d+)\) ==", str(error))
-    assert found is not None, str(error)
-    return int(found[1]), int(found[2])
+    match = re.search(r"== SQL(?: of \w+ \S+)? \(line (\d+), position (\d+)\) ==", str(error))
+    assert match is not None, str(error)
+    return int(match[1]), int(match[2])
 
 
 @contextmanager

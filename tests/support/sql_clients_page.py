@@ -30,11 +30,11 @@ def shell(where: Path) -> dict[str, str]:
     Args:
         where: Where a directory for them can be made.
     """
-    found = where / "bin"
-    found.mkdir()
-    program = found / "sparkext"
+    programs = where / "bin"
+    programs.mkdir()
+    program = programs / "sparkext"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sparkext "$@"\n')
     program.chmod(0o755)
     given = variables()
-    path = os.pathsep.join([str(found), str(Path(sys.executable).parent), given["PATH"]])
+    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), given["PATH"]])
     return {**given, "PATH": path}

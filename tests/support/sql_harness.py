@@ -96,12 +96,12 @@ def _rows_of_views(
     indexes = list(range(len(names)))
     order.shuffle(indexes)
     if order.random() < 0.25:
-        found = {index: [tuple(row) for row in spark.table(names[index]).collect()] for index in indexes}
+        by_index = {index: [tuple(row) for row in spark.table(names[index]).collect()] for index in indexes}
     else:
-        found = _all_at_once(spark, {index: names[index] for index in indexes})
+        by_index = _all_at_once(spark, {index: names[index] for index in indexes})
     for name in [*names, f"{prefix}_rows"]:
         spark.catalog.dropTempView(name)
-    return [found[index] for index in range(len(names))]
+    return [by_index[index] for index in range(len(names))]
 
 
 def _all_at_once(spark: SparkSession, names: dict[int, str]) -> dict[int, list[tuple[Any, ...]]]:
@@ -111,11 +111,11 @@ def _all_at_once(spark: SparkSession, names: dict[int, str]) -> dict[int, list[t
     for index, name in names.items():
         values = ", ".join(f"CAST({column.name} AS STRING)" for column in schemas[index].fields)
         parts.append(f"SELECT {index} AS number, array({values}) AS texts FROM {name}")
-    found: dict[int, list[tuple[Any, ...]]] = {index: [] for index in names}
+    by_index: dict[int, list[tuple[Any, ...]]] = {index: [] for index in names}
     for index, texts in spark.sql(" UNION ALL ".join(parts)).collect():
         columns = schemas[index].fields
-        found[index].append(tuple(_parsed(text, c.dataType) for text, c in zip(texts, columns, strict=True)))
-    return found
+        by_index[index].append(tuple(_parsed(text, c.dataType) for text, c in zip(texts, columns, strict=True)))
+    return by_index
 
 
 def _parsed(text: str | None, kind: DataType) -> Any:
@@ -130,8 +130,8 @@ def _parsed(text: str | None, kind: DataType) -> Any:
         parts = re.fullmatch(_INTERVAL, text)
         assert parts is not None, text
         sign, days, hours, minutes, seconds = parts.groups()
-        found = timedelta(int(days), hours=int(hours), minutes=int(minutes), microseconds=round(float(seconds) * 1e6))
-        return -found if sign else found
+        length = timedelta(int(days), hours=int(hours), minutes=int(minutes), microseconds=round(float(seconds) * 1e6))
+        return -length if sign else length
     if isinstance(kind, TimestampType):
         form = "%Y-%m-%d %H:%M:%S.%f" if "." in text else "%Y-%m-%d %H:%M:%S"
         return datetime.strptime(text, form).replace(tzinfo=timezone.utc)
@@ -171,8 +171,11 @@ def mismatches(spark: SparkSession, seed: int) -> list[str]:
     problems: list[str] = []
     for query, rows in zip(drawn.queries, pool_rows(spark, drawn, f"w{seed}", chance), strict=True):
         expected = {
-            key: [in_microseconds(aggregate, value) for aggregate, value in zip(query.aggregates, found, strict=True)]
-            for key, found in enumerate_results(query, events, MEANINGS).items()
+            key: [
+                in_microseconds(aggregate, value)
+                for aggregate, value in zip(query.aggregates, results_of_key, strict=True)
+            ]
+            for key, results_of_key in enumerate_results(query, events, MEANINGS).items()
         }
         problem = difference(expected, as_results(drawn, query, rows))
         if problem is not None:

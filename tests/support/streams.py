@@ -60,25 +60,25 @@ def arrivals(times: Sequence[int], random: Random) -> list[Arrival]:
     disorder = random.choice((0, 1, 3, span))
     delay = random.choice((0, disorder // 2, disorder))
     order = sorted(range(len(times)), key=lambda index: times[index] + random.uniform(0, disorder))
-    found: list[Arrival] = []
+    arrived: list[Arrival] = []
     watermark, latest, at = NEVER, NEVER, 0
     while at < len(order):
         rows = order[at : at + random.choice((0, 1, 2, 5, len(order)))]
-        found.append(Arrival(rows, watermark))
+        arrived.append(Arrival(rows, watermark))
         at += len(rows)
         latest = max([latest, *(times[index] for index in rows)])
         watermark = max(watermark, latest - delay)
-    return [*found, Arrival([], watermark), Arrival([], END), Arrival([], END)]
+    return [*arrived, Arrival([], watermark), Arrival([], END), Arrival([], END)]
 
 
 def in_time(times: Sequence[int], micro_batches: Sequence[Arrival]) -> list[int]:
     """Numbers of the events that are not late: of a time before the watermark of the micro-batch before."""
-    found: list[int] = []
+    indexes: list[int] = []
     before = NEVER
-    for one in micro_batches:
-        found += [index for index in one.rows if times[index] >= before]
-        before = one.watermark
-    return sorted(found)
+    for arrival in micro_batches:
+        indexes += [index for index in arrival.rows if times[index] >= before]
+        before = arrival.watermark
+    return sorted(indexes)
 
 
 def streamed(
@@ -89,8 +89,8 @@ def streamed(
     Hashes of keys are few, so that different keys have one. Nothing must be left in the states at the end.
     """
     layout = Layout(len(rows[0].group), len(rows[0].other))
-    found, late = written_rows(plan, layout, source_batch(plan, rows), micro_batches, random)
-    return combined(plan, layout, found), late
+    written, late = written_rows(plan, layout, source_batch(plan, rows), micro_batches, random)
+    return combined(plan, layout, written), late
 
 
 def written_rows(
@@ -106,14 +106,14 @@ def written_rows(
     stores = [MemoryStore() for _ in range(of.buckets)]
     written: list[pa.RecordBatch] = []
     late = 0
-    for one in micro_batches:
+    for micro_batch in micro_batches:
         for number, store in enumerate(stores):
-            mine = [index for index in one.rows if hashes[index] % of.buckets == number]
-            cut = random.randint(0, len(mine))
-            parts = [part for part in (mine[:cut], mine[cut:]) if part]
+            of_bucket = [index for index in micro_batch.rows if hashes[index] % of.buckets == number]
+            cut = random.randint(0, len(of_bucket))
+            parts = [part for part in (of_bucket[:cut], of_bucket[cut:]) if part]
             packs = [as_bytes(with_hash.take(pa.array(part, pa.int64()))) for part in parts]
             bucket = Bucket(of, store)
-            written += bucket.step(packs, one.watermark)
+            written += bucket.step(packs, micro_batch.watermark)
             late += bucket.counts.late
     for store in stores:
         assert not store.pages

@@ -133,9 +133,9 @@ class Stress:
         self._check(trends(pattern), {TRENDS[pattern]})
 
     def _union(self, random: Random) -> None:
-        one, other = random.sample([*TRENDS], 2)
-        text = f"SELECT sum(n) AS n FROM ({trends(one)} UNION ALL {trends(other)})"
-        self._check(text, {TRENDS[one] + TRENDS[other]})
+        first, second = random.sample([*TRENDS], 2)
+        text = f"SELECT sum(n) AS n FROM ({trends(first)} UNION ALL {trends(second)})"
+        self._check(text, {TRENDS[first] + TRENDS[second]})
 
     def _append(self, random: Random) -> None:
         """Rows come and never go, so a count lies between what plain Spark counts before it and after it."""
@@ -215,12 +215,14 @@ class Stress:
             gc.collect()
             time.sleep(SECONDS_OF_PY4J)
             java.java.lang.System.gc()
-            return not any(one.holds_queries() for one in workloads) and kept().size() == 0
+            return not any(workload.holds_queries() for workload in workloads) and kept().size() == 0
 
         try:
             eventually(is_clean, 180, 0)
         except AssertionError:
-            return [f"left: {sum(one.holds_queries() for one in workloads)} workloads, {kept().size()} results"]
+            return [
+                f"left: {sum(workload.holds_queries() for workload in workloads)} workloads, {kept().size()} results"
+            ]
         return []
 
 

@@ -42,10 +42,10 @@ class Terminal:
         wanted = re.compile(pattern)
         until = time.monotonic() + seconds
         while True:
-            found = wanted.search(self.shown, self._read)
-            if found:
-                before, self._read = self._read, found.end()
-                return self.shown[before : found.end()]
+            match = wanted.search(self.shown, self._read)
+            if match:
+                before, self._read = self._read, match.end()
+                return self.shown[before : match.end()]
             if not self._more(until - time.monotonic()):
                 raise AssertionError(f"{pattern!r} was not shown, but: {self.shown[self._read :]}")
 

@@ -95,9 +95,9 @@ def interpreter(python: str) -> str | None:
 
 
 def _interpreters(python: str) -> Iterator[str]:
-    found = shutil.which(f"python{python}")
-    if found is not None:
-        yield found
+    path = shutil.which(f"python{python}")
+    if path is not None:
+        yield path
     yield from map(str, sorted((Path.home() / ".pyenv" / "versions").glob(f"{python}.*/bin/python"), reverse=True))
 
 
@@ -159,10 +159,10 @@ def main() -> int:
         arguments = options.arguments or ["--numprocesses", "2", "--dist", "loadfile", *TESTS]
         asked, jobs = dict.fromkeys(wanted(options.python, options.spark), arguments), 1
     with ThreadPoolExecutor(jobs) as pool:
-        found = list(pool.map(tested, asked, asked.values()))
-    for versions, outcome in zip(asked, found, strict=True):
+        outcomes = list(pool.map(tested, asked, asked.values()))
+    for versions, outcome in zip(asked, outcomes, strict=True):
         print(f"{versions}: {outcome}")
-    return int(any(outcome.startswith("FAILED") for outcome in found))
+    return int(any(outcome.startswith("FAILED") for outcome in outcomes))
 
 
 if __name__ == "__main__":

@@ -138,12 +138,12 @@ class Workload:
         """The rows as the enumerator wants them. Without GROUP BY, results are per PARTITION BY value."""
         classes = {event_class for query in self.queries for _, event_class in query.classes}
         classes |= {query.rows for query in self.queries}
-        classes |= {one for query in self.queries for one in _with_values(query)}
+        classes |= {value for query in self.queries for value in _with_values(query)}
         classes |= {step.start for query in self.queries for _, step in query.steps if step.start is not None}
-        other, keys = ((), self.partition) if self.group is None else (self.partition, self.group)
+        further, keys = ((), self.partition) if self.group is None else (self.partition, self.group)
         return [
             Event(
-                partition=tuple(getattr(row, key) for key in other),
+                partition=tuple(getattr(row, key) for key in further),
                 group=tuple(getattr(row, key) for key in keys),
                 time=row.ts,
                 classes=frozenset(event_class for event_class in classes if matches(row, event_class)),
@@ -188,11 +188,11 @@ class Workload:
 
 def _with_values(query: Query) -> Iterator[EventClass]:
     """The classes of events that have values for the differences of a query."""
-    known = {event for _, event in query.classes} | {step.start for _, step in query.steps if step.start is not None}
+    classes = {event for _, event in query.classes} | {step.start for _, step in query.steps if step.start is not None}
     for ends in query.differences:
         asked = {end.attribute.text for end in ends if end.may_be_null}
         for some in [[text] for text in asked] + [sorted(asked)]:
-            yield from (event.with_values(some) for event in known)
+            yield from (event.with_values(some) for event in classes)
 
 
 def _difference(row: Row, ends: tuple[End, ...]) -> object:
@@ -221,8 +221,8 @@ def matches(row: Row, event_class: EventClass) -> bool:
     if event_class.condition is None:
         return True
     # A condition, or several: "kind = 'A' AND (v > 2) AND (v > 1)".
-    first, *others = event_class.condition.split(" AND (")
-    return all(_holds(row, part) for part in (first, *(other[:-1] for other in others)))
+    first, *further = event_class.condition.split(" AND (")
+    return all(_holds(row, part) for part in (first, *(conjunct[:-1] for conjunct in further)))
 
 
 def _holds(row: Row, condition: str) -> bool:
@@ -328,25 +328,25 @@ def _query(random: Random, name: str, types: tuple[str, ...], earlier: list[Quer
 
 
 def _any_query(random: Random, name: str, types: tuple[str, ...], earlier: list[Query]) -> Query:
-    known: dict[str, EventClass]
+    event_classes: dict[str, EventClass]
     old = random.choice(earlier) if earlier and random.random() < 0.5 else None
     if old is not None:
-        known = dict(old.classes)
+        event_classes = dict(old.classes)
         pattern = random.choice((old.pattern, _varied(random, old.pattern), Repeat(old.pattern, 1, None)))
         if random.random() < 0.5:
-            pattern = Sequence((pattern, Repeat(random_pattern(random, tuple(known), 1), *_bounds(random))))
+            pattern = Sequence((pattern, Repeat(random_pattern(random, tuple(event_classes), 1), *_bounds(random))))
     else:
-        known = _classes(random, types)
-        pattern = random_pattern(random, tuple(known), random.choice((1, 2, 2, 3, 4)), random.random() < 0.35)
-    steps = dict(old.steps) if old is not None and random.random() < 0.7 else _steps(random, known)
+        event_classes = _classes(random, types)
+        pattern = random_pattern(random, tuple(event_classes), random.choice((1, 2, 2, 3, 4)), random.random() < 0.35)
+    steps = dict(old.steps) if old is not None and random.random() < 0.7 else _steps(random, event_classes)
     under_not = {name for negated in negations(pattern) for name in variables(negated)}
     steps = {name: step for name, step in steps.items() if name not in under_not}
     if not negations(pattern) and random.random() < 0.3 and _fits(pattern):
-        steps = _on_earlier(random, pattern, known)
+        steps = _on_earlier(random, pattern, event_classes)
     if not _fits(pattern) or not _may_be_asked(pattern, steps):
         steps = {name: step for name, step in steps.items() if step.anchor is None}
     if random.random() < 0.95:
-        pattern = _startable(pattern, steps, tuple(known))
+        pattern = _startable(pattern, steps, tuple(event_classes))
     used = variables(pattern)
     counted = tuple(name for name in used if name in positive_variables(pattern))
     window = old.window if old is not None and random.random() < 0.6 else _window(random)
@@ -354,7 +354,7 @@ def _any_query(random: Random, name: str, types: tuple[str, ...], earlier: list[
     return Query(
         name,
         pattern,
-        tuple((v, known[v]) for v in used),
+        tuple((v, event_classes[v]) for v in used),
         tuple(aggregates),
         window,
         tuple((v, steps[v]) for v in counted if v in steps),
@@ -381,8 +381,8 @@ def _steps(random: Random, classes: dict[str, EventClass]) -> dict[str, Step]:
         return {}
     free = random.choice(tuple(classes))
     return {
-        name: _step(random.choice(ADJACENT), known)
-        for name, known in classes.items()
+        name: _step(random.choice(ADJACENT), event_class)
+        for name, event_class in classes.items()
         if name != free and random.random() < 0.8
     }
 
@@ -418,12 +418,12 @@ def _may_be_asked(pattern: Pattern, steps: dict[str, Step]) -> bool:
     return False
 
 
-def _step(case: AdjacentCase, known: EventClass, anchor: str | None = None) -> Step:
+def _step(case: AdjacentCase, event_class: EventClass, anchor: str | None = None) -> Step:
     shown = case.sql if anchor is None else on_earlier(case, anchor)
     if case.start is None:
         return Step(shown, case.condition, None, anchor)
-    text = case.start if known.condition is None else f"{known.condition} AND ({case.start})"
-    return Step(shown, case.condition, replace(known, condition=text), anchor)
+    text = case.start if event_class.condition is None else f"{event_class.condition} AND ({case.start})"
+    return Step(shown, case.condition, replace(event_class, condition=text), anchor)
 
 
 def _varied(random: Random, pattern: Pattern) -> Pattern:

@@ -38,32 +38,32 @@ def asking(text: str, *aggregates: Aggregate, window: Window | None = None, **as
     ("text", "trends", "without"), [("A B C", 4, 6), ("A B+ C", 5, 8), ("A+ B C", 6, 8), ("A B? C", 7, 10)]
 )
 def test_counts(text: str, trends: int, without: int) -> None:
-    found = both([asking(text, C="above A"), query(text)], EVENTS, MEANINGS)
-    assert [values[0] for results in found for values in results.values()] == [trends, without]
+    counts = both([asking(text, C="above A"), query(text)], EVENTS, MEANINGS)
+    assert [values[0] for results in counts for values in results.values()] == [trends, without]
 
 
 def test_other_queries_of_the_pool_name_others() -> None:
     """Equal states before, and the same condition; what is named is another event."""
     events = [event("A", 1, v=1), event("B", 2, v=9), event("B", 3, v=2), event("C", 4, v=5)]
     asked = [asking("A B C", C="above A"), asking("A B C", C="above B"), asking("A B C"), asking("A B+ C", C="equal A")]
-    found = both(asked, events, MEANINGS)
-    assert [[values[0] for values in results.values()] for results in found] == [[2], [1], [2], []]
+    counts = both(asked, events, MEANINGS)
+    assert [[values[0] for values in results.values()] for results in counts] == [[2], [1], [2], []]
 
 
 def test_events_of_one_time_are_not_between() -> None:
     events = [event("A", 1, v=1), event("B", 2), event("B", 2), event("C", 2, v=5), event("C", 3, v=5)]
-    (found,) = both([asking("A B+ C", C="above A")], events, MEANINGS)
-    assert list(found.values()) == [[2]]
+    (results,) = both([asking("A B+ C", C="above A")], events, MEANINGS)
+    assert list(results.values()) == [[2]]
 
 
 def test_windows() -> None:
-    (found,) = both([asking("A B C", C="above A", window=Window(4, 1))], EVENTS, MEANINGS)
+    (results,) = both([asking("A B C", C="above A", window=Window(4, 1))], EVENTS, MEANINGS)
     # A3 B4 C5 in [2, 6) and [3, 7), A3 B4 C6 in [3, 7).
-    assert {index: values[0] for (_, index), values in found.items()} == {2: 1, 3: 2}
+    assert {index: values[0] for (_, index), values in results.items()} == {2: 1, 3: 2}
 
 
 def test_measures_of_all_kinds() -> None:
-    events = [replace(one, values={**one.values, "w": (one.time or 0) * 1.5}) for one in EVENTS]
+    events = [replace(event, values={**event.values, "w": (event.time or 0) * 1.5}) for event in EVENTS]
     aggregates = [
         COUNT,
         Aggregate(Function.COUNT, "B"),
@@ -74,8 +74,8 @@ def test_measures_of_all_kinds() -> None:
         Aggregate(Function.APPROX_COUNT),
         Aggregate(Function.LOG10_COUNT, "C"),
     ]
-    (found,) = both([asking("A B+ C", *aggregates, C="above A")], events, MEANINGS)
-    (values,) = found.values()
+    (results,) = both([asking("A B+ C", *aggregates, C="above A")], events, MEANINGS)
+    (values,) = results.values()
     # A1 with one of B2, B4, B2 B4, then C6; A3 B4 with C5 and C6.
     assert values[:7] == [5, 6, 3 + 6 + 9 + 6 + 6, 3.4, 3.0, 5, 5.0]
 
@@ -90,14 +90,14 @@ def long_stream(events: int, seed: int) -> list[Event]:
 def test_counts_that_need_more_than_a_word(how: str) -> None:
     """Hundreds of events in one window, held against sums over pairs of A and C."""
     events = long_stream(360, 1)
-    (found,) = pool_results([asking("A B+ C", C=f"{how} A")], events, random=Random(3))
+    (results,) = pool_results([asking("A B+ C", C=f"{how} A")], events, random=Random(3))
     expected = 0
     for c in events[2::3]:
         for a in events[: c.time : 3]:
             if MEANINGS[how](c.values, a.values):
                 expected += 2 ** ((c.time or 0) // 3 - (a.time or 0) // 3 + 1) - 1
     assert expected > 1 << 100
-    assert found[(1,), 0] == [expected]
+    assert results[(1,), 0] == [expected]
 
 
 @many_events
@@ -105,16 +105,16 @@ def test_sums_that_need_scales() -> None:
     """Counts beyond a double's range still have an average."""
     events = long_stream(4500, 2)
     aggregates = (Aggregate(Function.LOG10_COUNT), Aggregate(Function.AVG, "C", V))
-    (found,) = pool_results([asking("A B+ C", *aggregates, C="above A")], events, random=Random(3))
+    (results,) = pool_results([asking("A B+ C", *aggregates, C="above A")], events, random=Random(3))
     count = total = 0
     for c in events[2::3]:
-        mine = sum(
+        weighted = sum(
             2 ** ((c.time or 0) // 3 - (a.time or 0) // 3 + 1) - 1
             for a in events[: c.time : 3]
             if MEANINGS["above"](c.values, a.values)
         )
-        count, total = count + mine, total + mine * (c.values["v"] or 0)
-    (values,) = found.values()
+        count, total = count + weighted, total + weighted * (c.values["v"] or 0)
+    (values,) = results.values()
     digits = len(str(count)) - 1
     assert digits > 400
     assert values[0] == pytest.approx(digits, abs=1.1)

@@ -75,9 +75,9 @@ def test_to_arrow(kind: type[np.int64], rows: int) -> None:
 def test_one_binary_value(kind: pa.DataType, words: list[int]) -> None:
     values = np.array(words, np.int64)
     for value in (values, pa.py_buffer(values.tobytes())):
-        found = as_binary(value, kind)
-        found.validate(full=True)
-        assert found.equals(pa.array([values.tobytes()], kind))
+        array = as_binary(value, kind)
+        array.validate(full=True)
+        assert array.equals(pa.array([values.tobytes()], kind))
 
 
 PARTS = {
@@ -96,10 +96,10 @@ def test_workers_do_not_import_pandas() -> None:
     while len(seen) < len(Encoding) or not results:
         plan = random_plan(random, (None,))
         for part, encoding in PARTS.items():
-            found = [c for c in plan.columns if c.encoding is encoding and c.attribute.type == "double"]
-            if found and part not in seen:
-                other = replace(found[0], encoding=part, origin="v", unit="double")
-                plan = replace(plan, columns=tuple(other if c is found[0] else c for c in plan.columns))
+            doubles = [c for c in plan.columns if c.encoding is encoding and c.attribute.type == "double"]
+            if doubles and part not in seen:
+                part_column = replace(doubles[0], encoding=part, origin="v", unit="double")
+                plan = replace(plan, columns=tuple(part_column if c is doubles[0] else c for c in plan.columns))
         if results and seen.issuperset(column.encoding for column in plan.columns):
             continue
         rows = sorted_rows(random_rows(random, plan, 20))

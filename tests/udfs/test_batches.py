@@ -24,12 +24,12 @@ def changes(values: list[Any], kind: Any, size: int) -> list[bool]:
     plan, reader = kleene(None), BatchReader(kleene(None), Layout(1, 0))
     rows = [KernelRow((1,), (), time, frozenset({0}), (1, 1, 1)) for time in range(len(values))]
     source: Any = source_batch(plan, rows).set_column(0, "key", pa.array(values, kind))
-    found: list[bool] = []
+    is_new: list[bool] = []
     for at in range(0, len(values), size):
         batch = reader.read(source.slice(at, size))
         assert batch.new_key.tolist() == batch.new_group.tolist()
-        found += map(bool, batch.new_key)
-    return found
+        is_new += map(bool, batch.new_key)
+    return is_new
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])
@@ -59,7 +59,7 @@ def test_zeros_of_either_sign_are_one_key() -> None:
 def test_groups_and_other_keys() -> None:
     reader = BatchReader(kleene(None), Layout(1, 1))
     keys = [(1, 1), (1, 2), (2, 2), (2, 2)]
-    rows = [KernelRow((group,), (other,), 0, frozenset({0}), (1, 1, 1)) for group, other in keys]
+    rows = [KernelRow((group,), (other_key,), 0, frozenset({0}), (1, 1, 1)) for group, other_key in keys]
     batch = reader.read(source_batch(kleene(None), rows))
     assert batch.new_group.tolist() == [1, 0, 1, 0]
     assert batch.new_key.tolist() == [1, 1, 1, 0]
@@ -67,8 +67,8 @@ def test_groups_and_other_keys() -> None:
 
 def test_result_columns_are_keys_bank_window_and_fields() -> None:
     rows = [KernelRow(("g", None), (), 0, frozenset({0}), (1, 1, 1))]
-    (found,) = PoolRun(kleene(None), Layout(2, 0)).results(iter([source_batch(kleene(None), rows)]))
-    assert found.schema.names == [
+    (batch,) = PoolRun(kleene(None), Layout(2, 0)).results(iter([source_batch(kleene(None), rows)]))
+    assert batch.schema.names == [
         "c0",
         "c1",
         "bank",
@@ -81,8 +81,8 @@ def test_result_columns_are_keys_bank_window_and_fields() -> None:
         "extreme_5",
         "beyond",
     ]
-    assert found.schema.types[:4] == [pa.string(), pa.int32(), pa.int32(), pa.int64()]
-    assert found.schema.types[-3:] == [pa.float64(), pa.float64(), BEYOND_TYPE]
+    assert batch.schema.types[:4] == [pa.string(), pa.int32(), pa.int32(), pa.int64()]
+    assert batch.schema.types[-3:] == [pa.float64(), pa.float64(), BEYOND_TYPE]
 
 
 def test_results_without_group_keys() -> None:

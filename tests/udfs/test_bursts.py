@@ -60,7 +60,10 @@ WINDOWS: tuple[tuple[Window | None, ...], ...] = (
 
 def all_bursts(template: Template) -> SharingPlan:
     """Every loop is shared by bursts, by all that have it; else all go alone."""
-    at = [{number: loop.inside for loop in mine for number in loop.inside} for mine in loops(template, Steps(template))]
+    at = [
+        {number: loop.inside for loop in loops_of_query for number in loop.inside}
+        for loops_of_query in loops(template, Steps(template))
+    ]
     plans = []
     for number, transition in enumerate(template.transitions):
         together: dict[tuple[int, ...], list[int]] = {}
@@ -91,10 +94,10 @@ def test_all_loops_by_bursts(name: str, windows: tuple[Window | None, ...]) -> N
     assert plan.regions
     for seed in range(4):
         events = random_events(Random(seed), queries, 25)
-        found = cast("Partials", twin_results(plan, sorted_rows(kernel_rows(plan, events))))
+        by_twin = cast("Partials", twin_results(plan, sorted_rows(kernel_rows(plan, events))))
         for asked, result in zip(queries, plan.results, strict=True):
             expected = enumerate_results(asked, events, MEANINGS)
-            assert difference(expected, query_results(asked, result, found)) is None, seed
+            assert difference(expected, query_results(asked, result, by_twin)) is None, seed
 
 
 @pytest.mark.parametrize("windows", first(1, WINDOWS), ids=str)
@@ -138,9 +141,12 @@ def test_long_bursts_are_shared(least: int | None, cuts: tuple[int, ...], expect
     layout, source = Layout(len(rows[0].group), len(rows[0].other)), source_batch(plan, rows)
     parts = [source.slice(begin, end - begin) for begin, end in pairwise([0, *cuts, source.num_rows])]
     run = PoolRun(plan, layout, form=KernelForm(0))
-    found = combined(plan, layout, [row for batch in run.results(iter(parts)) for row in batch.to_pylist()])
-    for one, result in zip(asked, plan.results, strict=True):
-        assert difference(enumerate_results(one, events, MEANINGS), query_results(one, result, found)) is None
+    by_key = combined(plan, layout, [row for batch in run.results(iter(parts)) for row in batch.to_pylist()])
+    for query_asked, result in zip(asked, plan.results, strict=True):
+        assert (
+            difference(enumerate_results(query_asked, events, MEANINGS), query_results(query_asked, result, by_key))
+            is None
+        )
     assert run.counters.bursts.tolist() == [list(expected)]
 
 
@@ -152,8 +158,8 @@ def test_random_loops(part: int) -> None:
         random = Random(seed)
         drawn, text = random_loops(random)
         queries = [
-            one if one.window is None else replace(one, window=Window(10, one.window.slide // 6))
-            for one in drawn.template.queries
+            query if query.window is None else replace(query, window=Window(10, query.window.slide // 6))
+            for query in drawn.template.queries
         ]
         events = random_events(random, queries, 40)
         plan = draw_plan(random, template_of(queries))

@@ -171,13 +171,13 @@ def test_each_state_of_the_sources_has_a_directory_of_its_own() -> None:
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
     """The packages in an archive, as users ship them."""
-    made = tmp_path / "sparkext.zip"
-    with ZipFile(made, "w") as file:
+    packed = tmp_path / "sparkext.zip"
+    with ZipFile(packed, "w") as file:
         file.write(ROOT / "sparkext" / "__init__.py", "sparkext/__init__.py")
         for package in ("planner", "udfs"):
             for source in sorted((ROOT / package).rglob("*.py")):
                 file.write(source, Path("sparkext") / source.relative_to(ROOT))
-    return made
+    return packed
 
 
 def said(archive: Path, temporary: Path) -> list[str]:
@@ -198,14 +198,14 @@ def test_taken_out_of_an_archive(archive: Path) -> None:
     elsewhere = archive.parent / "executor" / archive.name
     elsewhere.parent.mkdir()
     shutil.copyfile(archive, elsewhere)
-    found = []
+    outputs = []
     for folder in (archive, elsewhere):
         planner, numbers, sources, cache = said(folder, archive.parent)
         assert planner == str(folder / "sparkext" / "planner" / "__init__.py")
-        found.append((numbers, sources, cache))
+        outputs.append((numbers, sources, cache))
         Path(numbers).unlink()
-    assert found[0] == found[1]
-    numbers, sources, cache = found[0]
+    assert outputs[0] == outputs[1]
+    numbers, sources, cache = outputs[0]
     own = archive.parent / f"sparkext-kernels-{os.getuid()}"
     assert Path(numbers).parents[2] == own
     assert Path(cache).is_relative_to(own)

@@ -96,7 +96,7 @@ def test_both_plans_have_the_same_rows() -> None:
         lanes.fields,
         lanes.results,
     )
-    layouts = [[[slot.field for slot in bank.slots] for bank in made.banks] for made in (plan, lanes)]
+    layouts = [[[slot.field for slot in bank.slots] for bank in kernel_plan.banks] for kernel_plan in (plan, lanes)]
     assert layouts[0] == layouts[1]
 
 
@@ -104,11 +104,11 @@ def test_one_can_take_over_from_the_other_within_a_key() -> None:
     """Each cell of either plan but for forms has one of the other; not where guards must be remembered."""
     _, plan = pool(POOL)
     assert plan.fallback is not None
-    mine, others = zip(*plan.fallback.handover, strict=True)
-    assert set(others) == set(range(len(plan.fallback.cells)))
+    of_plan, of_fallback = zip(*plan.fallback.handover, strict=True)
+    assert set(of_fallback) == set(range(len(plan.fallback.cells)))
     views = {evaluation.view for region in plan.regions for evaluation in region.space.forms}
     kept = {number for number, cell in enumerate(plan.cells) if cell.window < len(plan.windows)}
-    assert set(mine) == kept - views
+    assert set(of_plan) == kept - views
     _, guarded = pool([*POOL, "X NOT(Y) R (P T)+"])
     assert guarded.fallback is not None
     assert not guarded.fallback.handover
@@ -123,14 +123,16 @@ def test_machines_take_turns_within_one_key(seed: int) -> None:
     events = [event(queries, random.choice("ABRPPTTDE"), time, random.choice((None, 1, 2)), 0) for time in times]
     rows = sorted_rows(kernel_rows(plan, events))
     source, layout = source_batch(plan, rows), Layout(0, 1)
-    found = []
+    outcomes = []
     for fallback in (None, Hasty()):
         run = PoolRun(plan, layout, fallback=fallback, form=KernelForm(0))
         pieces = [source.slice(at, 30) for at in range(0, len(rows), 30)]
-        found.append(combined(plan, layout, [row for batch in run.results(iter(pieces)) for row in batch.to_pylist()]))
+        outcomes.append(
+            combined(plan, layout, [row for batch in run.results(iter(pieces)) for row in batch.to_pylist()])
+        )
         assert (0 < run.counters.by_fallback < len(rows)) is (fallback is not None)
-    for one, result in zip(queries, plan.results, strict=True):
-        first, second = (query_results(one, result, partial) for partial in found)
+    for asked, result in zip(queries, plan.results, strict=True):
+        first, second = (query_results(asked, result, partial) for partial in outcomes)
         assert first == second
 
 
@@ -154,15 +156,15 @@ def test_a_long_stream_has_the_same_results(seed: int) -> None:
     ]
     rows = sorted_rows(kernel_rows(plan, events))
     source, layout = source_batch(plan, rows), Layout(0, 1)
-    found = []
+    outcomes = []
     for fallback in (None, Hasty()):
         run = PoolRun(plan, layout, fallback=fallback)
         output = [row for batch in run.results(cut(source, Random(seed))) for row in batch.to_pylist()]
-        found.append(combined(plan, layout, output))
+        outcomes.append(combined(plan, layout, output))
         assert (run.counters.by_fallback > 0) is (fallback is not None)
         assert run.counters.totals()[-OF_PASS] == run.counters.by_fallback
-    for one, result in zip(queries, plan.results, strict=True):
-        first, second = (query_results(one, result, partial) for partial in found)
+    for asked, result in zip(queries, plan.results, strict=True):
+        first, second = (query_results(asked, result, partial) for partial in outcomes)
         assert first == second
 
 

@@ -55,32 +55,32 @@ WINDOWS: tuple[tuple[Window | None, ...], ...] = (
 )
 
 
-def mismatch(plan: KernelPlan, expected: TwinResults, found: Partials) -> str | None:
+def mismatch(plan: KernelPlan, expected: TwinResults, actual: Partials) -> str | None:
     """What differs between the twin and the kernel; None when nothing does."""
     summed = [number for number, field in enumerate(plan.fields) if field.arithmetic is not Arithmetic.EXTREME]
     # Counts say whether there is a trend. Sums alone, which only drawn plans have, may cancel.
-    rows = {key for key, totals in found.items() if key in expected or any(totals[field] for field in summed)}
+    rows = {key for key, totals in actual.items() if key in expected or any(totals[field] for field in summed)}
     if expected.keys() != rows:
         return f"rows {sorted(map(str, expected.keys() ^ rows))} are on one side only"
     for key, fields in expected.items():
         for number, total in fields.items():
-            field, other = plan.fields[number], found[key][number]
+            field, value = plan.fields[number], actual[key][number]
             # Counts of more than 38 digits are told apart from others, and not from each other.
             right = min(total, COUNT_LIMIT) if field.arithmetic is Arithmetic.EXACT else total
-            if not agree(field, right, other):
-                return f"{key}, field {number} {field}: expected {right!r}, found {other!r}"
+            if not agree(field, right, value):
+                return f"{key}, field {number} {field}: expected {right!r}, found {value!r}"
     return None
 
 
-def agree(field: Field, total: Total, other: Total) -> bool:
+def agree(field: Field, total: Total, value: Total) -> bool:
     """Exact counts agree below 10^38, numbers to 1e-9, extremes exactly."""
     if field.arithmetic is Arithmetic.EXACT:
-        return bool(total == other) or (total >= 10**38 and other >= int(LIMIT_HIGH) << 64)
-    if isinstance(total, float) or isinstance(other, float):
-        return isinstance(other, float) and (total == other or (math.isnan(total) and math.isnan(other)))
+        return bool(total == value) or (total >= 10**38 and value >= int(LIMIT_HIGH) << 64)
+    if isinstance(total, float) or isinstance(value, float):
+        return isinstance(value, float) and (total == value or (math.isnan(total) and math.isnan(value)))
     if field.arithmetic is Arithmetic.NUMBER:
-        return bool(abs(total - other) <= abs(total) * Fraction(1, 10**9))
-    return bool(total == other)
+        return bool(abs(total - value) <= abs(total) * Fraction(1, 10**9))
+    return bool(total == value)
 
 
 @pytest.mark.parametrize("part", first(1, range(4)))
@@ -103,8 +103,8 @@ def check_random_plan(seed: str) -> None:
     rows = sorted_rows(random_rows(random, plan, random.choice((4, 15, 15, 150)), finite=random.random() < 0.7))
     # Batches are put together while the past is small, or never.
     with mock.patch.object(past, "PAST_BYTES", random.choice((0, past.PAST_BYTES))):
-        found = pool_partials(plan, rows, random)
-    assert mismatch(plan, twin_results(plan, rows), found) is None
+        partials = pool_partials(plan, rows, random)
+    assert mismatch(plan, twin_results(plan, rows), partials) is None
 
 
 def kleene(window: Window | None, times: int = 1) -> KernelPlan:
@@ -222,9 +222,9 @@ def test_partial_rows_of_one_group_are_combined_in_the_kernel() -> None:
     """As long as the output has room, a group, bank and window has one row, whatever the number of keys."""
     plan = kleene(Window(10, 5))
     rows = [KernelRow((1,), (key,), time, frozenset({0}), (1, 1, 1)) for key in range(50) for time in range(0, 40, 3)]
-    found = pool_partials(plan, rows)
-    assert mismatch(plan, twin_results(plan, rows), found) is None
-    assert len(found) == 9
+    partials = pool_partials(plan, rows)
+    assert mismatch(plan, twin_results(plan, rows), partials) is None
+    assert len(partials) == 9
     source = source_batch(plan, rows)
     assert sum(batch.num_rows for batch in PoolRun(plan, Layout(1, 1)).results(iter([source]))) == 9
 
@@ -257,8 +257,8 @@ def test_looking_back_from_batch_to_batch(access: Access, window: Window | None)
     equal = Instruction("equal_whole", (0, 1))
     both_values = tuple(Instruction(code, column=0) for code in ("prev_whole", "here_whole"))
     at_most = (*both_values, Instruction("at_most_whole", (0, 1)))
-    others = tuple(Instruction(code, column=2) for code in ("prev_whole", "here_whole"))
-    unlike = (*others, Instruction("equal_whole", (0, 1)), Instruction("not_whole", (2,)))
+    operands = tuple(Instruction(code, column=2) for code in ("prev_whole", "here_whole"))
+    unlike = (*operands, Instruction("equal_whole", (0, 1)), Instruction("not_whole", (2,)))
     asked = {Access.SEGMENT: (Interval(0, at_most),), Access.RANGE: (Interval(0, at_most), Interval(2, unlike))}
     intervals: tuple[Interval, ...] = asked.get(access, ())
     terms = () if access is Access.SCAN else (Term(access, ((1, 1),), order, intervals),)
@@ -287,8 +287,10 @@ def test_looking_back_from_batch_to_batch(access: Access, window: Window | None)
     for size in (1, 2, 7, 80):
         batches = [source.slice(at, size) for at in range(0, len(rows), size)]
         with mock.patch.object(past, "PAST_BYTES", 0):
-            found = [row for batch in PoolRun(plan, Layout(1, 0)).results(iter(batches)) for row in batch.to_pylist()]
-        assert mismatch(plan, expected, combined(plan, Layout(1, 0), found)) is None, size
+            partial_rows = [
+                row for batch in PoolRun(plan, Layout(1, 0)).results(iter(batches)) for row in batch.to_pylist()
+            ]
+        assert mismatch(plan, expected, combined(plan, Layout(1, 0), partial_rows)) is None, size
 
 
 @pytest.mark.parametrize("window", [None, Window(1200, 500)], ids=str)
@@ -327,8 +329,8 @@ def test_range_trees_of_several_levels(window: Window | None) -> None:
         inside = np.ones(events, np.bool_)
         if window is not None:
             inside = (times >= index * window.slide) & (times < index * window.slide + window.within)
-        found = pairs & inside[:, None] & inside
-        right[(), 0, index] = [int(found.sum()), int(v[found.any(axis=1)].min())]
+        in_range = pairs & inside[:, None] & inside
+        right[(), 0, index] = [int(in_range.sum()), int(v[in_range.any(axis=1)].min())]
     for size in (events, 600):
         batches = [source.slice(at, size) for at in range(0, events, size)]
         with mock.patch.object(past, "PAST_BYTES", 0):

@@ -35,24 +35,24 @@ def test_bounds(far: bool) -> None:
         since, until = moments.bounds(within)
         at = list(zip(moments.keys.tolist(), moments.times.tolist(), strict=True))
         for row, (key, time) in enumerate(at):
-            same = [n for n, other in enumerate(at) if other[0] == key]
+            same = [n for n, moment in enumerate(at) if moment[0] == key]
             near = [n for n in same if within is None or abs(at[n][1] - time) < within]
             assert (since[row], until[row]) == (near[0], near[-1] + 1), seed
-            equal = [n for n, other in enumerate(at) if other == (key, time)]
+            equal = [n for n, moment in enumerate(at) if moment == (key, time)]
             assert (moments.begin[row], moments.end[row]) == (equal[0], equal[-1] + 1), seed
 
 
 def by_definition(moments: Moments, classes: list[set[int]], within: int | None) -> set[tuple[int, ...]]:
     """Tuples of rows of one key, one of each class, each later than the one before, all near each other."""
-    found = set()
+    matches = set()
     for rows in combinations(range(len(moments.keys)), len(classes)):
         times = [int(moments.times[row]) for row in rows]
-        fits = all(row in mine for row, mine in zip(rows, classes, strict=True))
-        later = all(one < other for one, other in pairwise(times))
+        fits = all(row in rows_of_class for row, rows_of_class in zip(rows, classes, strict=True))
+        later = all(first < second for first, second in pairwise(times))
         near = within is None or times[-1] - times[0] < within
         if fits and later and near and len({int(moments.keys[row]) for row in rows}) == 1:
-            found.add(rows)
-    return found
+            matches.add(rows)
+    return matches
 
 
 def build(
@@ -80,8 +80,8 @@ def test_joins(monkeypatch: pytest.MonkeyPatch) -> None:
         rows = range(len(moments.keys))
         classes = [{row for row in rows if random.random() < 0.6} for _ in indexes]
         within = random.choice((None, 2, 5))
-        found = build(random, indexes, moments, classes, within)
-        tuples = list(zip(*(part.tolist() for part in found), strict=True))
+        built = build(random, indexes, moments, classes, within)
+        tuples = list(zip(*(part.tolist() for part in built), strict=True))
         assert len(set(tuples)) == len(tuples), seed
         assert set(tuples) == by_definition(moments, classes, within), seed
         some += bool(tuples)
@@ -109,18 +109,18 @@ def test_windows(window: Window) -> None:
 def test_windows_at_the_ends_of_time() -> None:
     """Nothing overflows."""
     ends = np.array([np.iinfo(np.int64).min, np.iinfo(np.int64).max])
-    for found in windows_of(Window(10, 10), ends):
-        assert found.tolist() == [-(1 << 63) // 10, ((1 << 63) - 1) // 10]
+    for numbers in windows_of(Window(10, 10), ends):
+        assert numbers.tolist() == [-(1 << 63) // 10, ((1 << 63) - 1) // 10]
 
 
 def test_most_in_a_window() -> None:
     """Of each key by itself; windows that two matches are in count twice."""
     moments = Moments(np.array([0, 0, 0, 0, 1, 1, 1]), np.array([0, 1, 2, 13, 20, 21, 22]))
-    found = [np.array([0, 0, 1, 4, 4, 5]), np.array([1, 3, 2, 5, 6, 6])]
-    assert most_in_a_window(None, found, moments) == (0, 0, 3)
-    assert most_in_a_window(Window(5, 5), found, moments) == (1, 4, 3)
-    assert most_in_a_window(Window(2, 2), found, moments)[2] == 1
-    assert most_in_a_window(Window(1, 1), found, moments)[2] == 0
+    matches = [np.array([0, 0, 1, 4, 4, 5]), np.array([1, 3, 2, 5, 6, 6])]
+    assert most_in_a_window(None, matches, moments) == (0, 0, 3)
+    assert most_in_a_window(Window(5, 5), matches, moments) == (1, 4, 3)
+    assert most_in_a_window(Window(2, 2), matches, moments)[2] == 1
+    assert most_in_a_window(Window(1, 1), matches, moments)[2] == 0
     roots = [MatchRoot(0, 0, window, ()) for window in (Window(5, 5), Window(7, 1))]
     assert longest(roots) == 7
     assert longest([*roots, MatchRoot(0, 0, None, ())]) is None

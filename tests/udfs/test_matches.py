@@ -75,15 +75,15 @@ def _query(random: Random, number: int) -> Query:
 
 
 def _events(random: Random, queries: list[Query]) -> list[Event]:
-    classes = {known for asked in queries for _, known in asked.classes}
-    time, found = random.choice((0, -20)), []
+    classes = {event_class for asked in queries for _, event_class in asked.classes}
+    time, events = random.choice((0, -20)), []
     for _ in range(random.randint(5, 30)):
         time += random.choice((0, 1, 1, 2))
         kind = random.choice("ABCD")
-        mine = frozenset(known for known in classes if known.type == kind)
+        of_kind = frozenset(event_class for event_class in classes if event_class.type == kind)
         keys = (random.choice((0, 1)),), (random.choice((0, 0, 1)),)
-        found.append(Event(*keys, time, mine, {"v": random.choice((None, -2, 0, 1, 5))}))
-    return found
+        events.append(Event(*keys, time, of_kind, {"v": random.choice((None, -2, 0, 1, 5))}))
+    return events
 
 
 def flagged(most: int, windows: tuple[Window | None, Window | None]) -> tuple[list[int], list[int | None]]:

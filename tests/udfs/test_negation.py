@@ -209,8 +209,8 @@ def test_aggregates_range_over_the_trends_that_are_left() -> None:
         Aggregate(Function.SUM, "B", V),
     ]
     # a3 b5, a4 b5; then also a1 a3 b5, a1 a4 b5, a3 a4 b5, a1 a3 a4 b5.
-    one, several = both([query("A NOT N B", *aggregates), query("A+ NOT N B", *aggregates)], events)
-    assert one[(1,), 0] == [2, 2, 1, 7.0, 7.0, 7, 7, 2.0, 2.0]
+    single, several = both([query("A NOT N B", *aggregates), query("A+ NOT N B", *aggregates)], events)
+    assert single[(1,), 0] == [2, 2, 1, 7.0, 7.0, 7, 7, 2.0, 2.0]
     assert several[(1,), 0] == [6, 11, 7, 43.0, 43.0 / 7, 5, 7, 6.0, 6.0]
 
 
@@ -243,5 +243,5 @@ def test_a_step_under_a_guard_and_a_condition_on_the_event_before() -> None:
     values: dict[str, dict[int, int | None]] = {"A": {1: 5, 3: 7, 4: 1}, "N": {2: None}, "B": {5: 4}}
     events = [event(kind, time, v=v) for kind, held in values.items() for time, v in held.items()]
     assert both([falling], events)[0] == {((1,), 0): [1, 7.0]}
-    without = [known for known in events if known.time != 2]
+    without = [event for event in events if event.time != 2]
     assert both([falling], without)[0] == {((1,), 0): [2, 12.0]}

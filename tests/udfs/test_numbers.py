@@ -51,9 +51,9 @@ def exact(number: float, scale: int) -> Fraction:
 
 @given(counts, counts)
 @unhurried
-def test_sums_of_counts_are_exact_until_they_stick(one: int, other: int) -> None:
-    found = joined(*add_exact(*words(one), *words(other)))
-    assert found == one + other if one + other < LIMIT else found >= LIMIT
+def test_sums_of_counts_are_exact_until_they_stick(left: int, right: int) -> None:
+    total = joined(*add_exact(*words(left), *words(right)))
+    assert total == left + right if left + right < LIMIT else total >= LIMIT
 
 
 of_all_sizes = st.integers(0, 127).flatmap(lambda bits: st.integers(0, min(1 << bits, LIMIT + WORD))) | counts
@@ -61,9 +61,9 @@ of_all_sizes = st.integers(0, 127).flatmap(lambda bits: st.integers(0, min(1 << 
 
 @given(of_all_sizes, of_all_sizes)
 @unhurried
-def test_products_of_counts_are_exact_until_they_stick(one: int, other: int) -> None:
-    found = joined(*multiply_exact(*words(one), *words(other)))
-    assert found == one * other if one * other < LIMIT else found >= LIMIT
+def test_products_of_counts_are_exact_until_they_stick(left: int, right: int) -> None:
+    product = joined(*multiply_exact(*words(left), *words(right)))
+    assert product == left * right if left * right < LIMIT else product >= LIMIT
 
 
 @given(st.lists(counts, max_size=8))
@@ -78,28 +78,28 @@ def test_counts_that_stick_stay_above_38_digits(several: list[int]) -> None:
 @given(numbers, scales)
 @unhurried
 def test_scaling_keeps_the_number(number: float, scale: int) -> None:
-    found, its_scale = scaled(number, scale)
-    assert exact(found, its_scale) == exact(number, scale)
-    assert found == 0.0 or 2.0**-256 <= abs(found) < 2.0**256
+    number_in_range, its_scale = scaled(number, scale)
+    assert exact(number_in_range, its_scale) == exact(number, scale)
+    assert number_in_range == 0.0 or 2.0**-256 <= abs(number_in_range) < 2.0**256
 
 
 def test_scaling_of_what_is_not_finite() -> None:
     for number in (math.inf, -math.inf, math.nan):
-        found, scale = scaled(number, 3)
+        as_it_was, scale = scaled(number, 3)
         assert scale == NOT_FINITE
-        assert found == number or (math.isnan(found) and math.isnan(number))
+        assert as_it_was == number or (math.isnan(as_it_was) and math.isnan(number))
 
 
 @given(numbers, scales, numbers, scales)
 @unhurried
-def test_sums_of_scaled_doubles(one: float, one_scale: int, other: float, other_scale: int) -> None:
-    one, one_scale = scaled(one, one_scale)
-    other, other_scale = scaled(other, other_scale)
-    found, scale = add_scaled(one, one_scale, other, other_scale)
-    largest = max(abs(exact(one, one_scale)), abs(exact(other, other_scale)))
-    error = abs(exact(found, scale) - exact(one, one_scale) - exact(other, other_scale))
+def test_sums_of_scaled_doubles(left: float, left_scale: int, right: float, right_scale: int) -> None:
+    left, left_scale = scaled(left, left_scale)
+    right, right_scale = scaled(right, right_scale)
+    total, scale = add_scaled(left, left_scale, right, right_scale)
+    largest = max(abs(exact(left, left_scale)), abs(exact(right, right_scale)))
+    error = abs(exact(total, scale) - exact(left, left_scale) - exact(right, right_scale))
     assert error <= largest * Fraction(1, 2**50)
-    assert found == 0.0 or 2.0**-256 <= abs(found) < 2.0**256
+    assert total == 0.0 or 2.0**-256 <= abs(total) < 2.0**256
 
 
 def test_what_is_not_finite_outweighs_every_number() -> None:
@@ -115,5 +115,5 @@ def test_what_is_not_finite_outweighs_every_number() -> None:
 
 @given(st.integers(-(1 << 127), (1 << 127) - 1), st.integers(-(1 << 127), (1 << 127) - 1))
 @unhurried
-def test_order_of_keys(one: int, other: int) -> None:
-    assert bool(is_before(*words(one), *words(other))) == (one < other)
+def test_order_of_keys(left: int, right: int) -> None:
+    assert bool(is_before(*words(left), *words(right))) == (left < right)

@@ -52,13 +52,13 @@ def test_round_trip(kind: str, reverse: bool) -> None:
 def test_keys_sort_as_values_do(kind: str, reverse: bool) -> None:
     values = [value for value in some_values(kind) if value is not None]
     array: Any = pa.array(values, arrow_type(kind))
-    found, exact = keys(array, reverse), array.to_pylist()
-    for one, other, a, b in zip(exact, exact[1:], found, found[1:], strict=False):
+    encoded, exact = keys(array, reverse), array.to_pylist()
+    for exact_value, next_value, a, b in zip(exact, exact[1:], encoded, encoded[1:], strict=False):
         if reverse:
-            one, other = other, one
-        assert (a < b) == (sort_key(one) < sort_key(other))
-        assert (a == b) == (sort_key(one) == sort_key(other))
-    assert max(found) < (NO_KEY[0] << 64) + (NO_KEY[1] & (1 << 64) - 1)
+            exact_value, next_value = next_value, exact_value
+        assert (a < b) == (sort_key(exact_value) < sort_key(next_value))
+        assert (a == b) == (sort_key(exact_value) == sort_key(next_value))
+    assert max(encoded) < (NO_KEY[0] << 64) + (NO_KEY[1] & (1 << 64) - 1)
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -66,8 +66,8 @@ def test_special_doubles(reverse: bool) -> None:
     """Zeros are equal, all NaNs are equal and greatest, and the least subnormal is above zero."""
     other_nan = np.array([0xFFF8_0000_0000_0001], np.uint64).view(np.float64)[0]
     ascending = [-math.inf, -1.5, -5e-324, 0.0, 5e-324, 1.5, math.inf, math.nan]
-    found = keys(pa.array(ascending), reverse)
-    assert found == sorted(set(found), reverse=reverse)
+    order_keys = keys(pa.array(ascending), reverse)
+    assert order_keys == sorted(set(order_keys), reverse=reverse)
     assert len(set(keys(pa.array([0.0, -0.0]), reverse))) == 1
     assert len(set(keys(pa.array(np.array([math.nan, other_nan, -math.nan])), reverse))) == 1
 

@@ -37,13 +37,13 @@ def compiled(*queries: Query, panes_from: float = 0) -> KernelPlan:
 
 def stream(queries: tuple[Query, ...], times: list[int], random: Random) -> list[Event]:
     """Events of two keys, of random types and values."""
-    classes = {known for query_ in queries for _, known in query_.classes}
-    found: list[Event] = []
+    classes = {event_class for query_ in queries for _, event_class in query_.classes}
+    events: list[Event] = []
     for time in times:
         kind = random.choice("AAABBC")
-        mine = frozenset(known for known in classes if known.type == kind)
-        found.append(Event((), (random.choice((0, 0, 1)),), time, mine, {"v": random.choice((None, 3, -1, 2))}))
-    return found
+        of_kind = frozenset(event_class for event_class in classes if event_class.type == kind)
+        events.append(Event((), (random.choice((0, 0, 1)),), time, of_kind, {"v": random.choice((None, 3, -1, 2))}))
+    return events
 
 
 def test_many_open_windows_without_guards_and_steps_are_computed_by_panes() -> None:

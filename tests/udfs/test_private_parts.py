@@ -80,10 +80,10 @@ def test_numba_has_all() -> None:
     ],
 )
 def test_without_a_part(tmp_path: Path, take_away: str, names: list[str]) -> None:
-    found = said(take_away, tmp_path)
-    assert found.startswith(f"14 8 {int(bool(names))}")
+    output = said(take_away, tmp_path)
+    assert output.startswith(f"14 8 {int(bool(names))}")
     if names:
-        assert f"has no {', '.join(names)}, which sparkext compiles kernels with" in found
+        assert f"has no {', '.join(names)}, which sparkext compiles kernels with" in output
 
 
 KERNEL = """

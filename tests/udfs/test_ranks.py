@@ -53,28 +53,28 @@ def check(
     )
     source = source_batch(plan, [KernelRow((1,), (), 0, frozenset({0}), values) for values in rows])
     batch = BatchReader(plan, Layout(1, 0)).read(source)
-    found = []
+    row_pairs = []
     for term in comparison.terms:
         every = np.ones(len(rows), np.bool_)
         ranked = Ranker(plan, term).ranks(batch, np.array(keys), every, np.array(before))
         if term.access in (Access.HASH, Access.FENWICK):
             check_trees(ranked)
-            found.append(by_prefix(ranked))
+            row_pairs.append(by_prefix(ranked))
         else:
-            found.append(by_interval(ranked))
-    for one, here in enumerate(rows):
-        for other, prev in enumerate(rows):
-            holds = before[other] and keys[one] == keys[other] and compares(comparison, columns, here, prev)
-            assert sum((one, other) in pairs for pairs in found) == holds, (here, prev)
+            row_pairs.append(by_interval(ranked))
+    for row, here in enumerate(rows):
+        for earlier_row, prev in enumerate(rows):
+            holds = before[earlier_row] and keys[row] == keys[earlier_row] and compares(comparison, columns, here, prev)
+            assert sum((row, earlier_row) in pairs for pairs in row_pairs) == holds, (here, prev)
 
 
 def by_prefix(ranked: RankedEvents) -> set[tuple[int, int]]:
     """Rows that ask, with rows that they find in a Fenwick tree."""
     asked, stood = ranked.table[:, [ASKED_NODE, ASKED_RANKS]], ranked.table[:, [NODE, RANK]]
     return {
-        (one, other)
-        for one, (tree, ranks) in enumerate(asked)
-        for other, (node, rank) in enumerate(stood)
+        (row, earlier_row)
+        for row, (tree, ranks) in enumerate(asked)
+        for earlier_row, (node, rank) in enumerate(stood)
         if 0 <= node == tree and rank < ranks
     }
 
@@ -88,27 +88,29 @@ def check_trees(ranked: RankedEvents) -> None:
 
 def by_interval(ranked: RankedEvents) -> set[tuple[int, int]]:
     """Rows that ask, with rows that they find in a tree by intervals; blocks are those of their places."""
-    layout, found = ranked.layout, []
+    layout, pairs = ranked.layout, []
     for level in range(1, layout.levels):
         for begin in range(0, ranked.leaves, FANOUT**level):
-            there = slice(begin, begin + FANOUT**level)
-            block = layout.order[level, there]
+            in_block = slice(begin, begin + FANOUT**level)
+            block = layout.order[level, in_block]
             assert (block[1:] >= block[:-1]).all()
-            assert (block[layout.slots[level, there]] == layout.order[0, there]).all()
-            assert (layout.sorted[level, there][layout.slots[level, there]] == range(ranked.leaves)[there]).all()
-    for one, asked in enumerate(ranked.table):
+            assert (block[layout.slots[level, in_block]] == layout.order[0, in_block]).all()
+            assert (
+                layout.sorted[level, in_block][layout.slots[level, in_block]] == range(ranked.leaves)[in_block]
+            ).all()
+    for row, asked in enumerate(ranked.table):
         first = ranked.intervals[asked[ASKED] : asked[ASKED_OTHERS]]
         second = ranked.intervals[asked[ASKED_OTHERS] : asked[ASKED_END]]
-        for other, leaf in enumerate(ranked.table[:, LEAF]):
+        for earlier_row, leaf in enumerate(ranked.table[:, LEAF]):
             if leaf < 0:
                 continue
-            there = sum(begin <= leaf < end for begin, end in first)
+            in_block = sum(begin <= leaf < end for begin, end in first)
             if layout.levels:
-                there *= sum(begin <= layout.order[0, leaf] < end for begin, end in second)
-            assert there <= 1
-            if there:
-                found.append((one, other))
-    return set(found)
+                in_block *= sum(begin <= layout.order[0, leaf] < end for begin, end in second)
+            assert in_block <= 1
+            if in_block:
+                pairs.append((row, earlier_row))
+    return set(pairs)
 
 
 @given(st.integers(0, 2**64))

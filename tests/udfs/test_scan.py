@@ -88,10 +88,12 @@ def matches(
     )
     source = source_batch(plan, [KernelRow((1,), (), 0, frozenset({0}), tuple(values)) for values in rows])
     batch = BatchReader(plan, Layout(1, 0)).read(source)
-    found = np.full(len(rows), -1, np.int64)
+    match_of = np.full(len(rows), -1, np.int64)
     code = assemble(plan).code
-    count = find_matches(code, batch, row, np.arange(len(rows)), 0, len(rows), found, registers_for(code, SCAN_CHUNK))
-    return [int(index) for index in found[:count]]
+    count = find_matches(
+        code, batch, row, np.arange(len(rows)), 0, len(rows), match_of, registers_for(code, SCAN_CHUNK)
+    )
+    return [int(index) for index in match_of[:count]]
 
 
 def truth(code: str, operands: Sequence[Any]) -> Any:
@@ -122,11 +124,11 @@ def test_operations(code: str) -> None:
     program.append(Instruction(code, tuple(range(last - 1))))
     program.append(Instruction(f"same_{held}", (last, last - 1)))
     rows = [(*some, result) for some, result in zip(operands, expected, strict=True)]
-    found = set(matches(columns, program, rows, 0))
+    actual = set(matches(columns, program, rows, 0))
     assert [
         (some, result)
         for index, (some, result) in enumerate(zip(operands, expected, strict=True))
-        if index not in found
+        if index not in actual
     ] == []
 
 
@@ -243,8 +245,8 @@ def test_many_events_are_looked_at_in_chunks(size: int) -> None:
         Instruction("here_whole", column=0),
         Instruction("less_whole", (0, 1)),
     ]
-    found = matches([WHOLE], program, rows, size)
-    assert found == [index for index, (value,) in enumerate(rows) if value < rows[size][0]]
+    entries = matches([WHOLE], program, rows, size)
+    assert entries == [index for index, (value,) in enumerate(rows) if value < rows[size][0]]
 
 
 @pytest.mark.parametrize("seed", range(60))

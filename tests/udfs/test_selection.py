@@ -39,17 +39,17 @@ ANY, NEXT, CONTIGUOUS = Selection
 
 def rows(text: str) -> list[Event]:
     """``"a1 b2"`` as events, which are rows of the relation too."""
-    return [as_row(one) for one in stream(text)]
+    return [as_row(drawn_event) for drawn_event in stream(text)]
 
 
-def as_row(one: Event) -> Event:
+def as_row(source_event: Event) -> Event:
     """An event with the class of all rows."""
-    return replace(one, classes=one.classes | {ALL_ROWS})
+    return replace(source_event, classes=source_event.classes | {ALL_ROWS})
 
 
 def selected(text: str, events: list[Event], **more: object) -> tuple[int, ...]:
     """``COUNT(*)`` by enumeration and by the kernel, with each selection, of queries of one pool."""
-    queries = [replace(query(text, selection=one), name=one.name, **more) for one in Selection]  # type: ignore[arg-type]
+    queries = [replace(query(text, selection=selection), name=selection.name, **more) for selection in Selection]  # type: ignore[arg-type]
     return tuple(sum(values[0] for values in results.values()) for results in both(queries, events))
 
 
@@ -97,31 +97,31 @@ def test_by_hand(text: str, events: str, trends: tuple[int, int, int]) -> None:
 
 
 def test_other_keys_are_not_in_between() -> None:
-    known = [as_row(event("A", 1)), as_row(event("X", 2, part=2)), as_row(event("B", 3))]
-    assert selected("A B", known) == (1, 1, 1)
-    known.append(as_row(event("X", 2)))
-    assert selected("A B", known) == (1, 1, 0)
-    assert selected("A B", [*known[:3], as_row(event("X", None))]) == (1, 1, 1)
+    events = [as_row(event("A", 1)), as_row(event("X", 2, part=2)), as_row(event("B", 3))]
+    assert selected("A B", events) == (1, 1, 1)
+    events.append(as_row(event("X", 2)))
+    assert selected("A B", events) == (1, 1, 0)
+    assert selected("A B", [*events[:3], as_row(event("X", None))]) == (1, 1, 1)
 
 
 def test_rows_that_are_not_of_the_relation_are_not_in_between() -> None:
     part = EventClass(None, None, "part")
-    known = [replace(one, classes=one.classes | {part}) for one in rows("a1 b3")]
-    assert selected("A B", [*known, *rows("x2")], rows=part) == (1, 1, 1)
+    events = [replace(row, classes=row.classes | {part}) for row in rows("a1 b3")]
+    assert selected("A B", [*events, *rows("x2")], rows=part) == (1, 1, 1)
 
 
 def test_an_event_that_matches_two_variables() -> None:
     classes = {"X": typed_class("A"), "Y": typed_class("B")}
-    queries = [query("(X | Y)+", selection=one, classes=classes) for one in Selection]
-    found = both(queries, [as_row(event("AB", 1)), as_row(event("AB", 2))])
-    assert [list(results.values()) for results in found] == [[[8]]] * 3
+    queries = [query("(X | Y)+", selection=selection, classes=classes) for selection in Selection]
+    counts = both(queries, [as_row(event("AB", 1)), as_row(event("AB", 2))])
+    assert [list(results.values()) for results in counts] == [[[8]]] * 3
 
 
 def test_windows() -> None:
     """b3 lies between a1 and b5 in all windows that both are in."""
-    queries = [query("A B", window=Window(6, 2), selection=one) for one in Selection]
-    found = both(queries, rows("a1 b3 a4 b5"))
-    assert [{window: n for (_, window), (n,) in one.items()} for one in found] == [
+    queries = [query("A B", window=Window(6, 2), selection=selection) for selection in Selection]
+    results = both(queries, rows("a1 b3 a4 b5"))
+    assert [{window: n for (_, window), (n,) in of_query.items()} for of_query in results] == [
         {-1: 1, 0: 3, 1: 1, 2: 1},
         {-1: 1, 0: 2, 1: 1, 2: 1},
         {-1: 1, 0: 2, 1: 1, 2: 1},
@@ -140,20 +140,20 @@ def test_windows() -> None:
     ],
 )
 def test_conditions_on_adjacent_events(text: str, prices: tuple[int, ...], trends: tuple[int, int, int]) -> None:
-    known = [as_row(event("A", time, v=price)) for time, price in enumerate(prices)]
+    events = [as_row(event("A", time, v=price)) for time, price in enumerate(prices)]
     case = ADJACENT_BY_SQL["v < PREV(v)"]
     steps = (("Down", Step(case.sql, case.condition, None)),)
     names = ("Strt", "Down")
     asked = query(text, classes=dict.fromkeys(names, typed_class("A")))
-    assert selected(text, known, classes=asked.classes, steps=steps) == trends
+    assert selected(text, events, classes=asked.classes, steps=steps) == trends
 
 
 def test_all_aggregates() -> None:
-    functions = [Aggregate(one, "A", V) for one in Function]
-    queries = [query("A+ B", COUNT, *functions, selection=one) for one in Selection]
-    known = [as_row(event(kind, time, v=time)) for time, kind in enumerate("AXBAABAB")]
-    results = both(queries, known)
-    assert len({str(one) for one in results}) == 3
+    functions = [Aggregate(function, "A", V) for function in Function]
+    queries = [query("A+ B", COUNT, *functions, selection=selection) for selection in Selection]
+    events = [as_row(event(kind, time, v=time)) for time, kind in enumerate("AXBAABAB")]
+    results = both(queries, events)
+    assert len({str(result) for result in results}) == 3
 
 
 def selective(seed: int) -> Workload:
@@ -161,8 +161,8 @@ def selective(seed: int) -> Workload:
     drawn, random = workload(Random(seed)), Random(seed)
     chosen = [random.choice((NEXT, CONTIGUOUS)) for _ in drawn.queries]
     queries = [
-        one if any(step.anchor for _, step in one.steps) else replace(one, selection=how, span=None)
-        for one, how in zip(drawn.queries, chosen, strict=True)
+        query if any(step.anchor for _, step in query.steps) else replace(query, selection=how, span=None)
+        for query, how in zip(drawn.queries, chosen, strict=True)
     ]
     return replace(drawn, queries=tuple(queries))
 
@@ -170,7 +170,7 @@ def selective(seed: int) -> Workload:
 @pytest.mark.parametrize("part", first(1, range(8)))
 def test_random_pools(part: int) -> None:
     seeds = range(part * EXAMPLES // 8, (part + 1) * EXAMPLES // 8)
-    assert [(seed, found) for seed in seeds if (found := problems(selective(seed), seed))] == []
+    assert [(seed, faults) for seed in seeds if (faults := problems(selective(seed), seed))] == []
 
 
 def test_counts_beyond_one_and_two_words() -> None:
@@ -187,8 +187,8 @@ def test_counts_beyond_one_and_two_words() -> None:
                 classes=classes,
                 selection=selection,
             )
-            known = [as_row(event("A", time, v=1)) for time in range(events)]
-            ((values,),) = (list(one.values()) for one in pool_results([asked], known))
+            drawn_events = [as_row(event("A", time, v=1)) for time in range(events)]
+            ((values,),) = (list(result.values()) for result in pool_results([asked], drawn_events))
             assert values[0] == min(expected, COUNT_LIMIT)
             assert values[1] == pytest.approx(1.0)
             assert values[2] == pytest.approx(float(expected))
@@ -212,22 +212,22 @@ def test_falling_runs_at_size(selection: Selection) -> None:
     )
     random, number = Random(7), 20_000
     prices = [random.randint(-1000, 1000) for _ in range(number)]
-    known = [as_row(event("A", time, v=price)) for time, price in enumerate(prices)]
+    events = [as_row(event("A", time, v=price)) for time, price in enumerate(prices)]
     waiting: list[tuple[int, int]] = []
     expected = 0
     for price in prices:
         # Trends that have not been continued, by the last price.
         lower = [(last, trends) for last, trends in waiting if price < last]
         ended = sum(trends for _, trends in lower)
-        kept = [one for one in waiting if one not in lower] if selection is NEXT else []
+        kept = [price_before for price_before in waiting if price_before not in lower] if selection is NEXT else []
         waiting = [*kept, (price, ended + 1)]
         expected += ended
     plan = plan_of(asked)
-    source = source_batch(plan, sorted_rows(kernel_rows(plan, known)))
+    source = source_batch(plan, sorted_rows(kernel_rows(plan, events)))
     layout = Layout(1, 1)
     rows = run(plan, layout, source)
-    ((found,),) = query_results(asked, plan.results[0], added_up(plan, layout, rows)).values()
-    assert found == expected
+    ((value,),) = query_results(asked, plan.results[0], added_up(plan, layout, rows)).values()
+    assert value == expected
     machine = PoolRun(plan, layout)
     assert list(machine.results(iter(source.slice(at, 1000) for at in range(0, number, 1000))))
     assert remembered(machine._now) < 100
@@ -243,18 +243,18 @@ def test_what_is_shared() -> None:
     """Equal beginnings of queries that select alike, and that the same events end."""
     texts = ("A B+ C", "A B+ D")
     for selection, states in ((ANY, 2), (NEXT, 1), (CONTIGUOUS, 2)):
-        one, other = equal_prefixes(template_of([query(text, selection=selection) for text in texts]))
-        assert len({*one} & {*other}) == states, selection
+        left, right = equal_prefixes(template_of([query(text, selection=selection) for text in texts]))
+        assert len({*left} & {*right}) == states, selection
     any_, next_ = equal_prefixes(template_of([query("A B+", selection=ANY), query("A B+", selection=NEXT)]))
     assert not {*any_} & {*next_}
     part = EventClass(None, None, "part")
     contiguous = query("A B", selection=CONTIGUOUS)
-    one, other = equal_prefixes(template_of([contiguous, replace(contiguous, rows=part)]))
-    assert not {*one} & {*other}
+    left, right = equal_prefixes(template_of([contiguous, replace(contiguous, rows=part)]))
+    assert not {*left} & {*right}
 
 
 def test_equal_queries_of_other_selections_are_other_computations() -> None:
-    assert len(plan_of(*(query("A B", selection=one) for one in Selection)).cells) == 2 + 2 + 2
+    assert len(plan_of(*(query("A B", selection=selection) for selection in Selection)).cells) == 2 + 2 + 2
 
 
 def test_twin_of_steps_that_all_events_before_go_with() -> None:
@@ -267,8 +267,8 @@ def test_twin_of_steps_that_all_events_before_go_with() -> None:
     for seed in range(20):
         random = Random(seed)
         events = [event(random.choice("ABC"), time, v=random.randint(0, 5)) for time in range(8)]
-        mine = sorted_rows(kernel_rows(plan, events))
-        expected = twin_results(plan, mine)
-        assert mismatch(plan, expected, pool_partials(plan, mine)) is None
+        own_rows = sorted_rows(kernel_rows(plan, events))
+        expected = twin_results(plan, own_rows)
+        assert mismatch(plan, expected, pool_partials(plan, own_rows)) is None
         some += len(expected)
     assert some > 10

@@ -42,14 +42,14 @@ def test_random_sequences(part: int) -> None:
     for seed in range(part * POOLS, (part + 1) * POOLS):
         random = Random(seed)
         drawn, text = random_sequences(random, random.choice((3, 8)))
-        queries = [replace(one, window=_shorter(one)) for one in drawn.template.queries]
+        queries = [replace(query, window=_shorter(query)) for query in drawn.template.queries]
         events = random_events(random, queries)
 
         def plan(template: Template) -> SharingPlan:
             nonlocal shared
-            found = sharon_plan(random, template)  # noqa: B023 - it is called at once
-            shared += any(qset.snapshot is not None for t in found.transitions for qset in t.qsets)
-            return found
+            drawn_plan = sharon_plan(random, template)  # noqa: B023 - it is called at once
+            shared += any(qset.snapshot is not None for t in drawn_plan.transitions for qset in t.qsets)
+            return drawn_plan
 
         for asked, result in zip(queries, pool_results(queries, events, plan, random), strict=True):
             assert difference(enumerate_results(asked, events, MEANINGS), result) is None, (seed, text)

@@ -70,9 +70,9 @@ def compiled(queries: Sequence[Query], planner: Planner) -> KernelPlan:
 
 
 def event(queries: Sequence[Query], kind: str, time: int, v: int | None = None, key: int = 0) -> Event:
-    classes = {known for query in queries for _, known in query.classes}
-    mine = frozenset(known for known in classes if known.type == kind)
-    return Event((), (key,), time, mine, {"v": v})
+    classes = {event_class for query in queries for _, event_class in query.classes}
+    classes_of_kind = frozenset(event_class for event_class in classes if event_class.type == kind)
+    return Event((), (key,), time, classes_of_kind, {"v": v})
 
 
 def timed(queries: Sequence[Query], kinds: str) -> list[Event]:
@@ -136,10 +136,10 @@ def test_results_are_those_of_the_enumerator(name: str, windows: tuple[Window | 
         kinds = "".join(random.choices("ABRPTDE", (1, 1, 2, 3, 3, 1, 1), k=11))
         streams.append(stream(pool, kinds, random, ties))
     for events in streams:
-        expected = [enumerate_results(one, events, MEANINGS) for one in pool]
+        expected = [enumerate_results(pooled_query, events, MEANINGS) for pooled_query in pool]
         for cuts in (None, random):
-            for one, other in zip(expected, pool_results(pool, events, over(snapshot), cuts), strict=True):
-                assert difference(one, other) is None
+            for wanted, actual in zip(expected, pool_results(pool, events, over(snapshot), cuts), strict=True):
+                assert difference(wanted, actual) is None
 
 
 @pytest.mark.parametrize("window", [None, Window(40, 15)], ids=str)
@@ -171,7 +171,7 @@ def test_totals_that_are_made_in_different_ways() -> None:
         for t in source.transitions:
             alone: list[tuple[tuple[int, ...], str | None]] = [((query,), None) for query in t.queries]
             asked = chosen.get((names[t.source], names[t.target]), alone)
-            sets = tuple(QSet(mine, None if name is None else at[name]) for mine, name in asked)
+            sets = tuple(QSet(numbers, None if name is None else at[name]) for numbers, name in asked)
             plans.append(TransitionPlan(t.source, t.target, sets))
         plan = SharingPlan("by hand", tuple(plans))
         assert not list(invalid(source, plan))
@@ -180,9 +180,9 @@ def test_totals_that_are_made_in_different_ways() -> None:
     random = Random(1)
     for kinds in ("PQRTUBC", "PPQRQRTURTUBTUC", "PQQRTURQRUTUBRTUC"):
         events = [event(pool, kind, time, random.choice((None, 1, 3))) for time, kind in enumerate(kinds)]
-        expected = [enumerate_results(one, events, MEANINGS) for one in pool]
-        for one, other in zip(expected, pool_results(pool, events, planner), strict=True):
-            assert difference(one, other) is None
+        expected = [enumerate_results(pooled_query, events, MEANINGS) for pooled_query in pool]
+        for wanted, actual in zip(expected, pool_results(pool, events, planner), strict=True):
+            assert difference(wanted, actual) is None
 
 
 def test_numbers_far_beyond_a_double() -> None:
@@ -190,8 +190,8 @@ def test_numbers_far_beyond_a_double() -> None:
     pool = [query(text, *aggregates) for text in ("A R P+ D", "B R P+ D")]
     kinds = "ARP" * 3 + "P" * 2600 + "BR" + "P" * 2600 + "D"
     events = [event(pool, kind, time, time % 5) for time, kind in enumerate(kinds)]
-    found = compare(pool, events, over("R"))
-    assert max(abs(value) for values in found.values() for value in values if isinstance(value, Fraction)) > 2**5000
+    results = compare(pool, events, over("R"))
+    assert max(abs(value) for values in results.values() for value in values if isinstance(value, Fraction)) > 2**5000
 
 
 def compare(pool: Sequence[Query], events: Sequence[Event], planner: Planner) -> Partials:
@@ -201,16 +201,16 @@ def compare(pool: Sequence[Query], events: Sequence[Event], planner: Planner) ->
     for sharing in (planner(source), share_nothing(source)):
         plan = compile_plan(source, sharing)
         partials.append((plan, pool_partials(plan, sorted_rows(kernel_rows(plan, events)))))
-    for number, one in enumerate(pool):
-        found, expected = (query_results(one, plan.results[number], partial) for plan, partial in partials)
-        assert found.keys() == expected.keys()
-        assert all(_agree(a, b) for key in found for a, b in zip(found[key], expected[key], strict=True))
+    for number, pooled_query in enumerate(pool):
+        actual, expected = (query_results(pooled_query, plan.results[number], partial) for plan, partial in partials)
+        assert actual.keys() == expected.keys()
+        assert all(_agree(a, b) for key in actual for a, b in zip(actual[key], expected[key], strict=True))
     return partials[0][1]
 
 
-def _agree(one: Value, other: Value) -> bool:
+def _agree(left: Value, right: Value) -> bool:
     """Whether two results are the same, or both counts that are too large."""
-    return same(one, other) or (isinstance(one, int) and min(one, other) >= COUNT_LIMIT)
+    return same(left, right) or (isinstance(left, int) and min(left, right) >= COUNT_LIMIT)
 
 
 def test_forms_are_made_once_for_all_queries() -> None:
@@ -246,9 +246,9 @@ def test_q_sets_have_regions_of_their_own() -> None:
         ),
     )
     assert not list(invalid(source, plan))
-    found = regions(source, plan)
-    assert [base.columns for base in found.bases] == [2, 2]
-    assert len({form.block for forms in found.forms for form in forms.values()}) == 2
+    of_plan = regions(source, plan)
+    assert [base.columns for base in of_plan.bases] == [2, 2]
+    assert len({form.block for forms in of_plan.forms for form in forms.values()}) == 2
     assert len(compile_plan(source, plan).regions) == 2
 
 
@@ -268,16 +268,16 @@ def test_a_state_may_take_snapshots_and_pass_on_others() -> None:
         parts.append(TransitionPlan(t.source, t.target, some))
     plan = SharingPlan("by hand", tuple(parts))
     assert not list(invalid(source, plan))
-    found = regions(source, plan)
-    kept = {form.kept_apart for form in found.forms[0].values()}
+    of_plan = regions(source, plan)
+    kept = {form.kept_apart for form in of_plan.forms[0].values()}
     assert kept == {True, False}
     pool = list(source.queries)
     random = Random(3)
     for ties in (False, True):
         events = stream(pool, "ABPPTPUADPTUED", random, ties)
-        expected = [enumerate_results(one, events, MEANINGS) for one in pool]
-        for one, other in zip(expected, pool_results(pool, events, lambda _: plan), strict=True):
-            assert difference(one, other) is None
+        expected = [enumerate_results(pooled_query, events, MEANINGS) for pooled_query in pool]
+        for wanted, actual in zip(expected, pool_results(pool, events, lambda _: plan), strict=True):
+            assert difference(wanted, actual) is None
 
 
 @pytest.mark.long
@@ -288,11 +288,11 @@ def test_random_plans_reach_what_is_worth_testing() -> None:
         random = Random(seed)
         source = template_of(workload(random).queries)
         plan = draw_plan(random, source)
-        found = regions(source, plan)
-        forms = [form for mine in found.forms for form in mine.values()]
+        of_plan = regions(source, plan)
+        forms = [form for forms_of_query in of_plan.forms for form in forms_of_query.values()]
         drawn += bool(forms)
         passed += any(form.sources for form in forms)
-        starting += any(base.constant is not None for base in found.bases)
+        starting += any(base.constant is not None for base in of_plan.bases)
         shared += len({form.block for form in forms}) < len(forms)
     assert drawn > 100
     assert passed > 50

@@ -93,16 +93,16 @@ def plain(value: Any) -> Any:
 
 def rows_of(batches: Iterable[pa.RecordBatch]) -> list[tuple[Any, ...]]:
     """The rows as tuples, keys decoded."""
-    found: list[tuple[Any, ...]] = []
+    events: list[tuple[Any, ...]] = []
     for batch in batches:
         columns = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns]
-        found += zip(*([plain(value) for value in column.to_pylist()] for column in columns), strict=True)
-    return found
+        events += zip(*([plain(value) for value in column.to_pylist()] for column in columns), strict=True)
+    return events
 
 
 def rank(kind: str, value: Any) -> int:
     """Where a value is in the order of Spark."""
-    values = [plain(one) for one in KINDS[kind][1]]
+    values = [plain(value) for value in KINDS[kind][1]]
     if kind == "timestamp" and value is not None:
         return int(value.year)
     return -1 if value is None else values.index(value)
@@ -130,12 +130,12 @@ def test_random_events(most: int) -> None:
         whole = pa.RecordBatch.from_arrays(columns, [f"c{number}" for number in range(len(columns))])
         batches = list(sorted_events(layout, Sort(orders, most), cut(random, whole, random.choice((1, 7, 300)))))
         assert all(batch.num_rows for batch in batches)
-        found = rows_of(batches)
-        assert Counter(found) == Counter(rows_of([whole])), seed
+        in_order = rows_of(batches)
+        assert Counter(in_order) == Counter(rows_of([whole])), seed
         for width in (layout.group_keys, layout.keys):
-            begun = [key for key, _ in groupby(row[:width] for row in found)]
+            begun = [key for key, _ in groupby(row[:width] for row in in_order)]
             assert len(begun) == len(set(begun)), (seed, width)
-        for _, events in groupby(found, itemgetter(slice(layout.keys))):
+        for _, events in groupby(in_order, itemgetter(slice(layout.keys))):
             order = [
                 (row[layout.keys], *(rank(kind, row[at]) for kind, at in zip(further, orders, strict=True)))
                 for row in events
@@ -150,10 +150,10 @@ def test_order_of_digits(bits: tuple[int, ...]) -> None:
     """As numpy's lexsort has it, however many bits there are; rows that are equal may be anywhere."""
     random = np.random.default_rng(len(bits) + sum(bits))
     for rows in (1, 2, 3, 100, 5000):
-        columns = [random.integers(0, 1 << one, rows, np.uint64, endpoint=False) if one < 64 else
-                   random.integers(0, (1 << 64) - 1, rows, np.uint64, endpoint=True) for one in bits]  # fmt: skip
+        columns = [random.integers(0, 1 << bits_of, rows, np.uint64, endpoint=False) if bits_of < 64 else
+                   random.integers(0, (1 << 64) - 1, rows, np.uint64, endpoint=True) for bits_of in bits]  # fmt: skip
         columns[0][rows // 2 :] = columns[0][0]
-        order = row_order([Digit(column, one) for column, one in zip(columns, bits, strict=True)], rows)
+        order = row_order([Digit(column, bits_of) for column, bits_of in zip(columns, bits, strict=True)], rows)
         expected = np.lexsort(columns[::-1])
         assert sorted(order) == list(range(rows))
         for column in columns:
@@ -194,8 +194,8 @@ def test_keys_of_megabytes(most: int) -> None:
     for batch in batches:
         held.add(batch)
     assert held.nbytes < 3 << 20
-    found = rows_of(sorted_events(Layout(0, 1), Sort((), most), iter(batches)))
-    assert [row[0] for row in found] in ([long[0]] * 15 + [long[1]] * 5, [long[1]] * 5 + [long[0]] * 15)
+    rows = rows_of(sorted_events(Layout(0, 1), Sort((), most), iter(batches)))
+    assert [row[0] for row in rows] in ([long[0]] * 15 + [long[1]] * 5, [long[1]] * 5 + [long[0]] * 15)
 
 
 def test_one_key_with_nearly_all_events() -> None:
@@ -203,9 +203,9 @@ def test_one_key_with_nearly_all_events() -> None:
     random = Random(1)
     times = random.sample(range(10_000), 5000)
     whole = events(["all" if at % 100 else "other" for at in range(5000)], times)
-    found = rows_of(sorted_events(Layout(0, 1), Sort((), 20_000), cut(random, whole, 50)))
-    assert [row[1] for row in found if row[0] == "all"] == sorted(times[at] for at in range(5000) if at % 100)
-    assert len([1 for _ in groupby(row[0] for row in found)]) == 2
+    rows = rows_of(sorted_events(Layout(0, 1), Sort((), 20_000), cut(random, whole, 50)))
+    assert [row[1] for row in rows if row[0] == "all"] == sorted(times[at] for at in range(5000) if at % 100)
+    assert len([1 for _ in groupby(row[0] for row in rows)]) == 2
 
 
 @pytest.fixture
@@ -229,9 +229,9 @@ def test_memory_is_bounded(largest: list[int], monkeypatch: pytest.MonkeyPatch, 
     random, rows, most = Random(distinct), 20_000, 60_000
     times = random.sample(range(10**9), rows)
     whole = events([f"key {random.randrange(distinct)}" for _ in times], times)
-    found = rows_of(sorted_events(Layout(0, 1), Sort((), most), cut(random, whole, 100)))
-    assert sorted(found) == sorted(rows_of([whole]))
-    assert [(k, t) for k, t, _ in found] == sorted((k, t) for k, t, _ in found)
+    in_order = rows_of(sorted_events(Layout(0, 1), Sort((), most), cut(random, whole, 100)))
+    assert sorted(in_order) == sorted(rows_of([whole]))
+    assert [(k, t) for k, t, _ in in_order] == sorted((k, t) for k, t, _ in in_order)
     assert len(largest) > 10
     assert max(largest) < 1.3 * most
 

@@ -38,7 +38,7 @@ def compiled(*queries: Query) -> KernelPlan:
 
 
 def events_of(queries: Sequence[Query], *events: tuple[str, int]) -> list[Event]:
-    classes = {known for one in queries for _, known in one.classes}
+    classes = {event_class for query in queries for _, event_class in query.classes}
     return [Event((), (), time, frozenset(c for c in classes if c.type == kind), {"v": time}) for kind, time in events]
 
 
@@ -67,8 +67,8 @@ def test_by_hand(span: int | None, window: Window | None, trends: dict[int, int]
     events = events_of([asked], *HAND)
     expected: dict[int, list[object]] = {index: [count] for index, count in trends.items()}
     assert {index: values for (_, index), values in enumerate_results(asked, events).items()} == expected
-    (found,) = pool_results([asked], events)
-    assert {index: values for (_, index), values in found.items()} == expected
+    (results,) = pool_results([asked], events)
+    assert {index: values for (_, index), values in results.items()} == expected
 
 
 def test_equal_spans_are_computed_together_wherever_they_are_reported() -> None:
@@ -122,21 +122,21 @@ def test_room_for_as_many_times_as_are_in_a_span(events: int) -> None:
     kinds = [("A", "B", "C")[time % 3] for time in range(3 * events)]
     plan = compiled(asked)
     rows = sorted_rows(kernel_rows(plan, events_of([asked], *zip(kinds, range(3 * events), strict=True))))
-    found = query_results(asked, plan.results[0], pool_partials(plan, rows))
+    results = query_results(asked, plan.results[0], pool_partials(plan, rows))
     # Of trends, each is an A, then some of the Bs up to a C.
     expected = 0
     for end in range(2, 3 * events, 3):
         for begin in range(max(end % 3 - 2, end - events + 1), end):
             if begin >= 0 and kinds[begin] == "A":
                 expected += 2 ** ((end - begin + 1) // 3) - 1
-    assert difference({((), 0): [min(expected, 10**38)]}, found) is None or expected >= 10**38
+    assert difference({((), 0): [min(expected, 10**38)]}, results) is None or expected >= 10**38
 
 
 def test_ends_of_the_range_of_times() -> None:
     asked = query("A B", span=3)
     events = events_of([asked], ("A", -MOST - 1), ("B", -MOST), ("B", -MOST + 2), ("A", MOST - 1), ("B", MOST))
-    (found,) = pool_results([asked], events)
-    assert list(found.values()) == [[2]]
+    (results,) = pool_results([asked], events)
+    assert list(results.values()) == [[2]]
 
 
 @pytest.mark.long
@@ -149,10 +149,10 @@ def test_beside_queries_of_all_other_kinds() -> None:
         query("A B+", *AGGREGATES, window=Window(300, 1)),
     )
     events = stream(queries, [random.randint(0, 60) for _ in range(60)], random)
-    for one, found in zip(queries, pool_results(queries, events, random=random), strict=True):
-        if one.span is not None:
-            alone = pool_results([one], events)[0]
-            assert difference(alone, found) is None
+    for asked_query, result in zip(queries, pool_results(queries, events, random=random), strict=True):
+        if asked_query.span is not None:
+            alone = pool_results([asked_query], events)[0]
+            assert difference(alone, result) is None
 
 
 @pytest.mark.parametrize("seed", range(4))

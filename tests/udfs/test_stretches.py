@@ -62,29 +62,31 @@ def test_random_pools() -> None:
     checked = 0
     for seed in range(EXAMPLES // 2):
         drawn = workload(Random(seed))
-        unbounded = [replace(one, window=None) for one in drawn.queries if may_be_stretched(template_of([_free(one)]))]
+        unbounded = [
+            replace(query, window=None) for query in drawn.queries if may_be_stretched(template_of([_free(query)]))
+        ]
         if not unbounded:
             continue
         random, events = Random(seed), drawn.events()
         name = random.choice(list(PLANNERS))
         results = pool_results(unbounded, events, PLANNERS[name](random), random)
-        for one, found in zip(unbounded, results, strict=True):
-            expected = enumerate_results(one, events)
-            assert difference(expected, found) is None, (seed, name, str(one.pattern))
+        for asked_query, result in zip(unbounded, results, strict=True):
+            expected = enumerate_results(asked_query, events)
+            assert difference(expected, result) is None, (seed, name, str(asked_query.pattern))
             checked += bool(expected)
     assert checked > EXAMPLES // 10
 
 
-def _free(one: Query) -> Query:
-    return replace(one, window=None)
+def _free(bounded: Query) -> Query:
+    return replace(bounded, window=None)
 
 
 def test_a_stretch_without_events_that_matter() -> None:
     """Nothing is handed on of it, and nothing is written for a key without trends."""
     queries = (query("A B"),)
     plan = compiled(*queries)
-    (known,) = (one for _, one in queries[0].classes if one.type == "A")
-    events = [Event((), (0,), time, frozenset((known,)), {"v": 1}) for time in range(6)]
+    (class_a,) = (event_class for _, event_class in queries[0].classes if event_class.type == "A")
+    events = [Event((), (0,), time, frozenset((class_a,)), {"v": 1}) for time in range(6)]
     rows = sorted_rows(kernel_rows(plan, events))
     for seed in range(5):
         assert stretched_partials(plan, rows, Random(seed)) == {}

@@ -64,5 +64,5 @@ def test_little_is_not_worth_a_collection() -> None:
     leave_loaded()
     kept = [Node() for _ in range(10)]
     leave_loaded()
-    looked_at = {id(one) for one in gc.get_objects()}
+    looked_at = {id(tracked) for tracked in gc.get_objects()}
     assert all(id(node) in looked_at for node in kept)

@@ -35,8 +35,8 @@ def test_random_pools(seed: int) -> None:
         return
     events = drawn.events()
     planner = PLANNERS[random.choice(list(PLANNERS))](random)
-    found = pool_results(drawn.queries, events, planner, random, random.choice((0.0, 6.0)))
-    for asked, results in zip(drawn.queries, found, strict=True):
+    actual = pool_results(drawn.queries, events, planner, random, random.choice((0.0, 6.0)))
+    for asked, results in zip(drawn.queries, actual, strict=True):
         problem = difference(enumerate_results(asked, events, MEANINGS), results)
         assert problem is None, f"{drawn.sql(asked, 'rows')}: {problem}"
 
@@ -69,10 +69,10 @@ def test_durations_keep_nine_digits(seed: int, panes_from: float) -> None:
     window = Window(20 * MINUTE, 2 * MINUTE)
     asked = replace(query("A+", Aggregate(Function.AVG, ends=DURATION)), window=window)
     (results,) = pool_results([asked], events, random=random, panes_from=panes_from)
-    for (_, index), (found,) in results.items():
+    for (_, index), (value,) in results.items():
         begin = index * window.slide
         times = [e.time for e in events if e.time is not None and begin <= e.time < begin + window.within]
-        assert found == pytest.approx(float(mean_duration(times)), rel=1e-9, abs=1e-3)
+        assert value == pytest.approx(float(mean_duration(times)), rel=1e-9, abs=1e-3)
     assert len(results) > 80
 
 
@@ -107,10 +107,10 @@ def test_extremes_of_differences_of_very_many_trends(kind: str) -> None:
     asked = replace(query("A+", *aggregates), window=Window(330, 70))
     (results,) = pool_results([asked], events, random=random)
     assert len(results) == 10
-    for (_, index), found in results.items():
+    for (_, index), values_of in results.items():
         inside = values[max(0, index * 70) : max(0, index * 70 + 330)]
         pairs = [minus(b, a) for at, a in enumerate(inside) for b in inside[at:]]
-        assert found == [min(pairs), -max(pairs), max(pairs), -min(pairs)]
+        assert values_of == [min(pairs), -max(pairs), max(pairs), -min(pairs)]
 
 
 def _of_kind(random: Random, kind: str) -> Value:

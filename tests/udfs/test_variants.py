@@ -63,9 +63,9 @@ class Compilers:
     def start(self, lock: int, signature: object) -> subprocess.Popen[bytes]:
         del signature
         command = [sys.executable, "-S", "-c", self.program, str(lock)]
-        made = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(lock,))
-        self.started.append(made)
-        return made
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(lock,))
+        self.started.append(process)
+        return process
 
     def finish(self) -> None:
         """Let all go on, and wait for their end."""
@@ -82,14 +82,14 @@ class Compilers:
 
 @pytest.fixture
 def compilers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compilers:
-    made = Compilers()
+    started = Compilers()
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
     monkeypatch.setattr(compiled, "DIRECTORY", tmp_path / "kernels")
     monkeypatch.setattr(compiled, "FUNCTIONS", [])
-    monkeypatch.setattr(variants, "_compiling", made.start)
-    monkeypatch.setattr(variants, "compile_signatures", made.compile)
+    monkeypatch.setattr(variants, "_compiling", started.start)
+    monkeypatch.setattr(variants, "compile_signatures", started.compile)
     monkeypatch.setattr(variants, "_variants", {})
-    return made
+    return started
 
 
 def test_interpreted_until_the_compiled_form_is_kept(compilers: Compilers) -> None:
@@ -114,11 +114,11 @@ def test_a_pass_goes_on_compiled_where_it_was(compilers: Compilers) -> None:
             yield source.slice(at, 100)
             compilers.finish()
 
-    found = [row for batch in run.results(batches()) for row in batch.to_pylist()]
+    rows_written = [row for batch in run.results(batches()) for row in batch.to_pylist()]
     assert run.counters.interpreted == 100
     variants._variants.clear()
     expected = [row for batch in PoolRun(plan, layout).results(iter([source])) for row in batch.to_pylist()]
-    assert combined(plan, layout, found) == combined(plan, layout, expected)
+    assert combined(plan, layout, rows_written) == combined(plan, layout, expected)
 
 
 def test_a_pass_that_has_been_patient_waits(compilers: Compilers) -> None:
@@ -247,7 +247,9 @@ def test_variants_compiled_ahead_are_those_of_machines(
     template = template_of(workload(Random(seed)).queries)
     for plan in (compile_plan(template, draw_plan(Random(seed), template)), kleene(None)):
         variant = Machine(plan, None, combine=True)._variant
-        (ahead,) = (Variant(one) for one in every_variant(smallest_plan()) if one.name == variant.name)
+        (ahead,) = (
+            Variant(arguments) for arguments in every_variant(smallest_plan()) if arguments.name == variant.name
+        )
         assert ahead._signatures == variant._signatures
     assert compilers.started == []
 
@@ -283,9 +285,9 @@ def test_the_command_compiles_what_is_asked_for(
     begin = compilers.start
 
     def to_the_end(lock: int, signature: object) -> subprocess.Popen[bytes]:
-        made = begin(lock, signature)
-        made.communicate()
-        return made
+        process = begin(lock, signature)
+        process.communicate()
+        return process
 
     monkeypatch.setattr(variants, "_compiling", to_the_end)
     assert main(["compile", "full", "plain", "--jobs", "2"]) == 0
@@ -335,12 +337,14 @@ def test_a_process_compiles_for_the_next(tmp_path: Path) -> None:
 
 def test_what_a_kernel_is_handed_is_part_of_its_sources() -> None:
     """It reads parts of named tuples by their place, so it is compiled anew when one of them changes."""
-    todo: list[object] = [part for one in every_variant(smallest_plan()) if isinstance(one, tuple) for part in one]
+    todo: list[object] = [
+        part for arguments in every_variant(smallest_plan()) if isinstance(arguments, tuple) for part in arguments
+    ]
     modules: set[str] = set()
     while todo:
-        one = todo.pop()
-        if isinstance(one, tuple) and hasattr(one, "_fields"):
-            modules.add(type(one).__module__)
-            todo += one
+        value = todo.pop()
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            modules.add(type(value).__module__)
+            todo += value
     assert len(modules) > 3
     assert {name.removeprefix("sparkext.udfs.").split(".")[0] for name in modules} <= {*COMPILED_FOLDERS}

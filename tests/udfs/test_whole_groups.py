@@ -28,8 +28,11 @@ def batch(rows: Piece) -> pa.RecordBatch:
 
 
 def whole(*pieces: Piece) -> list[Piece]:
-    found = whole_groups(FIELDS, 1, map(batch, pieces))
-    return [list(zip(*(one.column(index).to_pylist() for index in (0, 2, 3)), strict=True)) for one in found]
+    in_groups = whole_groups(FIELDS, 1, map(batch, pieces))
+    return [
+        list(zip(*(whole_batch.column(index).to_pylist() for index in (0, 2, 3)), strict=True))
+        for whole_batch in in_groups
+    ]
 
 
 NAN = float("nan")
@@ -54,5 +57,5 @@ def test_pieces(pieces: list[Piece], expected: list[Piece]) -> None:
 
 
 def test_nan_is_one_group() -> None:
-    (found,) = whole([(NAN, 0, 5)], [(NAN, 0, 6)])
-    assert [(window, number) for _, window, number in found] == [(0, 11)]
+    (rows,) = whole([(NAN, 0, 5)], [(NAN, 0, 6)])
+    assert [(window, number) for _, window, number in rows] == [(0, 11)]

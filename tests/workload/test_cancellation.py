@@ -100,12 +100,12 @@ def test_the_next_statement_of_a_thread_is_not_cancelled() -> None:
     def run() -> list[bool]:
         nonlocal goes_on
         is_cancelled = of_this_thread()
-        found = [is_cancelled()]
+        looks = [is_cancelled()]
         with cancelled(JavaThread(), lambda: goes_on):
-            found.append(is_cancelled())
+            looks.append(is_cancelled())
             goes_on = False
-            found.append(is_cancelled())
-        return found
+            looks.append(is_cancelled())
+        return looks
 
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(run).result() == [False, True, False]

@@ -31,8 +31,8 @@ def table(spark: SparkSession, tmp_path: Path) -> Iterator[None]:
             sorted((kind for kind, number in numbers.items() for _ in range(number)), key="EABCD".index)
         )
     ]
-    made = f"SELECT /*+ COALESCE(1) */ * FROM VALUES {', '.join(f'({row})' for row in rows)} AS r(k, t, ty, v)"
-    spark.sql(f"CREATE TABLE changing USING parquet LOCATION '{tmp_path}/changing' AS {made}")
+    relation = f"SELECT /*+ COALESCE(1) */ * FROM VALUES {', '.join(f'({row})' for row in rows)} AS r(k, t, ty, v)"
+    spark.sql(f"CREATE TABLE changing USING parquet LOCATION '{tmp_path}/changing' AS {relation}")
     spark.sql("CREATE TEMP VIEW e AS SELECT * FROM changing")
     yield
     spark.sql("DROP TABLE changing")

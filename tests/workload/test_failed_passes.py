@@ -58,12 +58,12 @@ def failed_before_all_is_well(spark: SparkSession) -> int:
     errors: list[str] = []
     while len(errors) < 5:
         try:
-            found = {name: values(spark.table(name)) for name in GOOD}
+            rows_of_views = {name: values(spark.table(name)) for name in GOOD}
         except PySparkException as error:
             errors.append(str(error))
             spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
         else:
-            assert found == {name: right for name, (_, right) in GOOD.items()}
+            assert rows_of_views == {name: right for name, (_, right) in GOOD.items()}
             break
     assert not [error for error in errors if "of VIEW" in error], "the expression may be that of another view"
     return len(errors)

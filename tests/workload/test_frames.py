@@ -39,9 +39,9 @@ def trend(events: DataFrame, pattern: str, name: str | None = None) -> DataFrame
 
 
 def test_doctests(spark: SparkSession) -> None:
-    found = doctest.testmod(dataframe_api, extraglobs={"spark": spark})
-    assert found.attempted >= 2
-    assert not found.failed
+    outcome = doctest.testmod(dataframe_api, extraglobs={"spark": spark})
+    assert outcome.attempted >= 2
+    assert not outcome.failed
 
 
 @pytest.mark.long
@@ -138,9 +138,9 @@ def test_arguments_of_other_types(events: DataFrame, arguments: dict[str, Any], 
 
 
 def test_what_is_no_data_frame(events: DataFrame) -> None:
-    for other in ("e", events.toPandas(), None):
+    for no_frame in ("e", events.toPandas(), None):
         with pytest.raises(PySparkTypeError, match=r"df must be a DataFrame of Spark, not (str|DataFrame|NoneType)"):
-            sparkext.match_trend(other, pattern="A", order_by="t", measures="COUNT(*) AS n")  # type: ignore[arg-type]
+            sparkext.match_trend(no_frame, pattern="A", order_by="t", measures="COUNT(*) AS n")  # type: ignore[arg-type]
     doubled = F.udf(lambda v: 2 * v, "double")
     with pytest.raises(PySparkTypeError, match="cannot be written as SQL; give define as a str"):
         sparkext.match_trend(

@@ -26,13 +26,13 @@ TYPED = (
 @pytest.fixture
 def sessions(spark: SparkSession) -> tuple[SparkSession, SparkSession]:
     """Two sessions of an application, each with a view of its own over its own events."""
-    other = sparkext.enable(spark.newSession())
+    other_session = sparkext.enable(spark.newSession())
     sparkext.enable(spark)
-    for session, pay in ((spark, 4242), (other, 1)):
+    for session, pay in ((spark, 4242), (other_session, 1)):
         relation(session, "e", "k, t, ty, pay", [f"'x', 1, 'A', {pay}", f"'x', 2, 'B', {pay}"])
         session.sql(f"CREATE OR REPLACE TEMP VIEW mine AS {trends('A B', 'MAX(A.pay) AS pay')}")
         assert values(session.table("mine")) == [("x", pay)]
-    return spark, other
+    return spark, other_session
 
 
 def numbers(session: SparkSession) -> list[int]:

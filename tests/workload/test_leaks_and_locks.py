@@ -127,13 +127,13 @@ def test_java_holds_nothing_of_a_refused_statement(views: SparkSession) -> None:
 
 @pytest.mark.parametrize("statement", ["SELECT replace('DROP ', 'a', 'b')", "SELECT 1", "SELECT 'alter view' AS x"])
 def test_plain_statements_start_no_thread(views: SparkSession, statement: str) -> None:
-    known = workload(views)
+    of_session = workload(views)
     views.sql("SELECT 0").collect()  # the statement that made the views is over
-    eventually(lambda: not known.held().is_expecting)
+    eventually(lambda: not of_session.held().is_expecting)
     before = set(threading.enumerate())
     views.sql(statement).collect()
     assert set(threading.enumerate()) <= before
-    assert not known.held().is_expecting
+    assert not of_session.held().is_expecting
 
 
 def in_time(*calls: Callable[[], object]) -> list[object]:
@@ -268,8 +268,8 @@ def test_a_run_that_is_released_while_it_is_found_is_not_kept(
 ) -> None:
     def keep(run: Run) -> None:
         [pool] = workload(views).pools
-        for other in pool.runs.take_unused(()):
-            other.release()
+        for unused in pool.runs.take_unused(()):
+            unused.release()
         kept_again(run)
 
     kept_again = Run.keep
@@ -307,9 +307,9 @@ def test_a_pool_that_is_forgotten_while_it_is_planned(views: SparkSession, monke
         collector._is_due = collector._is_due_later = False
 
     def plan(*given: Any) -> Planned:
-        with monkeypatch.context() as dropped, ThreadPoolExecutor(1) as other:
+        with monkeypatch.context() as dropped, ThreadPoolExecutor(1) as executor:
             dropped.setattr(workload_module, "trend_views", lambda _: {})
-            other.submit(workload(views).collect).result(SECONDS)
+            executor.submit(workload(views).collect).result(SECONDS)
         assert not workload(views).holds_queries()
         return planned(*given)
 
@@ -330,10 +330,10 @@ def test_analysing_columns_of_a_view_while_it_is_read(views: SparkSession) -> No
     """Spark holds the lock of its catalog meanwhile."""
     views.sql("CACHE TABLE two")
     assert views.catalog.isCached("two")
-    found = in_time(
+    types = in_time(
         *[lambda: views.sql("ANALYZE TABLE two COMPUTE STATISTICS FOR ALL COLUMNS").collect()] * 4,
         *[lambda: values(views.sql("SELECT * FROM one"))] * 4,
         *[lambda: views.sql(f"CREATE OR REPLACE TEMP VIEW three AS {trends('A B B')}").collect()] * 2,
     )
-    assert found[4:8] == [[("x", 3)]] * 4
+    assert types[4:8] == [[("x", 3)]] * 4
     views.sql("UNCACHE TABLE two")

@@ -34,10 +34,10 @@ class Writer:
         """A clause has been looked at."""
         if self._is_to_write:
             self._is_to_write = False
-            other = threading.Thread(target=self.insert)
-            other.start()
-            other.join(60)
-            assert not other.is_alive()
+            thread = threading.Thread(target=self.insert)
+            thread.start()
+            thread.join(60)
+            assert not thread.is_alive()
 
     def read(self, statement: str) -> list[tuple[Any, ...]]:
         """The rows of a statement that is written beside."""
@@ -49,18 +49,18 @@ class Writer:
 
 @pytest.fixture
 def writer(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Iterator[Writer]:
-    found, rows = Writer(spark), Workload.rows
+    writer_of_rows, rows = Writer(spark), Workload.rows
 
     def and_then(self: Workload, number: int | None) -> Any:
         plan = rows(self, number)
-        found.looked_at()
+        writer_of_rows.looked_at()
         return plan
 
     spark.sql("DROP TABLE IF EXISTS written")
     spark.sql("CREATE TABLE written (k STRING, t INT, ty STRING, v DOUBLE) USING parquet")
-    found.insert()
+    writer_of_rows.insert()
     monkeypatch.setattr(Workload, "rows", and_then)
-    yield found
+    yield writer_of_rows
     spark.sql("DROP TABLE written")
 
 
@@ -70,8 +70,8 @@ def view(spark: SparkSession, name: str, keys: str = KEYED, source: str = "writt
 
 def is_of_one_state(writer: Writer, statement: str) -> None:
     """Read it while it is written beside, and then again."""
-    [(some, others)] = writer.read(statement)
-    assert some == others in (writer.events - 1, writer.events)
+    [(some, other_rows)] = writer.read(statement)
+    assert some == other_rows in (writer.events - 1, writer.events)
     assert values(writer._spark.sql(statement)) == [(writer.events, writer.events)]
 
 
@@ -114,10 +114,10 @@ def test_within_another_view(spark: SparkSession, writer: Writer) -> None:
     spark.sql(f"CREATE OR REPLACE TEMP VIEW over AS {BOTH}")
     assert values(spark.table("one")) == [("x", writer.events)]
     view(spark, "two")
-    [(some, others)] = writer.read("SELECT * FROM over")
-    assert some == others
-    [(some, others)] = values(spark.table("over"))
-    assert some == others == writer.events
+    [(some, other_rows)] = writer.read("SELECT * FROM over")
+    assert some == other_rows
+    [(some, other_rows)] = values(spark.table("over"))
+    assert some == other_rows == writer.events
 
 
 def test_large_results(spark: SparkSession, writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:

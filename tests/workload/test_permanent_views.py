@@ -44,9 +44,9 @@ def events(spark: SparkSession, tmp_path: Path) -> Iterator[SparkSession]:
 @pytest.fixture
 def other(events: SparkSession) -> Iterator[SparkSession]:
     """Another enabled session; switched off in the end, so that it keeps no results."""
-    made = events.newSession()
-    yield made
-    sparkext.disable(made)
+    session = events.newSession()
+    yield session
+    sparkext.disable(session)
     sessions = events.sparkContext._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]
     sessions.setActiveSession(events._jsparkSession)
     SparkSession._instantiatedSession = SparkSession._activeSession = events
@@ -55,9 +55,9 @@ def other(events: SparkSession) -> Iterator[SparkSession]:
 @pytest.fixture
 def without(events: SparkSession) -> Iterator[SparkSession]:
     """A session of the same catalog in which the extension is off."""
-    made = sparkext.enable(events.newSession())
-    sparkext.disable(made)
-    yield made
+    enabled = sparkext.enable(events.newSession())
+    sparkext.disable(enabled)
+    yield enabled
     sessions = events.sparkContext._jvm.org.apache.spark.sql.classic.SparkSession  # type: ignore[union-attr]
     sessions.setDefaultSession(events._jsparkSession)
     sessions.setActiveSession(events._jsparkSession)
@@ -401,8 +401,8 @@ def test_views_of_several_schemas_and_settings_are_one_pool(events: SparkSession
         events.sql(f"CREATE VIEW made.v{number} AS {trends(pattern, source='made.e')}")
         events.sql(f"CREATE VIEW w{number} AS {trends(pattern, source='e')}") if number == 3 else None
     events.conf.unset("spark.sql.caseSensitive")
-    found = [values(other.table(f"made.v{number}")) for number in range(4)]
-    assert found == [[("x", n)] for n in (3, 4, 4, 5)]
+    rows = [values(other.table(f"made.v{number}")) for number in range(4)]
+    assert rows == [[("x", n)] for n in (3, 4, 4, 5)]
     assert values(other.table("elsewhere.w3")) == [("x", 1)]
     text = other.sql("EXPLAIN SHARING").collect()[0].plan
     assert re.findall(r"^Pool \d: (\d quer\w+)", text, re.MULTILINE) == ["4 queries", "1 query"]

@@ -296,14 +296,14 @@ def test_memory_is_released_by_itself(spark: SparkSession, how: str) -> None:
     """When the last view of a pool is gone, though no statement follows. What the user keeps stays."""
     before = stored_sets(spark)
     spark.sql("CACHE TABLE made")
-    mine = stored_sets(spark)
-    assert mine == before + 1
+    stored = stored_sets(spark)
+    assert stored == before + 1
     create(spark, ["q0", "q1"])
     values(spark.table("q0"))
-    assert stored_sets(spark) == mine + 1
+    assert stored_sets(spark) == stored + 1
     for name in ("q0", "q1"):
         STATEMENTS_THAT_DROP[how](spark, name)
-    eventually(lambda: stored_sets(spark) == mine, 20)
+    eventually(lambda: stored_sets(spark) == stored, 20)
     assert spark.catalog.isCached("made")
     spark.sql("UNCACHE TABLE made")
 
@@ -383,13 +383,13 @@ def test_results_follow_a_written_table(spark: SparkSession) -> None:
 def test_a_script_that_makes_a_view_follows_files(spark: SparkSession, tmp_path: Path) -> None:
     """The view need not know what files there are before it is read, and what is read beside it must."""
     folder = tmp_path / "pooled"
-    first, other = (POOL[name].replace("FROM e ", f"FROM parquet.`{folder}` ") for name in ("q0", "q4"))
-    for name, text in {"one": first, "two": other}.items():
+    first, second = (POOL[name].replace("FROM e ", f"FROM parquet.`{folder}` ") for name in ("q0", "q4"))
+    for name, text in {"one": first, "two": second}.items():
         spark.sql(f"CREATE TEMP VIEW {name} AS {text}")
     assert values(spark.table("one")) == [("x", 3), ("y", 1)]
     [file] = folder.glob("*.parquet")
     shutil.copy(file, folder / f"again-{file.name}")
-    script = f"BEGIN CREATE TEMP VIEW later AS {other}; SELECT * FROM ({first}) AS r; END"
+    script = f"BEGIN CREATE TEMP VIEW later AS {second}; SELECT * FROM ({first}) AS r; END"
     assert values(spark.sql(script)) == [("x", 12), ("y", 4)]
 
 

@@ -27,9 +27,9 @@ def passes(caplog: pytest.LogCaptureFixture) -> Callable[[], int]:
     caplog.set_level(logging.INFO, "sparkext.workload.making")
 
     def planned() -> int:
-        found = sum(record.message.startswith("planned ") for record in caplog.records)
+        total = sum(record.message.startswith("planned ") for record in caplog.records)
         caplog.clear()
-        return found
+        return total
 
     return planned
 
@@ -93,11 +93,11 @@ def test_another_value_of_a_variable(spark: SparkSession) -> None:
 def test_another_setting(spark: SparkSession, passes: Callable[[], int]) -> None:
     """What the analyzer reads, and what a pass is planned by."""
     query = trends("A B", "CAST(CAST(timestamp_seconds(0) AS STRING) AS STRING) AS at, COUNT(*) AS n")
-    found = []
+    plans_made = []
     for zone in ("UTC", "Asia/Tokyo"):
         with settings(spark, spark_sql_session_timeZone=zone):
-            found.append(values(spark.sql(query)))
-    assert [rows[0][1] for rows in found] == ["1970-01-01 00:00:00", "1970-01-01 09:00:00"]
+            plans_made.append(values(spark.sql(query)))
+    assert [rows[0][1] for rows in plans_made] == ["1970-01-01 00:00:00", "1970-01-01 09:00:00"]
     passes()
     for optimizer in ("greedy", "none"):
         with settings(spark, spark_sparkext_optimizer=optimizer):

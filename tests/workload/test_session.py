@@ -97,17 +97,17 @@ def test_other_sessions_are_enabled_with_what_they_have(spark: SparkSession) -> 
 def test_new_sessions_understand_the_clause_and_have_their_own_workload(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 b2"})
     spark.sql(f"CREATE TEMP VIEW mine AS {trends('A B')}")
-    other = spark.newSession()
-    assert values(other.sql("SHOW TREND QUERIES")) == []
-    assert sparkext.explain_sharing(other).text.endswith(
+    new_session = spark.newSession()
+    assert values(new_session.sql("SHOW TREND QUERIES")) == []
+    assert sparkext.explain_sharing(new_session).text.endswith(
         "No views of this session hold trend queries; queries outside of views are not listed."
     )
-    assert not other.catalog.tableExists("mine")
-    stream(other, {"x": "a1 b2 b3"})
-    other.sql(f"CREATE TEMP VIEW mine AS {trends('A B')}")
-    assert values(other.table("mine")) == [("x", 2)]
+    assert not new_session.catalog.tableExists("mine")
+    stream(new_session, {"x": "a1 b2 b3"})
+    new_session.sql(f"CREATE TEMP VIEW mine AS {trends('A B')}")
+    assert values(new_session.table("mine")) == [("x", 2)]
     assert values(spark.table("mine")) == [("x", 1)]
-    assert [len(values(session.sql("SHOW TREND QUERIES"))) for session in (spark, other)] == [1, 1]
+    assert [len(values(session.sql("SHOW TREND QUERIES"))) for session in (spark, new_session)] == [1, 1]
 
 
 WRONG = [

@@ -50,15 +50,15 @@ def test_a_small_source_is_read_by_the_task_that_computes(spark: SparkSession) -
     by_time = "ORDER BY t TYPE BY ty"
     for keys in (f"PARTITION BY k {by_time}", f"PARTITION BY k GROUP BY length(k) AS l {by_time}", by_time):
         statement = trends("A B", keys=keys, source="f")
-        found: list[list[tuple[Any, ...]]] = []
+        rows_of_settings: list[list[tuple[Any, ...]]] = []
         for wanted, has_shuffle in {"auto": False, "2": True}.items():
             with settings(spark, spark_sparkext_partitions=wanted):
                 frame = spark.sql(statement)
                 plan = str(frame._jdf.queryExecution().executedPlan().toString())
                 assert ("Exchange" in plan) == has_shuffle, plan
                 assert has_shuffle or plan.count("MapInArrow") == 1, plan
-                found.append(values(frame))
-        assert found[0] == found[1]
+                rows_of_settings.append(values(frame))
+        assert rows_of_settings[0] == rows_of_settings[1]
 
 
 def test_a_kept_view_is_its_rows(spark: SparkSession) -> None:

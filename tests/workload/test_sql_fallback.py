@@ -27,20 +27,20 @@ FROM range({EVENTS})
 @pytest.mark.long
 def test_a_trial_changes_no_result(spark: SparkSession) -> None:
     everything = statements((EXAMPLES / "deliveries.sql").read_text())
-    views = [one for one in everything if one.has_trends]
-    names = [one.sql.split("VIEW ")[1].split()[0] for one in views]
+    views = [statement for statement in everything if statement.has_trends]
+    names = [view.sql.split("VIEW ")[1].split()[0] for view in views]
     given = '{"Request": 1, "Pickup": 200, "Travel": 400, "Delivery": 1, "Cancel": 1}'
-    found = {}
+    by_setting = {}
     for optimizer in ("gloria", "none"):
         wanted = {"optimizer": optimizer, "statistics": given, "partitions": "1"}
         with settings(spark, **{f"spark.sparkext.{name}": value for name, value in wanted.items()}):
             spark.sql(SOURCE)
             for view in views:
                 define(spark, view)
-            found[optimizer] = {name: sorted(map(tuple, spark.table(name).collect())) for name in names}
+            by_setting[optimizer] = {name: sorted(map(tuple, spark.table(name).collect())) for name in names}
             text = str(spark.sql("EXPLAIN SHARING").collect())
             assert ("Fallback: " in text) is (optimizer == "gloria"), text
             for name in names:
                 spark.catalog.dropTempView(name)
-    assert found["gloria"] == found["none"]
-    assert all(found["none"].values())
+    assert by_setting["gloria"] == by_setting["none"]
+    assert all(by_setting["none"].values())

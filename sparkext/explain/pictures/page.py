@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from sparkext.explain.pictures import sections
-from sparkext.explain.pictures.candidates import candidates
 from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.markup import Markup, element
+from sparkext.explain.pictures.searched_graph import candidates
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.explain.pictures.theme import style
 from sparkext.explain.report import NOTHING_REGISTERED, Pass, Plan

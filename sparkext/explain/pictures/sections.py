@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sparkext.explain.pictures.candidates import Candidate
 from sparkext.explain.pictures.legend import Entry, Legend, colour
 from sparkext.explain.pictures.markup import Markup, element
+from sparkext.explain.pictures.searched_graph import Candidate
 from sparkext.explain.pictures.texts import listed, numbers_label, qset_label, shortened
 from sparkext.explain.report import TOO_MANY_PLANS, LeftAlone, Pass, Plan, QSet, Query
 from sparkext.planner.amounts import amount, count, part, unit
