@@ -103,7 +103,7 @@ def rewrite_statement(workload: Workload, given: Edits, context: Any = None) -> 
             tokens = _tokens(workload, sql)
         except TokenError:
             return plain  # Spark says what is wrong with it
-        if _sets_conf(tokens):
+        if sets_conf(tokens):
             return plain
         asked = command(tokens)
         if asked is not None and asked.explained_at is None:
@@ -142,7 +142,7 @@ def _tokens(workload: Workload, sql: str) -> list[Token]:
     return with_double_quoted_names(tokens) if '"' in sql and workload.has_double_quoted_names() else tokens
 
 
-def _sets_conf(tokens: Sequence[Token]) -> bool:
+def sets_conf(tokens: Sequence[Token]) -> bool:
     """Whether a statement is ``SET name = …``, in which any text may stand; that of a variable is an expression."""
     words = [token.word for token in tokens[:2]]
     return words[:1] == ["SET"] and words[1:] not in (["VAR"], ["VARIABLE"])

@@ -22,7 +22,7 @@ from sparkext.binding.clause_use import ClauseUse
 from sparkext.jvm.table_function import FUNCTION
 from sparkext.parser.commands import command
 from sparkext.parser.parameters import fill_in
-from sparkext.parser.rewrite import RewrittenStatement, rewrite_statement
+from sparkext.parser.rewrite import RewrittenStatement, rewrite_statement, sets_conf
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.pattern import variables
 from sparkext.sql.aggregate_calls import aggregate_calls
@@ -243,7 +243,7 @@ def _became(sql: str) -> str:
     _check_tokens(sql, tokens)
     if command(tokens) is not None:
         return "command"
-    spans = find_clauses(tokens)
+    spans = [] if sets_conf(tokens) else find_clauses(tokens)
     assert len(stub.uses) == len(spans)
     if not spans:
         assert result is sql
