@@ -95,7 +95,7 @@ def funnels(bench: Bench) -> Result:
             more, fewer = ours[number, whole].seconds, ours[one, whole].seconds
             rows.append(Row(f"{_asked(number)} over {whole:,} visits", more, "s", _asked(one), fewer, Target(2)))
     for (number, events), theirs in measured.taken.get(CHDB.name, {}).items():
-        target = Target(1 / 3) if number == HUNDRED else None
+        target = Target(0.333) if number == HUNDRED else None
         what = f"memory of sparkext, {_asked(number)} over {events:,} visits"
         rows.append(Row(what, ours[number, events].memory, "MB", CHDB.name, theirs.memory, target))
     what = "users with three to six pages in a row within an hour by country, and how often"
