@@ -28,10 +28,7 @@ def run(_: argparse.Namespace) -> int:
     """Print where it is; returns an exit status."""
     place = next((place for place in PLACES if place.exists()), None)
     if place is None:
-        print(
-            "sparkext jar: this sparkext was installed without it; a wheel that `make wheel` makes has it",
-            file=sys.stderr,
-        )
+        print("sparkext jar: this sparkext has been installed without it; `make jar` makes it", file=sys.stderr)
         return 1
     print(place)
     return 0
