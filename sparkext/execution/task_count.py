@@ -43,4 +43,7 @@ def number_of_tasks(spark: SparkSession, source: AnalysedFrame, queries: int, on
     busy = min(cores, size * queries // LEAST_BYTES)
     if on_all_cores or (busy < cores and source.multiplies):  # of which Spark takes no account in the size
         busy = cores
-    return max(1, busy, min(-(-size // BYTES_PER_TASK), MOST_TASKS))
+    by_size = -(-size // BYTES_PER_TASK)
+    if by_size > cores:
+        by_size = -(-by_size // cores) * cores  # else cores are idle while the last tasks run
+    return max(1, busy, min(by_size, MOST_TASKS))

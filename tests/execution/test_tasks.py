@@ -29,7 +29,7 @@ def rows_of(spark: SparkSession, size: int) -> AnalysedFrame:
         (LEAST_BYTES // 64, 100, False, 1),
         (LEAST_BYTES // 32, 100, False, 2),
         (2 * BYTES_PER_TASK, 1, False, 2),
-        (2 * BYTES_PER_TASK + ROW, 1, False, 3),
+        (2 * BYTES_PER_TASK + ROW, 1, False, 4),
         (10 * BYTES_PER_TASK, 100, True, 10),
         (10 * MOST_TASKS * BYTES_PER_TASK, 1, False, MOST_TASKS),
     ],
