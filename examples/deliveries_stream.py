@@ -24,7 +24,7 @@ import sparkext
 from examples import java
 
 _ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-_SCHEMA = "courier STRING, district STRING, at TIMESTAMP, action STRING, minutes INT"
+_SCHEMA = "courier STRING, district STRING, at TIMESTAMP, action STRING, minutes BIGINT"
 _START = datetime(2026, 1, 1, tzinfo=timezone.utc)
 _WITHIN = "WITHIN INTERVAL 30 MINUTES SLIDE INTERVAL 10 MINUTES"
 
