@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ MINUTES = 10
 SKIPPED = 2
 """Micro-batches that do not count: workers start, kernels are loaded, and no window is over yet."""
 
+LIVE = "live_rides"
+"""Name of the stream of rides."""
+
 QUERY = (
     "SELECT * FROM {} MATCH_TREND (PARTITION BY driver ORDER BY ts TYPE BY action "
     f"MEASURES COUNT(*) AS trends PATTERN ({TRIP}) {WINDOWS})"
@@ -40,7 +44,7 @@ def run(bench: Bench) -> Result:
     files = bench.pick(10, 7, 5)
     rows, kept = [], []
     for size in sizes:
-        folder = _files(bench, Rides(size * files, drivers, seconds_between=60 * MINUTES * drivers / size), size)
+        folder = files_of(bench, Rides(size * files, drivers, seconds_between=60 * MINUTES * drivers / size), size)
         spark = bench.spark
         spark.read.parquet(str(folder)).createOrReplaceTempView("rides")
         batch = partial(_batch, spark)
@@ -77,7 +81,7 @@ def run(bench: Bench) -> Result:
     )
 
 
-def _files(bench: Bench, rides: Rides, size: int) -> Path:
+def files_of(bench: Bench, rides: Rides, size: int) -> Path:
     """The events in files of ``size``, in the order of time."""
     folder = bench.directory / f"stream-{size}-{rides.name()}"
     if (folder / "_DONE").exists():
@@ -99,25 +103,44 @@ def _batch(spark: SparkSession) -> None:
 
 def _stream(spark: SparkSession, folder: Path, checkpoint: Path) -> tuple[list[dict[str, Any]], pa.Table]:
     """The progress of each micro-batch, and all rows."""
+    watch(spark, folder)
+    parts: list[pa.Table] = []
+    progress = run_stream(spark, lambda: spark.sql(QUERY.format(LIVE)), checkpoint, parts.append)
+    return progress, pa.concat_tables(part for part in parts if part.num_rows)
+
+
+def watch(spark: SparkSession, folder: Path) -> None:
+    """Make `LIVE` a stream of the events of a folder, a file in each micro-batch."""
     schema = spark.read.parquet(str(folder)).schema
     source = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
-    source.withWatermark("ts", "10 seconds").createOrReplaceTempView("live_rides")
-    parts: list[pa.Table] = []
+    source.withWatermark("ts", "10 seconds").createOrReplaceTempView(LIVE)
+
+
+def run_stream(
+    spark: SparkSession, rows: Callable[[], DataFrame], checkpoint: Path, take: Callable[[pa.Table], object]
+) -> list[dict[str, Any]]:
+    """Run a stream to the end of its files; gives the progress of each micro-batch.
+
+    Args:
+        spark: The session.
+        rows: Gives the stream, under the settings that it is to have.
+        checkpoint: An empty directory.
+        take: Called with the rows of each micro-batch.
+    """
 
     def each(batch: DataFrame, _: int) -> None:
-        parts.append(batch.toArrow())
+        take(batch.toArrow())
 
     before = spark.conf.get("spark.sql.shuffle.partitions")
     spark.conf.set("spark.sql.shuffle.partitions", spark.sparkContext.defaultParallelism)
     spark.conf.unset("spark.sparkext.stream.buckets")
     try:
-        writer = spark.sql(QUERY.format("live_rides")).writeStream.option("checkpointLocation", str(checkpoint))
+        writer = rows().writeStream.option("checkpointLocation", str(checkpoint))
         query = writer.foreachBatch(each).trigger(availableNow=True).start()
         query.awaitTermination()
-        progress = [json.loads(one.json) for one in query.recentProgress]
+        return [json.loads(one.json) for one in query.recentProgress]
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", str(before))
-    return progress, pa.concat_tables(part for part in parts if part.num_rows)
 
 
 BENCHMARK = Benchmark("streams", "a query over a stream, against the batch pass over the same files", run)

@@ -30,6 +30,7 @@ from benchmarks import (
     small,
     spark_alone,
     strategies,
+    stream_pools,
     streams,
 )
 from benchmarks.bench import Bench, Benchmark
@@ -69,6 +70,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     optimizer.BENCHMARK,
     strategies.BENCHMARK,
     streams.BENCHMARK,
+    stream_pools.BENCHMARK,
 )
 
 

@@ -71,6 +71,23 @@ def one_by_one(query: Query) -> Window | None:
     return query.window
 
 
+def final_when(query: Query) -> tuple[object, ...] | None:
+    """When completions that a query asks for over a stream are final: queries of which this is equal go together.
+
+    None for a query that asks for none.
+    """
+    if query.completion is None:
+        return None
+    (automaton,) = template_of([_as_compiled(query)]).automata
+    waits = any(condition != ALWAYS for condition in automaton.ends.values())
+    return query.window, query.span, query.wait, query.has_rows, waits
+
+
+def _as_compiled(query: Query) -> Query:
+    """A query as its automaton is made: what is asked of the ends of trends matters to what rows add up alone."""
+    return query if query.has_rows else replace(query, aggregates=())
+
+
 @lru_cache(1 << 10)
 def _is_forbidden_at_start(pattern: Pattern, selection: Selection) -> bool:
     starts = automaton_of(pattern, selection is Selection.CONTIGUOUS).starts
@@ -82,8 +99,7 @@ class _Compiler:
         self._plan = plan
         self._asking = [number for number, query in enumerate(queries) if query.completion is not None]
         self._queries = [queries[number] for number in self._asking]
-        # What is asked of the ends of trends takes automata apart, which matters to what is added up in rows alone.
-        self._template = template_of([q if q.has_rows else replace(q, aggregates=()) for q in self._queries])
+        self._template = template_of([_as_compiled(query) for query in self._queries])
         self._classes: dict[EventClass, int] = {event: number for number, event in enumerate(plan.classes)}
         self._columns: dict[Column, int] = {column: number for number, column in enumerate(plan.columns)}
         self._comparisons: dict[Comparison, int] = {}

@@ -13,7 +13,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.execution import job_names
-from sparkext.planner.compiler.completion_plan import one_by_one
+from sparkext.planner.compiler.completion_plan import final_when, one_by_one
 from sparkext.planner.costs.migration import Migration, migration
 from sparkext.planner.costs.statistics import are_near, longest_window
 from sparkext.settings import Confs
@@ -30,7 +30,10 @@ MOST_CONDITIONS = 400
 """Distinct conditions that one pass evaluates: with more of them Spark takes ever longer for each, and much memory."""
 
 
-WHY_NOT_ONE = f"it asks for completions, or all together have more than {MOST_CONDITIONS} conditions"
+WHY_NOT_ONE = (
+    "completions go together that have the same WITHIN, SPAN and FOR, and no others; "
+    f"and queries that have no more than {MOST_CONDITIONS} conditions"
+)
 """Why queries of a pool over a stream have operators of their own."""
 
 
@@ -349,10 +352,10 @@ def _holding(runs: Iterable[Run], *queries: BoundQuery) -> Run | None:
 def may_be_one(queries: Sequence[BoundQuery]) -> bool:
     """Whether one operator can compute queries of a pool over a stream; if not, it is for `WHY_NOT_ONE`."""
     first = queries[0]
-    if any(query.query.completion is not None for query in queries):
-        return all(query.computation == first.computation for query in queries)
-    is_one_pass = all(_go_together(query, first) for query in queries)
-    return is_one_pass and len(_few_conditions(queries, first)) == len(queries)
+    if not all(_go_together(query, first) for query in queries):
+        return False
+    are_final_together = len({final_when(query.query) for query in queries}) == 1
+    return are_final_together and len(_few_conditions(queries, first)) == len(queries)
 
 
 def _is_of(run: Run, queries: Sequence[BoundQuery]) -> bool:

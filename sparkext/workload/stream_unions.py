@@ -81,7 +81,7 @@ class StreamUnions:
         if query.stand_in is None or query.stand_in[1] is not bound:
             query.stand_in = next(self._numbers), bound
         number, _ = query.stand_in
-        self._queries[number] = query
+        self._queries[number], query.apart = query, None
         return marked(plan, number)
 
     def _read_by(self, branch: Branch) -> _Read | None:
@@ -148,9 +148,8 @@ class StreamUnions:
         """The rows of some branches, as one operator computes them; None if it cannot be."""
         queries, size = group.bound, len(group.members)
         name = f"{job_names.OURS}stream, {count(len(queries), 'query', 'queries')}"
-        run = group.pool.runs.serving_run(
-            Demand(queries[0], queries, relations.confs, in_one=queries, name=lambda: name)
-        )
+        demand = Demand(queries[0], queries, relations.confs, in_one=queries, name=lambda: name)
+        run = group.pool.runs.serving_run(demand)
         self._pools.add(group.pool)
         log.info("%s: one operator for %s of a UNION ALL", name, count(size, "branch", "branches"))
         results = run.rows(is_computed=False)
@@ -195,4 +194,5 @@ def _text(bound: BoundQuery) -> str:
     """A text of what is computed for a query, the same in each process."""
     query = bound.query
     parts = query.pattern, query.selection.value, query.window, query.span, query.wait, query.completion
-    return repr((*map(str, parts), [str(one) for one in query.aggregates], [str(one) for _, one in query.classes]))
+    conditions = [*(str(one) for _, one in query.classes), *(f"{name}: {step.text}" for name, step in query.steps)]
+    return repr((*map(str, parts), *map(str, query.aggregates), *conditions))

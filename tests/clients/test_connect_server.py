@@ -6,10 +6,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from tests.support.live import PROVIDER, ROCKSDB
 from tests.support.spark_programs import IN_MEMORY, command, eventually, free_port, variables
 
 pytestmark = pytest.mark.spark
@@ -128,6 +132,38 @@ print(counts(later), counts(spark.sql(trends("A B+"))))
         "Pool 1: 2 queries, 1 pass over the source",
         "[5] [10]",
     ]
+
+
+def test_many_views_over_a_stream(server: Server, tmp_path: Path) -> None:
+    """One operator, by SQL and by functions of Python's, which need no JVM."""
+    start = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    (tmp_path / "in").mkdir()
+    for number, seconds in enumerate((0, 1000)):
+        times = [start + timedelta(seconds=seconds + at) for at in range(3)]
+        table = pa.table({"k": [1, 1, 1], "ts": pa.array(times, pa.timestamp("us", tz="UTC")), "kind": ["A", "A", "B"]})
+        pq.write_table(table, tmp_path / "in" / f"{number}.parquet")
+    found = server.says(f"""
+del sys.modules["sparkext"]
+import sparkext
+spark.conf.set("{PROVIDER}", "{ROCKSDB}")
+spark.conf.set("spark.sql.shuffle.partitions", 1)
+spark.conf.set("spark.sparkext.stream.buckets", 2)
+read = spark.readStream.schema("k INT, ts TIMESTAMP, kind STRING").option("maxFilesPerTrigger", 1)
+read.parquet("{tmp_path}/in").withWatermark("ts", "1 second").createOrReplaceTempView("live")
+for name, pattern in (("few", "A B"), ("many", "A+ B")):
+    clause = f"PARTITION BY k ORDER BY ts TYPE BY kind MEASURES COUNT(*) AS n PATTERN ({{pattern}}) "
+    clause += "WITHIN INTERVAL 1 MINUTE"
+    spark.sql(f"CREATE TEMP VIEW {{name}} AS SELECT * FROM live MATCH_TREND ({{clause}})")
+united = spark.sql("SELECT n FROM few UNION ALL SELECT n FROM many")
+print(united._explain_string(extended=True).split("== Optimized")[0].count("TransformWithState") // 2)
+rows = sparkext.stream(["few", "many"], spark=spark)
+writer = rows.writeStream.partitionBy("query").option("checkpointLocation", "{tmp_path}/ck")
+writer.option("path", "{tmp_path}/out").trigger(availableNow=True).toTable("of_many").awaitTermination()
+print(sparkext.views_of("of_many", spark=spark))
+print(counts(spark.table("few_rows")), counts(spark.table("many_rows")))
+spark.sql("DROP TABLE of_many")
+""")
+    assert found == ["1", "['few_rows', 'many_rows']", "[2] [3]"]
 
 
 def test_errors_have_condition_and_place(server: Server) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.compiler.compile import compile_completions, compile_plan
+from sparkext.planner.compiler.completion_plan import final_when, one_by_one
 from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.planner.patterns.query import Completion, Mark, Query, Shown, Side, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
@@ -87,13 +88,15 @@ def test_random_pools_as_streams(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
 def absences(random: Random) -> tuple[list[Query], list[Event]]:
     """Queries of what must not follow for some time, and random events."""
     asked = Completion(True, (Shown(Mark(Side.LAST, None), NUMBER), Shown()))
+    # Some are final together, which one pass then computes.
+    windows = [Window(random.randint(2, 12), random.randint(1, 6)) for _ in range(random.choice((1, 3)))]
+    waits = [random.randint(1, 9) for _ in range(random.choice((1, 3)))]
+    lengths = [random.randint(1, 9) for _ in range(random.choice((1, 3)))]
     queries = [
-        replace(
-            query(text, window=Window(random.randint(2, 12), random.randint(1, 6))), aggregates=(), completion=asked
-        )
+        replace(query(text, window=random.choice(windows)), aggregates=(), completion=asked)
         for text in ("A NOT B", "A B? NOT C", "A+ NOT (B C)")
     ]
-    spans = [replace(query, span=random.randint(1, 9)) for query in queries]
+    spans = [replace(query, span=random.choice(lengths)) for query in queries]
     queries += spans + [replace(span, window=None) for span in spans]
     times = [random.randrange(30) for _ in range(random.randint(3, 25))]
     classes = {name: typed_class(name) for name in "ABC"}
@@ -101,7 +104,7 @@ def absences(random: Random) -> tuple[list[Query], list[Event]]:
         Event((), (random.choice("xy"),), time, frozenset({classes[random.choice("ABC")]}), {NUMBER.text: number})
         for number, time in enumerate(times)
     ]
-    return [replace(query, wait=random.randint(1, 9)) for query in queries], events
+    return [replace(query, wait=random.choice(waits)) for query in queries], events
 
 
 def asked_of_completions(seed: int) -> tuple[list[Query], list[Event]]:
@@ -117,12 +120,18 @@ def may_do_without(asked: Query) -> bool:
 
 
 def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed: int) -> tuple[int, list[str]]:
-    """How many rows a stream has written for queries that ask for completions, and what the enumerator has not."""
+    """How many rows a stream has written for queries that ask for completions, and what the enumerator has not.
+
+    Queries that are final together go together.
+    """
     random = Random(seed)
     total, faults = 0, []
     orders = max((len(event.order) for event in events), default=0)
-    for asked in queries:
-        plan = compile_completions(template_of([asked]), orders, ())
+    together: dict[object, list[Query]] = {}
+    for asking in queries:
+        together.setdefault((final_when(asking), one_by_one(asking)), []).append(asking)
+    for asked in together.values():
+        plan = compile_completions(template_of(asked), orders, ())
         source, layout = source_of(plan, events, orders)
         if source is None:
             continue
@@ -135,11 +144,10 @@ def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed:
         written, late = written_rows(plan, layout, source, micro_batches, random)
         total += len(written)
         faults += [
-            f"seed {seed}: {problem}"
-            for problem in disagreements([asked], kept, *as_found([asked], plan, layout, written))
+            f"seed {seed}: {problem}" for problem in disagreements(asked, kept, *as_found(asked, plan, layout, written))
         ]
         if late != len(source) - len(kept):
-            faults.append(f"seed {seed}, {asked.pattern}: {late} events are late")
+            faults.append(f"seed {seed}, {[str(query.pattern) for query in asked]}: {late} events are late")
     return total, faults
 
 

@@ -100,6 +100,9 @@ def test_what_one_operator_is_made_of(spark: SparkSession, feed: Feed) -> None:
     clause = f"SELECT a FROM ev MATCH_TREND ({CLAUSES['next']})"
     assert operators(spark.sql(f"{clause} UNION ALL {clause.replace('A B+ C', 'A C')}")) == 1
     assert operators(spark.sql(f"WITH c AS ({clause}) SELECT a FROM c UNION ALL SELECT a FROM v_not")) == 1
+    alerts = f"SELECT ways FROM ev MATCH_TREND ({CLAUSES['span']})"
+    assert operators(spark.sql(f"{alerts} UNION ALL {alerts.replace('(A, B, C)', '(A, C)')}")) == 1
+    assert operators(spark.sql(f"{alerts} UNION ALL {alerts.replace('40 SEC', '41 SEC')}")) == 2
     spark.sql("DROP VIEW every")
     assert operators(spark.table("v_not")) == 1
 
@@ -121,7 +124,7 @@ def test_what_stays_apart_and_why(spark: SparkSession, feed: Feed) -> None:
     explained = spark.sql(f"EXPLAIN SHARING {' UNION ALL '.join(branches)}").collect()[0][0]
     assert explained.count("over a stream (one operator, with one state)") == 5
     for name, reason in (
-        ("span", "it asks for completions, or all together have more than 400 conditions"),
+        ("span", "completions go together that have the same WITHIN, SPAN and FOR, and no others"),
         ("no keys", "no other branch has its stream, with its watermark, its keys and its ORDER BY"),
         ("next", "its branch of the UNION ALL gives other values each time"),
         ("later", "no other branch has its stream, with its watermark, its keys and its ORDER BY"),
@@ -136,6 +139,24 @@ def test_what_stays_apart_and_why(spark: SparkSession, feed: Feed) -> None:
     assert operators(rows) == 3
     with pytest.raises(ParseException, match="TREND_COMMAND_SYNTAX"):
         spark.sql("EXPLAIN SHARING SELECT 1 UNION ALL SELECT 2")
+
+
+@pytest.mark.long
+def test_completions_equal_a_batch(spark: SparkSession, feed: Feed) -> None:
+    """Those that are final together, with what they show, over restarts."""
+    clauses = CLAUSES["span"], CLAUSES["span"].replace("FUNNEL(A, B, C)", "C NOT A (A | B)")
+    rows = [f"SELECT {n} AS n, to_json(struct(*)) AS row FROM ev MATCH_TREND ({one})" for n, one in enumerate(clauses)]
+    found = []
+    for part in disordered(Random(6), 3, 60):
+        feed.put(part)
+        feed.stream().createOrReplaceTempView("ev")
+        united = spark.sql(" UNION ALL ".join(rows))
+        assert operators(united) == 1
+        found += feed.all_now(united)
+    feed.batch().where("ts < '2026-01-12'").createOrReplaceTempView("ev")
+    wanted = rows_of(spark.sql(" UNION ALL ".join(rows)))
+    assert {row[0] for row in wanted} == {0, 1}
+    assert sorted((row for row in found if "2026-01-12" not in row[1]), key=str) == wanted
 
 
 @pytest.mark.long

@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import sparkext
+from examples import deliveries_stream
 from sparkext.stream_views import Sink
 from tests.streams.test_pooled_streams import SOON, create, operators, rows_of
 from tests.streams.test_streams import disordered
@@ -132,3 +133,11 @@ def test_several_sinks(spark: SparkSession, feed: Feed, tmp_path: Path) -> None:
         assert table == set(wanted["v_next"])
     finally:
         spark.sql("DROP TABLE IF EXISTS next_rows")
+
+
+@pytest.mark.long
+def test_the_example(spark: SparkSession) -> None:
+    with able_to_stream(spark):
+        found = deliveries_stream.main(files=2, events=300, couriers=5, spark=spark)
+    assert found.keys() == deliveries_stream.PATTERNS.keys()
+    assert all(found.values())

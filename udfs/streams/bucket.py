@@ -66,7 +66,7 @@ class StreamPlan:
 
     @property
     def completions(self) -> CompletionQuery | None:
-        """The completions that are asked for."""
+        """The completions that are asked for, or the first of several that are final together."""
         return None if self.plan.completions is None else self.plan.completions.queries[0]
 
     @property

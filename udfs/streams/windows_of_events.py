@@ -64,7 +64,7 @@ class SettledRun(CompletionRun):
 
     def __init__(self, plan: KernelPlan, layout: Layout, times: Ints, since: int, until: int) -> None:
         super().__init__(plan, layout, _OUTPUT_BYTES)
-        (query,) = self._asked.queries
+        query = self._asked.queries[0]  # of all, rows are final at the same time
         wait = 1 if query.wait is None else query.wait
         self._ending = None  # windows that end before, and decide
         if query.span is None:
@@ -92,7 +92,8 @@ def settled_rows(
     """The rows of completions that become final between two watermarks.
 
     Args:
-        plan: What to compute; it has completions of one query, which wait for nothing or for a given time.
+        plan: What to compute; it has completions of queries that are final together, and wait for nothing or for a
+            given time.
         layout: Of the events, without their first column.
         events: As for `window_rows`; all that rows need which are not final at the first watermark, up to the second.
         since: The first watermark.
@@ -130,7 +131,7 @@ def window_rows(
     if plan.completions is None:
         yield from WindowRun(plan, layout, windows).results(sorted_events)
         return
-    ((first, last),) = windows  # of one query; windows before and after it lack some of their events
+    ((first, last),) = windows  # of all queries; windows before and after it lack some of their events
     for rows in completion_run(plan, layout, output_bytes=_OUTPUT_BYTES).results(sorted_events):
         numbers = as_int64(rows.column(layout.group_keys + 1))
         yield rows.take(as_arrow(np.flatnonzero((numbers >= first) & (numbers <= last))))
