@@ -148,7 +148,7 @@ import sparkext
 spark.conf.set("{PROVIDER}", "{ROCKSDB}")
 spark.conf.set("spark.sql.shuffle.partitions", 1)
 spark.conf.set("spark.sparkext.stream.buckets", 2)
-read = spark.readStream.schema("k INT, ts TIMESTAMP, kind STRING").option("maxFilesPerTrigger", 1)
+read = spark.readStream.schema("k BIGINT, ts TIMESTAMP, kind STRING").option("maxFilesPerTrigger", 1)
 read.parquet("{tmp_path}/in").withWatermark("ts", "1 second").createOrReplaceTempView("live")
 for name, pattern in (("few", "A B"), ("many", "A+ B")):
     clause = f"PARTITION BY k ORDER BY ts TYPE BY kind MEASURES COUNT(*) AS n PATTERN ({{pattern}}) "
