@@ -254,26 +254,48 @@ def disagreements(
 
 
 def difference(truth: Sequence[Found], rows: Sequence[CompletionRow], completion: Completion) -> str | None:
-    """What is wrong with the rows of a query; None if nothing is."""
-    left = list(rows)
-    for wanted in truth:
-        allowed = wanted.shown(completion.shown)
-        own = next(
-            (
-                row
-                for row in left
-                if row.group == wanted.group
-                and row.window == wanted.window
-                and any(all(map(_same, row.shown, shown)) for shown in allowed)
-                and all(map(same, wanted.values, row.values))
-            ),
-            None,
-        )
-        if own is None:
-            near = [row for row in left if row.group == wanted.group and row.window == wanted.window]
+    """What is wrong with the rows of a query; None if nothing is.
+
+    A completion may have several witnesses, if events are equal in all of ORDER BY, so two completions can be allowed
+    one row: each is given a row of its own by augmenting paths.
+    """
+    fitting = [[number for number, row in enumerate(rows) if _fits(wanted, row, completion)] for wanted in truth]
+    taken: dict[int, int] = {}
+    for index, wanted in enumerate(truth):
+        if not _give(index, fitting, taken, set()):
+            allowed = wanted.shown(completion.shown)
+            near = [row for row in rows if row.group == wanted.group and row.window == wanted.window]
             return f"no row {wanted.group} {wanted.window} with one of {allowed} and {wanted.values}; there are {near}"
-        left.remove(own)
+    left = [row for number, row in enumerate(rows) if number not in taken]
     return f"not a completion: {left}" if left else None
+
+
+def _fits(wanted: Found, row: CompletionRow, completion: Completion) -> bool:
+    """Whether a row may be that of a completion."""
+    return (
+        row.group == wanted.group
+        and row.window == wanted.window
+        and any(all(map(_same, row.shown, shown)) for shown in wanted.shown(completion.shown))
+        and all(map(same, wanted.values, row.values))
+    )
+
+
+def _give(index: int, fitting: Sequence[Sequence[int]], taken: dict[int, int], tried: set[int]) -> bool:
+    """Give a completion a row of its own, if need be by moving others to other rows; False if there is none.
+
+    Args:
+        index: The completion.
+        fitting: Per completion the rows that may be its own.
+        taken: Per row its completion; changed.
+        tried: Rows that were asked for already.
+    """
+    for number in fitting[index]:
+        if number not in tried:
+            tried.add(number)
+            if number not in taken or _give(taken[number], fitting, taken, tried):
+                taken[number] = index
+                return True
+    return False
 
 
 def _same(left: Any, right: Any) -> bool:
