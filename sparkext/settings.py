@@ -32,6 +32,7 @@ STATISTICS = "spark.sparkext.statistics"
 SAMPLE_ROWS = "spark.sparkext.statistics.sampleRows"
 SORT = "spark.sparkext.sort"
 STREAM_BUCKETS = "spark.sparkext.stream.buckets"
+STREAM_ON_CHANGE = "spark.sparkext.stream.onChange"
 _CHOICES = {
     CACHE: ("auto", "on", "off"),
     CHUNKS: ("auto", "on", "off"),
@@ -40,6 +41,7 @@ _CHOICES = {
     ENABLED: ("true", "false"),
     OPTIMIZER: tuple(OPTIMIZERS),
     SORT: ("worker", "spark"),
+    STREAM_ON_CHANGE: ("refuse", "list", "allow"),
 }
 _SAMPLED = 10_000
 _BUCKETS = 32
@@ -61,6 +63,7 @@ KNOWN = (
     STATISTICS,
     SAMPLE_ROWS,
     STREAM_BUCKETS,
+    STREAM_ON_CHANGE,
 )
 """Names of all settings."""
 

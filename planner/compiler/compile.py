@@ -60,6 +60,7 @@ def compile_plan(
     stretched: bool = False,
     matches: MatchPlan | None = None,
     most_matches: int = MOST_MATCHES,
+    own_rows: bool = False,
 ) -> KernelPlan:
     """The kernel plan that computes all queries of ``template``, sharing what ``plan`` shares.
 
@@ -71,11 +72,12 @@ def compile_plan(
         stretched: Whether keys are computed in stretches; see `panes.may_be_stretched`. Not with ``matches``.
         matches: How the matches of some queries are built, which share nothing by ``plan`` then.
         most_matches: Most partial matches of a step in a key and window.
+        own_rows: Whether no two queries have a row together; not with ``matches``.
     """
     if matches is not None and matches.roots:
         compiled, _, _ = _compiled(template, plan, panes_from, False, built=matches.queries)
         return with_matches(compiled, template.queries, matches, most_matches)
-    compiled, banks, cells = _compiled(template, plan, panes_from, stretched)
+    compiled, banks, cells = _compiled(template, plan, panes_from, stretched, own_rows=own_rows)
     if not fallback or not compiled.regions or stretched:
         return compiled
     lanes, _, own = _compiled(template, share_equal_prefixes(template), panes_from, stretched, compiled, banks)
@@ -134,6 +136,7 @@ def _compiled(
     like: KernelPlan | None = None,
     banks: Banks | None = None,
     built: Set[int] = frozenset(),
+    own_rows: bool = False,
 ) -> tuple[KernelPlan, Banks, dict[Node, int]]:
     """A kernel plan, its banks and the cells of all nodes. Nothing is added to the banks of ``built`` queries.
 
@@ -169,7 +172,8 @@ def _compiled(
     keys = ((key_of(template, held, shared, node), panes[node.query] is not None) for node in nodes)
     blocks = refine(keys, before)
     cell_of = dict(zip(nodes, blocks, strict=True))
-    return *_Compiler(template, shared, merged, panes, like, built).plan(nodes, before, blocks, cell_of, banks), cell_of
+    compiler = _Compiler(template, shared, merged, panes, like, built, own_rows)
+    return *compiler.plan(nodes, before, blocks, cell_of, banks), cell_of
 
 
 def _copy(arithmetic: Arithmetic, event: int, window: int, cell: int) -> Cell:
@@ -199,9 +203,11 @@ class _Compiler:
         panes: tuple[PaneRows | None, ...],
         like: KernelPlan | None,
         built: Set[int],
+        own_rows: bool,
     ) -> None:
         self._template = template
         self._built = built
+        self._with_own_rows = range(len(template.queries)) if own_rows else built
         self._shared = shared
         self._merged = merged
         self._panes = panes
@@ -247,7 +253,7 @@ class _Compiler:
         forbidden = guard_states(self._template, partial(_number, self._classes))
         ends = partial(self._end_cells, cell_of, more)
         if banks is None:
-            banks = lay_out(self._template.queries, self._reported_in, ends, self._built)
+            banks = lay_out(self._template.queries, self._reported_in, ends, self._with_own_rows)
             rows: tuple[Bank, ...] | None = banks.banks
         else:
             rows = banks.of_cells(self._reported_in, ends)

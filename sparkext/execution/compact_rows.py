@@ -12,9 +12,9 @@ from sparkext.binding.event_time import numbered
 from sparkext.binding.trend_ends import as_double, as_number
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import selected
+from sparkext.planner.kernel_plan.event_form import is_evaluated_for_some, readers
 from sparkext.planner.kernel_plan.kernel_plan import (
     CLASSES_PER_WORD,
-    Comparison,
     Encoding,
     KernelPlan,
     class_words,
@@ -82,9 +82,9 @@ def compact_rows(
     keys |= {f"partition_{index}": key_text(key) for index, key in enumerate(query.sorted_partitions)}
     words = class_columns(plan.classes, texts)
     held = list(words.values())
-    readers = _readers(plan)
+    classes_of = readers(plan)
     attributes = {
-        f"attribute_{index}": _attribute(column, readers[index], held, texts)
+        f"attribute_{index}": _attribute(column, classes_of[index], held, texts)
         for index, column in enumerate(plan.columns)
     }
     time = numbered(alone(query.time), plan.windows, query.time_kind, query.time_type)
@@ -167,7 +167,7 @@ def _attribute(column: EventColumn, classes: set[int], words: Sequence[str], tex
     Expressions are evaluated only for events of ``classes``, which they are asked of, since they may fail on others.
     """
     value = alone(texts[column.attribute.text])
-    if classes and " " in column.attribute.text:
+    if is_evaluated_for_some(column.attribute.text, classes):
         value = f"CASE WHEN {_is_of_some(classes, words)} THEN {value} END"
     match column.encoding:
         case Encoding.NUMBER:
@@ -191,51 +191,10 @@ def _of_completions(
     columns = {f"{_ORDER}{index}": alone(text) for index, (_, text) in enumerate(query.further_order)}
     for index, (attribute, classes) in enumerate(plan.completions.shown):
         value = alone(texts[attribute.text])
-        if " " in attribute.text:
+        if is_evaluated_for_some(attribute.text, set(classes)):
             value = f"CASE WHEN {_is_of_some(set(classes), words)} THEN {value} END"
         columns[f"shown_{index}"] = value
     return columns
-
-
-def _readers(plan: KernelPlan) -> list[set[int]]:
-    """Per column, numbers of the classes of whose events it is read: they contribute it or are compared by it."""
-    compared = [_compared(comparison) for comparison in plan.comparisons]
-    classes: list[set[int]] = [set() for _ in plan.columns]
-    for cell in plan.cells:
-        for column in (cell.column, cell.addend):
-            if column is not None:
-                classes[column].add(cell.event)
-        for link in cell.links:
-            source = plan.cells[link.cell]
-            for column in () if link.comparison is None else compared[link.comparison]:
-                classes[column] |= {cell.event, source.event if source.anchor is None else source.anchor}
-    for column in _compared_in_completions(plan):
-        classes[column] |= {state.event for state in plan.completions.states} if plan.completions else set()
-    if plan.matches is not None:
-        for root in plan.matches.roots:
-            events = plan.matches.steps[root.step].classes
-            for added in root.added:
-                if added.column is not None:
-                    classes[added.column].update(events[index] for index in added.positions or ())
-    return classes
-
-
-def _compared_in_completions(plan: KernelPlan) -> set[int]:
-    """Numbers of the columns that the comparisons of completions read."""
-    comparisons = () if plan.completions is None else plan.completions.comparisons
-    return {column for comparison in comparisons for column in _compared(comparison)}
-
-
-def _compared(comparison: Comparison) -> set[int]:
-    """Numbers of the columns that a comparison reads, of either event."""
-    columns: set[int] = set()
-    programs = [comparison.program]
-    for term in comparison.terms:
-        columns.update(column for pair in term.equal for column in pair)
-        if term.order is not None:
-            columns |= {term.order.here, term.order.prev}
-        programs += [term.asks, term.stands, *(interval.program for interval in term.intervals)]
-    return columns | {instruction.column for program in programs for instruction in program if instruction.column >= 0}
 
 
 def _is_of_some(classes: set[int], words: Sequence[str]) -> str:

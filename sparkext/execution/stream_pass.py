@@ -11,21 +11,25 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.streams import DELAY
 from sparkext.execution.compact_rows import compact_events, group_column, sql_texts
 from sparkext.execution.source_pass import result_schema
+from sparkext.execution.stream_meaning import meaning_of, orders_of, stream_queries
 from sparkext.execution.waiting import say_recomputed
 from sparkext.jvm.analysed_frame import AnalysedFrame
-from sparkext.jvm.frames import columns_of
+from sparkext.jvm.frames import columns_of, own_column
+from sparkext.jvm.plans import plan_text
 from sparkext.jvm.python_functions import map_in_arrow
+from sparkext.planner.kernel_plan.event_form import event_form, needs_of
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
-from sparkext.planner.patterns.query import Query, Window
-from sparkext.udfs.streams.bucket import StreamPlan
+from sparkext.sql.quoting import alone as as_expression
 from sparkext.udfs.streams.combined_rows import combined_rows
 from sparkext.udfs.streams.packs import PACKED, packed
 from sparkext.udfs.streams.processor import OUTPUT, TrendProcessor, unpacked
+from sparkext.udfs.streams.stream_plan import StreamPlan
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import StatefulProcessor
@@ -35,12 +39,18 @@ METRICS = "sparkext_"
 
 _numbers = itertools.count(1)
 
+_WATERMARK = "EventTimeWatermark"
 _BUCKET = "bucket"
 _HASH = "hash"
 
 
 def stream_results(
-    source: AnalysedFrame, queries: Sequence[BoundQuery], plan: KernelPlan, buckets: int
+    source: AnalysedFrame,
+    queries: Sequence[BoundQuery],
+    plan: KernelPlan,
+    alone: Sequence[KernelPlan],
+    buckets: int,
+    on_change: str,
 ) -> AnalysedFrame:
     """Results of queries over a stream, with the columns of `sparkext.execution.source_pass.run_pool`.
 
@@ -48,7 +58,9 @@ def stream_results(
         source: The stream, with a watermark on the event time of the queries.
         queries: The queries, which one operator computes.
         plan: What the kernel computes.
+        alone: Per query, a plan of it alone.
         buckets: Among how many buckets keys are divided.
+        on_change: What becomes of the state of other queries; see `StreamPlan`.
     """
     first = queries[0]
     layout = Layout(len(first.groups), len(first.partitions))
@@ -59,7 +71,18 @@ def stream_results(
     divided = columns_of(hashed, [f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*"])
     number = next(_numbers)
     packs = map_in_arrow(divided, packed(buckets, _first_task(number)), PACKED)
-    of = StreamPlan(plan, layout, buckets, _meaning(queries, plan))
+    of = StreamPlan(
+        plan,
+        layout,
+        buckets,
+        meaning_of(first),
+        tuple(stream_queries(queries, plan, alone)),
+        event_form(plan, orders_of(first)),
+        needs_of(plan, orders_of(first)),
+        to_arrow_schema(hashed.schema),
+        _ahead(source, first),
+        on_change,
+    )
     for window in () if of.is_by_event else of.windows:
         say_recomputed(window)
     processor = TrendProcessor(of)
@@ -91,6 +114,17 @@ def with_event_time(rows: AnalysedFrame, query: BoundQuery) -> AnalysedFrame:
     return AnalysedFrame.of(rows.withMetadata("window_end", {DELAY: 0}))
 
 
+def _ahead(source: AnalysedFrame, query: BoundQuery) -> int | None:
+    """How much later than the watermark an event that has come may be, in microseconds; None if that is not known.
+
+    Spark's watermark is in whole milliseconds.
+    """
+    if plan_text(source.analysed_plan).count(_WATERMARK) > 1:
+        return None
+    delay = source.select(own_column(as_expression(query.time))).schema.fields[0].metadata[DELAY]
+    return 1000 * int(delay) + 999
+
+
 def _fails(message: str) -> str:
     return f"CAST(raise_error({message}) AS BOOLEAN)"
 
@@ -118,36 +152,3 @@ def _first_task(number: int) -> Callable[[], bool]:
         return context is not None and context.partitionId() == 0 and number > 0
 
     return is_first
-
-
-def _meaning(queries: Sequence[BoundQuery], plan: KernelPlan) -> dict[str, str]:
-    """What is computed, by the names that people have for it: state of other queries is of no use."""
-    first = queries[0]
-    keys = [f"{key.canonical} {key.type.simpleString()}" for key in first.sorted_groups]
-    others = [f"{key.canonical} {key.type.simpleString()}" for key in first.sorted_partitions]
-    order = [f"{first.time_canonical} {first.time_type.simpleString()}", *(text for text, _ in first.further_order)]
-    steps = {f"{name}: {step.text}": None for query in queries for name, step in query.query.steps}
-    shown = () if plan.completions is None else plan.completions.shown
-    return {
-        "PATTERN": "; ".join(_pattern(query.query) for query in queries),
-        "WITHIN": "; ".join(_within(query.query.window) for query in queries),
-        "the keys": ", ".join([*keys, "and below them", *others] if others else keys) or "none",
-        "ORDER BY": ", ".join(order),
-        "the classes of events": ", ".join(map(str, plan.classes)),
-        "the conditions": ", ".join(steps) or "none",
-        "the attributes": ", ".join(
-            f"{one.attribute.text} {one.attribute.type} {one.encoding.value}" for one in plan.columns
-        )
-        or "none",
-        "what is shown": ", ".join(f"{attribute.text} {attribute.type}" for attribute, _ in shown) or "nothing",
-    }
-
-
-def _pattern(query: Query) -> str:
-    span = "" if query.span is None else f" SPAN {query.span} µs"
-    wait = "" if query.wait is None else f" FOR {query.wait} µs"
-    return query.selection.of(str(query.pattern)) + wait + span
-
-
-def _within(window: Window | None) -> str:
-    return "none" if window is None else f"{window.within} µs, SLIDE {window.slide} µs"

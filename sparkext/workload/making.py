@@ -81,7 +81,9 @@ def make(source: PoolSource, planned: Planned, keep: bool, moved: Migration | No
     counted, again = counters(source, planned), None
     if source.is_stream:
         say_compiling(spark, kernel_plan)
-        again = partial(stream_results, source.frame, queries, kernel_plan, planned.settings.buckets)
+        wanted = planned.settings
+        alone = [kernel_plan] if len(queries) == 1 else [_alone(query, planned).plan for query in queries]
+        again = partial(stream_results, source.frame, queries, kernel_plan, alone, wanted.buckets, wanted.on_change)
         results = again()
     else:
         results = _results(source, planned, counted, name)
@@ -98,6 +100,13 @@ def make(source: PoolSource, planned: Planned, keep: bool, moved: Migration | No
         persisted=keep,
         version=source.version,
         again=again,
+    )
+
+
+def _alone(query: BoundQuery, planned: Planned) -> Planned:
+    """One query of a plan over a stream, by itself."""
+    return plan_together(
+        [query], template_of([query.query]), planned.expected, planned.settings, planned.cutting, is_stream=True
     )
 
 

@@ -37,6 +37,7 @@ class PlanSettings:
     partitions: int | None
     sort: str
     buckets: int
+    on_change: str
     most_matches: int
     most_nodes: int
 
@@ -61,6 +62,7 @@ class PlanSettings:
             partitions=settings.partitions(confs),
             sort=settings.choice(confs, settings.SORT),
             buckets=settings.stream_buckets(confs),
+            on_change=settings.choice(confs, settings.STREAM_ON_CHANGE),
             most_matches=settings.most_matches(confs),
             most_nodes=settings.most_nodes(confs),
         )
@@ -164,6 +166,7 @@ def plan_together(
             stretched=cutting.is_stretched,
             matches=matches,
             most_matches=wanted.most_matches,
+            own_rows=is_stream,  # a query may come to a stream later than others
         )
     if optimized.plan_result.chooses_bursts:
         plan = with_choices(plan, Constants(), mean_burst(optimized.problem, optimized.plan_result.plan))

@@ -18,6 +18,7 @@ import pytest
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.compiler.compile import compile_completions, compile_plan
 from sparkext.planner.compiler.completion_plan import final_when, one_by_one
+from sparkext.planner.kernel_plan.event_form import EventForm
 from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.planner.patterns.query import Completion, Mark, Query, Shown, Side, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
@@ -25,18 +26,29 @@ from sparkext.planner.sharing.template import template_of
 from sparkext.planner.totals.pane_rows import PANES_FROM
 from sparkext.udfs.arrow.order_keys import as_int64
 from sparkext.udfs.streams import bucket as bucket_module
-from sparkext.udfs.streams.bucket import Bucket, StreamPlan
+from sparkext.udfs.streams.bucket import Bucket
 from sparkext.udfs.streams.bucket_keys import bucket_keys
 from sparkext.udfs.streams.packs import as_bytes, from_bytes, packed
 from sparkext.udfs.streams.processor import OutputRow, TrendProcessor
-from sparkext.udfs.streams.stored import FORMAT, NEVER, DamagedError, Header, Page, page_bytes, page_events, page_of
+from sparkext.udfs.streams.stored import (
+    FORMAT,
+    NEVER,
+    DamagedError,
+    Header,
+    Page,
+    UnusableError,
+    page_bytes,
+    page_events,
+    page_of,
+)
+from sparkext.udfs.streams.stream_plan import StreamPlan
 from sparkext.udfs.streams.windows_of_events import in_order
 from tests.support.completion_pools import NUMBER, as_found, disagreements, draw, events_of, source_of
 from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import difference, kernel_rows, query_results
 from tests.support.pools import COUNT, query
 from tests.support.prev_conditions import MEANINGS
-from tests.support.streams import END, Arrival, MemoryStore, arrivals, in_time, streamed, written_rows
+from tests.support.streams import END, Arrival, MemoryStore, arrivals, in_time, stream_plan, streamed, written_rows
 from tests.support.tiers import first
 from tests.support.workloads import Workload, typed_class, workload
 
@@ -65,7 +77,7 @@ def problems(drawn: Workload, seed: int) -> list[str]:
         times = [row.time for row in rows]
         micro_batches = arrivals(times, random)
         kept = in_time(times, micro_batches)
-        partials, late = streamed(plan, rows, micro_batches, random)
+        partials, late = streamed(plan, some, rows, micro_batches, random)
         if late != len(rows) - len(kept):
             faults.append(f"seed {seed}: {late} events are late, and should be {len(rows) - len(kept)}")
         for asked, result in zip(some, plan.results, strict=True):
@@ -141,7 +153,7 @@ def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed:
         micro_batches = arrivals(times, random)
         of_rows = events_of(plan, events)
         kept = [of_rows[index] for index in in_time(times, micro_batches)]
-        written, late = written_rows(plan, layout, source, micro_batches, random)
+        written, late = written_rows(plan, asked, layout, source, micro_batches, random, orders)
         total += len(written)
         faults += [
             f"seed {seed}: {problem}" for problem in disagreements(asked, kept, *as_found(asked, plan, layout, written))
@@ -172,10 +184,13 @@ def test_random_completions_as_streams(seed: int, monkeypatch: pytest.MonkeyPatc
     assert sum(rows for rows, _ in outcomes) > 100
 
 
-def stream_plan(window: Window, buckets: int = 1, meaning: str = "A+") -> StreamPlan:
-    template = template_of([query("A+", COUNT, window=window)])
-    plan = compile_plan(template, share_equal_prefixes(template))
-    return StreamPlan(plan, Layout(1, 0), buckets, {"PATTERN": meaning})
+EVENT = pa.schema({"hash": pa.int64(), "key": pa.int64(), "time": pa.timestamp("us", tz="UTC"), "classes": pa.int64()})
+
+
+def plan_of(window: Window, buckets: int = 1, pattern: str = "A+") -> StreamPlan:
+    asked = query(pattern, COUNT, window=window)
+    template = template_of([asked])
+    return stream_plan(compile_plan(template, share_equal_prefixes(template)), [asked], Layout(1, 0), EVENT, buckets)
 
 
 def pack(*events: tuple[int, int], zone: str = "UTC", classes: int = 1) -> bytes:
@@ -198,7 +213,7 @@ def step(of: StreamPlan, store: MemoryStore, watermark: int, *packs: bytes) -> t
 
 
 def test_a_window_is_written_once_when_the_watermark_reaches_its_end() -> None:
-    of, store = stream_plan(Window(10, 5)), MemoryStore()
+    of, store = plan_of(Window(10, 5)), MemoryStore()
     assert step(of, store, NEVER, pack((1, 7), (2, 3)))[0] == []
     assert step(of, store, 4)[0] == []
     assert step(of, store, 5)[0] == [(2, -1)]
@@ -219,7 +234,7 @@ def completion_plan(
 ) -> StreamPlan:
     counted = query(pattern, COUNT, window=window)
     asked = replace(counted, aggregates=(), completion=Completion(True, (Shown(),)), wait=wait, span=span)
-    return StreamPlan(compile_completions(template_of([asked])), Layout(1, 0), 1, {"PATTERN": pattern})
+    return stream_plan(compile_completions(template_of([asked])), [asked], Layout(1, 0), EVENT)
 
 
 def test_a_completion_is_written_once_when_the_watermark_has_passed_its_event() -> None:
@@ -285,7 +300,7 @@ def test_state_of_a_span_does_not_grow_with_time() -> None:
 
 
 def test_what_is_late_is_before_the_watermark_of_the_micro_batch_before() -> None:
-    of, store = stream_plan(Window(10, 10)), MemoryStore()
+    of, store = plan_of(Window(10, 10)), MemoryStore()
     step(of, store, 20, pack((1, 15)))
     _, bucket = step(of, store, 30, pack((1, 19), (1, 20), (1, 29), (1, 5)))
     assert (bucket.counts.events, bucket.counts.late, bucket.counts.kept) == (4, 2, 0)
@@ -295,7 +310,7 @@ def test_what_is_late_is_before_the_watermark_of_the_micro_batch_before() -> Non
 
 
 def test_events_between_windows_are_not_kept() -> None:
-    of, store = stream_plan(Window(2, 10)), MemoryStore()
+    of, store = plan_of(Window(2, 10)), MemoryStore()
     _, bucket = step(of, store, NEVER, pack((1, 1), (1, 2), (1, 9), (1, 10)))
     assert bucket.counts.kept == 2
 
@@ -303,7 +318,7 @@ def test_events_between_windows_are_not_kept() -> None:
 @pytest.mark.long
 def test_state_does_not_grow_with_time() -> None:
     """Pages are dropped as windows end, and small ones put together."""
-    of, store = stream_plan(Window(100, 50)), MemoryStore()
+    of, store = plan_of(Window(100, 50)), MemoryStore()
     sizes, pages = [], []
     for at in range(0, 40_000, 20):
         _, bucket = step(of, store, at - 10, pack(*((key, at + key) for key in range(10))))
@@ -317,7 +332,7 @@ def test_state_does_not_grow_with_time() -> None:
 
 def test_large_pages_stay_as_they_are_until_most_of_them_is_of_no_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket_module, "SMALL_PAGE", 0)
-    of, store = stream_plan(Window(10, 10)), MemoryStore()
+    of, store = plan_of(Window(10, 10)), MemoryStore()
     step(of, store, NEVER, pack(*((1, time) for time in range(40))))
     assert [page.rows for page in Bucket(of, store).header.pages] == [40]
     step(of, store, 10)
@@ -328,7 +343,7 @@ def test_large_pages_stay_as_they_are_until_most_of_them_is_of_no_use(monkeypatc
 
 
 def test_a_session_may_be_in_another_time_zone_after_a_restart() -> None:
-    of, store = stream_plan(Window(10, 10)), MemoryStore()
+    of, store = plan_of(Window(10, 10)), MemoryStore()
     step(of, store, NEVER, pack((1, 1)))
     step(of, store, NEVER, pack((1, 2), zone="Europe/Berlin"))
     written, bucket = step(of, store, 10)
@@ -337,35 +352,58 @@ def test_a_session_may_be_in_another_time_zone_after_a_restart() -> None:
 
 
 def test_other_states_are_told_apart() -> None:
-    of, store = stream_plan(Window(10, 10)), MemoryStore()
+    of, store = plan_of(Window(10, 10)), MemoryStore()
     step(of, store, NEVER, pack((1, 1)))
-    with pytest.raises(ValueError, match=r"it has 1 buckets, and spark.sparkext.stream.buckets is 2. Set it to 1"):
-        Bucket(stream_plan(Window(10, 10), 2), store)
-    with pytest.raises(ValueError, match=r"PATTERN was A\+ and is B. Start with a new checkpoint"):
-        Bucket(stream_plan(Window(10, 10), meaning="B"), store)
+    with pytest.raises(UnusableError, match=r"it has 1 buckets, and spark.sparkext.stream.buckets is 2. Set it to 1"):
+        Bucket(plan_of(Window(10, 10), 2), store)
+    gone = r"it is that of other queries: A\+ .* is not there any more; B .* is new. Start with a new checkpoint"
+    with pytest.raises(UnusableError, match=gone):
+        Bucket(plan_of(Window(10, 10), pattern="B"), store)
+    with pytest.raises(UnusableError, match=r"it is that of another query: the keys was g and is h\. Start with a new"):
+        Bucket(replace(of, meaning={"the keys": "h"}), store)
     assert store.kept is not None
-    with pytest.raises(ValueError, match=rf"in format {FORMAT + 1} by another version of sparkext"):
+    with pytest.raises(UnusableError, match=rf"in format {FORMAT + 1} by another version of sparkext"):
         Bucket(of, MemoryStore(store.kept[:4] + (FORMAT + 1).to_bytes(2, "little") + store.kept[6:]))
     for wrong in (b"", b"TRN", b"XXXX" + store.kept[4:]):
-        with pytest.raises(ValueError, match="not written by sparkext"):
+        with pytest.raises(UnusableError, match="not written by sparkext"):
             Bucket(of, MemoryStore(wrong))
     assert step(of, store, 10)[0] == [(1, 0)]
 
 
 def test_headers_and_pages_are_read_as_they_were_written() -> None:
-    pages = [Page(3, 2, 100, -(1 << 62), 5, 0), Page(7, 1, 1 << 31, 0, 1 << 62, (1 << 32) - 1)]
-    header = Header(32, {"PATTERN": "A+ ü"}, -5, 12, 8, pages)
+    pages = [Page(3, 2, 100, -(1 << 62), 5, 0, 1), Page(7, 1, 1 << 31, 0, 1 << 62, (1 << 32) - 1, 0)]
+    forms = [EventForm(("A", "B ü"), ()), EventForm(("A",), ("v int", "w double"))]
+    needs, queries = {"A": NEVER, "v int": 7}, {"A+": 9}
+    header = Header(
+        32,
+        {"the keys": "k ü"},
+        forms,
+        needs,
+        queries,
+        4,
+        True,
+        [1, None, 0],
+        77,
+        until=-5,
+        tick=12,
+        next_page=8,
+        pages=pages,
+    )
     assert Header.read(header.write()) == header
+    assert header.forms == forms
+    header.pages = pages[:1]
+    assert Header.read(header.write()).forms == forms[1:]
+    assert [page.form for page in header.pages] == [0]
     events = from_bytes(pack((1, 2), (3, 4)))
     data = page_bytes(events)
-    page = page_of(3, data, np.array([2, 4]))
+    page = page_of(3, data, np.array([2, 4]), 0)
     assert (page.number, page.rows, page.size, page.first, page.last) == (3, 2, len(data), 2, 4)
     assert page_events(page, data).equals(events)
 
 
 def test_a_state_of_the_first_format_is_refused() -> None:
     """It has no sums, so nobody could say whether it is as it was written."""
-    with pytest.raises(ValueError, match="in format 1 by another version of sparkext"):
+    with pytest.raises(UnusableError, match="in format 1 by another version of sparkext"):
         Header.read(bytes.fromhex(FIRST_FORMAT))
 
 
@@ -391,7 +429,7 @@ def stored(monkeypatch: pytest.MonkeyPatch) -> MemoryStore:
     """A bucket of some pages, whose events are all in the first window."""
     monkeypatch.setattr(bucket_module, "MOST_ROWS", 300)
     store, random = MemoryStore(), Random(3)
-    step(stream_plan(Window(10_000, 10_000)), store, NEVER, pack(*((random.randrange(50), t) for t in range(1000))))
+    step(plan_of(Window(10_000, 10_000)), store, NEVER, pack(*((random.randrange(50), t) for t in range(1000))))
     assert len(store.pages) == 4
     return store
 
@@ -429,7 +467,7 @@ class StoreOfSpark:
 
 def processed(store: MemoryStore) -> list[OutputRow]:
     """What is written of a bucket when its window ends."""
-    processor, spark = TrendProcessor(stream_plan(Window(10_000, 10_000))), StoreOfSpark(store)
+    processor, spark = TrendProcessor(plan_of(Window(10_000, 10_000))), StoreOfSpark(store)
     processor.init(spark)
     return [*processor.handleInputRows((bucket_keys(1)[0],), [], spark)]
 
@@ -464,7 +502,7 @@ def test_pages_that_are_missing_or_another_one_are_damage(stored: MemoryStore) -
     swapped.pages[1] = swapped.pages[2]
     cut = deepcopy(stored)
     cut.kept = (cut.kept or b"")[:-1]
-    of = stream_plan(Window(10_000, 10_000))
+    of = plan_of(Window(10_000, 10_000))
     with pytest.raises(DamagedError, match="page 1"):
         step(of, swapped, 10_000)
     with pytest.raises(DamagedError, match="the header"):

@@ -8,13 +8,18 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
-from sparkext.udfs.streams.bucket import Bucket, StreamPlan
+from sparkext.planner.compiler.compile import compile_completions, compile_plan
+from sparkext.planner.kernel_plan.event_form import event_form, needs_of
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout, too_many
+from sparkext.planner.patterns.query import Query
+from sparkext.planner.sharing.prefixes import share_equal_prefixes
+from sparkext.planner.sharing.template import template_of
+from sparkext.udfs.streams.bucket import Bucket
 from sparkext.udfs.streams.packs import as_bytes
 from sparkext.udfs.streams.stored import NEVER
+from sparkext.udfs.streams.stream_plan import StreamPlan, StreamQuery
 from tests.support.kernel_harness import Partials, combined, source_batch
 from tests.support.kernel_twin import KernelRow
 
@@ -81,41 +86,121 @@ def in_time(times: Sequence[int], micro_batches: Sequence[Arrival]) -> list[int]
     return sorted(indexes)
 
 
-def streamed(
-    plan: KernelPlan, rows: Sequence[KernelRow], micro_batches: Sequence[Arrival], random: Random
-) -> tuple[Partials, int]:
-    """The rows that buckets write, and how many events they find late.
+def stream_plan(
+    plan: KernelPlan,
+    queries: Sequence[Query],
+    layout: Layout,
+    events: pa.Schema,
+    buckets: int = 1,
+    orders: int = 0,
+    ahead: int | None = 0,
+    on_change: str = "refuse",
+) -> StreamPlan:
+    """What is computed of a stream.
 
-    Hashes of keys are few, so that different keys have one. Nothing must be left in the states at the end.
+    Args:
+        plan: Of the queries.
+        queries: In the order of its results.
+        layout: Of events.
+        events: Their schema, with a hash of keys.
+        buckets: How many there are.
+        orders: Number of expressions of ORDER BY beside the time.
+        ahead: See `StreamPlan`.
+        on_change: Likewise.
     """
+    names = [f"o{number}" for number in range(orders)]
+    asked = []
+    for query, result in zip(queries, plan.results, strict=True):
+        of_query = template_of([query])
+        if query.completion is None:
+            own = compile_plan(of_query, share_equal_prefixes(of_query))
+        else:
+            own = compile_completions(of_query, orders, ())
+        banks = [bank for bank in (result.bank, result.counted_in) if bank is not None]
+        slide = None if query.window is None else query.window.slide
+        needs = needs_of(own, names)
+        assert set(needs_of(plan, names)).issuperset(needs)
+        asked.append(
+            StreamQuery(
+                f"{_text(query)} {event_form(own, names).columns}", needs, (*banks, *map(too_many, banks)), slide
+            )
+        )
+    form, needs = event_form(plan, names), needs_of(plan, names)
+    return StreamPlan(plan, layout, buckets, {"the keys": "g"}, tuple(asked), form, needs, events, ahead, on_change)
+
+
+def _text(query: Query) -> str:
+    completion = query.completion
+    kind = None if completion is None else completion.has_rows
+    parts = query.pattern, query.selection, query.window, query.span, query.wait, kind, query.classes, query.steps
+    return " ".join(map(str, parts))
+
+
+def streamed(
+    plan: KernelPlan,
+    queries: Sequence[Query],
+    rows: Sequence[KernelRow],
+    micro_batches: Sequence[Arrival],
+    random: Random,
+) -> tuple[Partials, int]:
+    """The rows that buckets write, and how many events they find late. Nothing must be left in the states."""
     layout = Layout(len(rows[0].group), len(rows[0].other))
-    written, late = written_rows(plan, layout, source_batch(plan, rows), micro_batches, random)
+    written, late = written_rows(plan, queries, layout, source_batch(plan, rows), micro_batches, random)
     return combined(plan, layout, written), late
 
 
 def written_rows(
-    plan: KernelPlan, layout: Layout, events: pa.RecordBatch, micro_batches: Sequence[Arrival], random: Random
+    plan: KernelPlan,
+    queries: Sequence[Query],
+    layout: Layout,
+    events: pa.RecordBatch,
+    micro_batches: Sequence[Arrival],
+    random: Random,
+    orders: int = 0,
 ) -> tuple[list[dict[str, Any]], int]:
     """What `streamed` gives, as rows, of events as a batch pass is given them."""
-    of = StreamPlan(plan, layout, random.choice((1, 2, 3)), {"PATTERN": "A"})
-    keys = [tuple(row.values()) for row in events.select(range(layout.keys)).to_pylist()]
-    hashes = np.array(
-        [zlib.crc32(repr(keys[row] if keys else ()).encode()) % 5 for row in range(len(events))], np.int64
-    )
-    with_hash = pa.RecordBatch.from_arrays([pa.array(hashes), *events.columns], ["hash", *events.schema.names])
+    source = Source.of(events, layout)
+    of = stream_plan(plan, queries, layout, source.events.schema, random.choice((1, 2, 3)), orders)
     stores = [MemoryStore() for _ in range(of.buckets)]
-    written: list[pa.RecordBatch] = []
+    written: list[dict[str, Any]] = []
     late = 0
     for micro_batch in micro_batches:
-        for number, store in enumerate(stores):
-            of_bucket = [index for index in micro_batch.rows if hashes[index] % of.buckets == number]
-            cut = random.randint(0, len(of_bucket))
-            parts = [part for part in (of_bucket[:cut], of_bucket[cut:]) if part]
-            packs = [as_bytes(with_hash.take(pa.array(part, pa.int64()))) for part in parts]
-            bucket = Bucket(of, store)
-            written += bucket.step(packs, micro_batch.watermark)
-            late += bucket.counts.late
+        rows, more = source.step(of, stores, micro_batch, random)
+        written += rows
+        late += more
     for store in stores:
         assert not store.pages
         assert Bucket(of, store).header.pages == []
-    return [row for batch in written for row in batch.to_pylist()], late
+    return written, late
+
+
+@dataclass(frozen=True)
+class Source:
+    """Events of a stream, with hashes of their keys; these are few, so that different keys have one."""
+
+    events: pa.RecordBatch
+    hashes: list[int]
+
+    @classmethod
+    def of(cls, events: pa.RecordBatch, layout: Layout) -> Source:
+        """Of events as a batch pass is given them."""
+        keys = [tuple(row.values()) for row in events.select(range(layout.keys)).to_pylist()]
+        hashes = [zlib.crc32(repr(keys[row] if keys else ()).encode()) % 5 for row in range(len(events))]
+        arrays = [pa.array(hashes, pa.int64()), *events.columns]
+        return cls(pa.RecordBatch.from_arrays(arrays, ["hash", *events.schema.names]), hashes)
+
+    def step(
+        self, of: StreamPlan, stores: Sequence[MemoryStore], micro_batch: Arrival, random: Random
+    ) -> tuple[list[dict[str, Any]], int]:
+        """The rows that buckets write in a micro-batch, and how many events they find late."""
+        written: list[dict[str, Any]] = []
+        late = 0
+        for number, store in enumerate(stores):
+            of_bucket = [index for index in micro_batch.rows if self.hashes[index] % of.buckets == number]
+            cut = random.randint(0, len(of_bucket))
+            parts = [part for part in (of_bucket[:cut], of_bucket[cut:]) if part]
+            packs = [as_bytes(self.events.take(pa.array(part, pa.int64()))) for part in parts]
+            bucket = Bucket(of, store)
+            written += [row for batch in bucket.step(packs, micro_batch.watermark) for row in batch.to_pylist()]
+            late += bucket.counts.late
+        return written, late

@@ -16,19 +16,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sparkext.planner.kernel_plan.kernel_plan import CompletionQuery, KernelPlan, Layout
-from sparkext.planner.patterns.query import Window
-from sparkext.udfs.arrow.arrays import as_arrow
+from sparkext.udfs.arrow.arrays import as_arrow, as_numbers
 from sparkext.udfs.arrow.order_keys import as_int64
+from sparkext.udfs.streams.other_forms import in_form
 from sparkext.udfs.streams.packs import from_bytes
-from sparkext.udfs.streams.stored import NEVER, Header, Page, Store, page_bytes, page_events, page_of
-from sparkext.udfs.streams.windows_of_events import (
-    in_order,
-    last_ended,
-    settled_rows,
-    waits_after_window,
-    window_rows,
+from sparkext.udfs.streams.query_changes import adopted, change_list, check_state, is_of_others
+from sparkext.udfs.streams.stored import (
+    NEVER,
+    Header,
+    Page,
+    Store,
+    UnusableError,
+    page_bytes,
+    page_events,
+    page_of,
 )
+from sparkext.udfs.streams.stream_plan import StreamPlan
+from sparkext.udfs.streams.windows_of_events import in_order, last_ended, settled_rows, window_rows
 from sparkext.udfs.tables.program import Ints
 
 SMALL_PAGE = 64 << 10
@@ -37,66 +41,7 @@ SMALL_PAGE = 64 << 10
 MOST_ROWS = 1 << 18
 """Most events of a page."""
 
-_LEAST, _GREATEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
-
-
-@dataclass(frozen=True, slots=True)
-class StreamPlan:
-    """What is computed of a stream.
-
-    Attributes:
-        plan: By which kernel.
-        layout: Of the events, behind a hash of their keys.
-        buckets: Among how many buckets keys are divided.
-        meaning: What is computed, by parts that people have names for: states of another one are of no use.
-    """
-
-    plan: KernelPlan
-    layout: Layout
-    buckets: int
-    meaning: dict[str, str]
-
-    @property
-    def windows(self) -> tuple[Window, ...]:
-        """All kinds of windows but an unbounded one, which only completions with a span have."""
-        asked = self.plan.completions
-        if asked is not None and asked.windows is not None:
-            return (asked.windows,)
-        return tuple(window for window in self.plan.windows if window is not None)
-
-    @property
-    def completions(self) -> CompletionQuery | None:
-        """The completions that are asked for, or the first of several that are final together."""
-        return None if self.plan.completions is None else self.plan.completions.queries[0]
-
-    @property
-    def is_by_event(self) -> bool:
-        """Whether each row is of an event, and final once the watermark has passed that, and for how long it waits."""
-        asked = self.completions
-        if asked is None or (self.plan.completions is not None and self.plan.completions.windows is not None):
-            return False
-        return asked.has_rows and (asked.wait is not None or not asked.waits)
-
-    @property
-    def span(self) -> int | None:
-        """How much less than that a completion is after the first event of its trend; None if windows say it."""
-        return None if self.completions is None else self.completions.span
-
-    @property
-    def after(self) -> int:
-        """How long after the end of its windows what follows on a completion may matter."""
-        return 0 if self.completions is None else waits_after_window(self.completions)
-
-    def needed_from(self, watermark: int) -> int:
-        """The time of the first event that rows may need which are not final at a watermark."""
-        if watermark == NEVER:
-            return _LEAST
-        span = 1 if self.span is None else self.span
-        if self.is_by_event and self.span is not None:
-            first = watermark - self.after
-        else:
-            first = min((last_ended(window, watermark - self.after) + 1) * window.slide for window in self.windows)
-        return max(_LEAST, first - span + 1)
+_GREATEST = np.iinfo(np.int64).max
 
 
 @dataclass(slots=True)
@@ -147,7 +92,7 @@ class Bucket:
         store: Where it is stored.
 
     Raises:
-        ValueError: What is stored is of no use for that; the text says why.
+        UnusableError: What is stored is of no use for that; the text says why.
         DamagedError: It is not as it was written.
     """
 
@@ -155,10 +100,10 @@ class Bucket:
         self._of = of
         self._store = store
         data = store.header()
-        self.header = Header(of.buckets, of.meaning) if data is None else Header.read(data)
+        self.header = _new_header(of) if data is None else Header.read(data)
         self.counts = BucketCounts()
         if data is not None:
-            _check(self.header, of)
+            check_state(self.header, of)
 
     def step(self, packs: Sequence[bytes], watermark: int) -> Iterator[pa.RecordBatch]:
         """The rows that the watermark makes final; the state is stored when all have been taken.
@@ -170,11 +115,15 @@ class Bucket:
             watermark: In units of the event time; `NEVER` when there is none yet.
 
         Raises:
+            UnusableError: The state is that of other queries, from which one cannot go on, or whose changes are asked
+                for.
             DamagedError: A page is not as it was written.
         """
         self.counts = BucketCounts()
         header = self.header
         watermark = max(watermark, header.until)
+        if is_of_others(header, self._of):
+            self._adopt(watermark)
         step = self._begun(packs, watermark)
         if self._of.is_by_event:
             yield from self._settle(step, watermark)
@@ -183,23 +132,39 @@ class Bucket:
         self._drop(step)
         self._keep(step, watermark)
         header.until = watermark
+        if not header.has_gaps:
+            header.whole_from = max(header.whole_from, self._of.whole_from(watermark))
         data = header.write()
         self._store.put_header(data)
         self.counts.kept = sum(page.rows for page in header.pages)
         self.counts.size = len(data) + sum(page.size for page in header.pages)
 
+    def _adopt(self, watermark: int) -> None:
+        """Go on from the state of other queries."""
+        header, of = self.header, self._of
+        changed = adopted(header, of, watermark)
+        if of.on_change == "list":
+            raise UnusableError(
+                "it is that of other queries, and spark.sparkext.stream.onChange is list:\n"
+                f"{change_list(header, of, changed)}\nSET spark.sparkext.stream.onChange = allow goes on so"
+            )
+        header.needs, header.queries, header.whole_from = changed.needs, changed.queries, changed.whole_from
+        header.has_gaps, header.finality = of.has_gaps, of.finality
+
     def _begun(self, packs: Sequence[bytes], watermark: int) -> _Step:
         until, windows = self.header.until, self._of.windows
         closing: list[tuple[int, int]] = []
         for window in windows:
-            first = _LEAST if until == NEVER else last_ended(window, until - self._of.after) + 1
+            first = NEVER if until == NEVER else last_ended(window, until - self._of.after) + 1
             last = first - 1 if watermark == until else last_ended(window, watermark - self._of.after)
             closing.append((first, last))
         step = _Step([] if watermark == NEVER else closing, self._of.needed_from(watermark))
         for pack in packs:
             events = from_bytes(pack)
             self.counts.events += events.num_rows
-            in_time = _where(events, self._times(events) >= until)
+            times = self._times(events)
+            self.header.latest = max(self.header.latest, int(times.max()))
+            in_time = _where(events, times >= until)
             self.counts.late += events.num_rows - in_time.num_rows
             if in_time.num_rows:
                 step.new.append(in_time)
@@ -211,12 +176,13 @@ class Bucket:
             (window, *pair) for window, pair in zip(self._of.windows, step.closing, strict=True) if pair[0] <= pair[1]
         ]
         span = 1 if self._of.span is None else self._of.span
-        begin = max(_LEAST, min(first * window.slide for window, first, _ in ending) - span + 1)
+        begin = max(NEVER, min(first * window.slide for window, first, _ in ending) - span + 1)
         end = min(_GREATEST, max(last * window.slide + window.within for window, _, last in ending) + self._of.after)
         parts = self._between(step, begin, end)
         if parts:
-            windows = [(max(first, _LEAST), last) for first, last in step.closing]
-            yield from window_rows(self._of.plan, self._of.layout, _together(parts), windows)
+            windows = [(max(first, NEVER), last) for first, last in step.closing]
+            for rows in window_rows(self._of.plan, self._of.layout, _together(parts), windows):
+                yield self._whole(rows)
 
     def _settle(self, step: _Step, watermark: int) -> Iterator[pa.RecordBatch]:
         """The rows of completions that the watermark settles."""
@@ -225,7 +191,22 @@ class Bucket:
             return
         parts = self._between(step, self._of.needed_from(since), watermark)
         if parts:
-            yield from settled_rows(self._of.plan, self._of.layout, _together(parts), since, watermark)
+            queries = [self.header.queries[query.text] for query in self._of.queries]
+            yield from settled_rows(self._of.plan, self._of.layout, _together(parts), since, watermark, queries)
+
+    def _whole(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Those rows of windows of which all events are there that their queries need."""
+        groups, span = self._of.layout.group_keys, 1 if self._of.span is None else self._of.span
+        windows = as_int64(rows.column(groups + 1))
+        banks = as_numbers(rows.column(groups), np.int32)
+        is_whole = np.ones(rows.num_rows, np.bool_)
+        for query in self._of.queries:
+            since = self.header.queries[query.text]
+            if since != NEVER:
+                assert query.slide is not None  # else rows are of events
+                first = (since + span + query.slide - 2) // query.slide
+                is_whole &= (windows >= first) | ~np.isin(banks, query.banks)
+        return _where(rows, is_whole)
 
     def _between(self, step: _Step, begin: int, end: int) -> list[pa.RecordBatch]:
         """The events from a time up to another, of which pages are read for the step."""
@@ -266,13 +247,15 @@ class Bucket:
         events = in_order(_together(needed), self._of.layout.keys)
         for begin in range(0, events.num_rows, MOST_ROWS):
             part = events.slice(begin, MOST_ROWS)
-            data, number = page_bytes(part), self.header.next_page
+            data, number, form = page_bytes(part), self.header.next_page, self.header.form_number(self._of.form)
             self._store.put_page(number, data)
             self.header.next_page += 1
-            self.header.pages.append(page_of(number, data, self._times(part)))
+            self.header.pages.append(page_of(number, data, self._times(part), form))
 
     def _read(self, page: Page) -> pa.RecordBatch:
-        return page_events(page, self._store.page(page.number))
+        """The events of a page that are of use, in the form of those that come."""
+        events = page_events(page, self._store.page(page.number))
+        return in_form(events, self.header.forms[page.form], self._of.form, self._of.schema)
 
     def _is_needed(self, times: Ints, step: _Step, watermark: int) -> NDArray[np.bool_]:
         """Whether events of some times are: those in windows that have not ended, or not further back than a span."""
@@ -281,25 +264,17 @@ class Bucket:
         is_needed = np.zeros(len(times), np.bool_)
         for window in self._of.windows:
             starts = times // window.slide * window.slide
-            is_needed |= (times - starts < window.within) & (starts > max(_LEAST, watermark - window.within))
+            is_needed |= (times - starts < window.within) & (starts > max(NEVER, watermark - window.within))
         return is_needed
 
     def _times(self, events: pa.RecordBatch) -> Ints:
         return as_int64(events.column(self._of.layout.keys + 1))
 
 
-def _check(header: Header, of: StreamPlan) -> None:
-    if header.buckets != of.buckets:
-        raise ValueError(
-            f"it has {header.buckets} buckets, and spark.sparkext.stream.buckets is {of.buckets}. "
-            f"Set it to {header.buckets}, or start with a new checkpoint"
-        )
-    if header.meaning != of.meaning:
-        parts = [part for part in of.meaning if header.meaning.get(part) != of.meaning[part]]
-        was = "; ".join(f"{part} was {header.meaning.get(part)} and is {of.meaning[part]}" for part in parts)
-        raise ValueError(
-            f"it is that of another query: {was}. Start with a new checkpoint, or with the query as it was"
-        )
+def _new_header(of: StreamPlan) -> Header:
+    queries = {query.text: NEVER for query in of.queries}
+    needs = dict.fromkeys(of.needs, NEVER)
+    return Header(of.buckets, of.meaning, [], needs, queries, NEVER, of.has_gaps, of.finality)
 
 
 def _where(events: pa.RecordBatch, wanted: NDArray[np.bool_]) -> pa.RecordBatch:

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from sparkext.udfs.streams.bucket import Bucket, StreamPlan
+from sparkext.udfs.streams.bucket import Bucket
 from sparkext.udfs.streams.bucket_keys import bucket_keys
 from sparkext.udfs.streams.packs import as_bytes, from_bytes
-from sparkext.udfs.streams.stored import NEVER, DamagedError
+from sparkext.udfs.streams.stored import NEVER, DamagedError, UnusableError
+from sparkext.udfs.streams.stream_plan import StreamPlan
 
 UNITS_PER_MILLISECOND = 1000
 """Watermarks are in milliseconds, event times in microseconds."""
@@ -104,17 +105,15 @@ class TrendProcessor:
     def _stepped(self, number: int, packs: list[bytes], watermark: int, is_due: bool) -> Iterator[OutputRow]:
         try:
             yield from self._rows(number, packs, watermark, is_due)
+        except UnusableError as error:
+            yield OutputRow(number, problem=str(error))
         except DamagedError as error:
             remedy = "Go on from a backup of the checkpoint, or start with a new one"
             yield OutputRow(number, problem=f"{error} of bucket {number} is damaged. {remedy}")
 
     def _rows(self, number: int, packs: list[bytes], watermark: int, is_due: bool) -> Iterator[OutputRow]:
         began = time.perf_counter()
-        try:
-            bucket = Bucket(self._of, self._store)
-        except ValueError as error:
-            yield OutputRow(number, problem=str(error))
-            return
+        bucket = Bucket(self._of, self._store)
         # A timer at the watermark itself would fire in this micro-batch, and be gone.
         tick, was = watermark + 1, bucket.header.tick
         if is_due and was > watermark:

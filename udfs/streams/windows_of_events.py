@@ -14,8 +14,9 @@ from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.key_changes import changes
 from sparkext.udfs.arrow.order_keys import as_int64
-from sparkext.udfs.completions.completion_program import OUT_LAST, OUT_ROW, OUT_WINDOW
+from sparkext.udfs.completions.completion_program import OUT_LAST, OUT_QUERY, OUT_ROW, OUT_WINDOW
 from sparkext.udfs.sorting.row_order import Digit, digit, digits_of, row_order
+from sparkext.udfs.streams.stored import NEVER
 from sparkext.udfs.tables.program import Ints
 from sparkext.udfs.workers.completion_run import CompletionRun
 from sparkext.udfs.workers.machine import Machine
@@ -25,8 +26,6 @@ from sparkext.udfs.workers.window_by_window import completion_run
 _OUTPUT_BYTES = 1 << 20
 """Room for result rows of a bucket; most have few."""
 
-
-_LEAST = np.iinfo(np.int64).min
 
 _LEAST_BITS = 20
 """Least bits of a hash by which keys may be told apart; few buckets have a million."""
@@ -60,9 +59,12 @@ class SettledRun(CompletionRun):
         times: Of all events of the pass.
         since: The earlier watermark.
         until: The later one.
+        whole_from: Per query the time from which on all events are there that it needs.
     """
 
-    def __init__(self, plan: KernelPlan, layout: Layout, times: Ints, since: int, until: int) -> None:
+    def __init__(
+        self, plan: KernelPlan, layout: Layout, times: Ints, since: int, until: int, whole_from: Sequence[int]
+    ) -> None:
         super().__init__(plan, layout, _OUTPUT_BYTES)
         query = self._asked.queries[0]  # of all, rows are final at the same time
         wait = 1 if query.wait is None else query.wait
@@ -73,21 +75,31 @@ class SettledRun(CompletionRun):
         # A watermark at the time of an event does not settle it: another event of that time may come.
         self._settled = times + wait
         self._since, self._until = since, until
+        # The first event of a trend may be a span before its last, or at the beginning of its window.
+        first_needed = times if query.span is None else times - query.span + 1
+        self._first_needed, self._whole_from = first_needed, np.array(whole_from, np.int64)
 
     def _taken(self) -> Ints:
         rows = super()._taken()
+        whole_from = self._whole_from[rows[:, OUT_QUERY]]
+        if self._ending is None:
+            rows = rows[self._first_needed[rows[:, OUT_ROW]] >= whole_from]
+        else:
+            rows[:, OUT_WINDOW] = np.maximum(
+                rows[:, OUT_WINDOW], (whole_from + self._ending.slide - 1) // self._ending.slide
+            )
         settled = self._settled[rows[:, OUT_ROW]]
         if self._ending is None:
             return rows[(settled > self._since) & (settled <= self._until)]
-        open_before = max(_LEAST, last_ended(self._ending, self._since) + 1)
+        open_before = max(NEVER, last_ended(self._ending, self._since) + 1)
         rows[:, OUT_WINDOW] = np.maximum(rows[:, OUT_WINDOW], open_before)
-        over = np.minimum(rows[:, OUT_LAST], max(_LEAST, last_ended(self._ending, self._until)))
+        over = np.minimum(rows[:, OUT_LAST], max(NEVER, last_ended(self._ending, self._until)))
         rows[:, OUT_LAST] = np.where(settled <= self._until, rows[:, OUT_LAST], over)
         return rows[(settled > self._since) & (rows[:, OUT_WINDOW] <= rows[:, OUT_LAST])]
 
 
 def settled_rows(
-    plan: KernelPlan, layout: Layout, events: pa.RecordBatch, since: int, until: int
+    plan: KernelPlan, layout: Layout, events: pa.RecordBatch, since: int, until: int, whole_from: Sequence[int]
 ) -> Iterator[pa.RecordBatch]:
     """The rows of completions that become final between two watermarks.
 
@@ -98,11 +110,12 @@ def settled_rows(
         events: As for `window_rows`; all that rows need which are not final at the first watermark, up to the second.
         since: The first watermark.
         until: The second one.
+        whole_from: Per query the time from which on all events are there that it needs.
     """
     ordered = in_order(events, layout.keys, _orders(plan, events))
     times = as_int64(ordered.column(layout.keys + 1))
     rows = ordered.select(range(1, ordered.num_columns))
-    yield from SettledRun(plan, layout, times, since, until).results(iter([rows]))
+    yield from SettledRun(plan, layout, times, since, until, whole_from).results(iter([rows]))
 
 
 def waits_after_window(query: CompletionQuery) -> int:
