@@ -18,9 +18,21 @@ if TYPE_CHECKING:
     from sparkext.dataframe_api import match_trend
     from sparkext.session import disable, enable, explain_sharing
     from sparkext.stream_views import split, stream, views_of
+    from sparkext.trend_stream import TrendStream
 
-__all__ = ["__version__", "disable", "enable", "explain_sharing", "match_trend", "split", "stream", "views_of"]
+__all__ = [
+    "TrendStream",
+    "__version__",
+    "disable",
+    "enable",
+    "explain_sharing",
+    "match_trend",
+    "split",
+    "stream",
+    "views_of",
+]
 _MODULES = {
+    "TrendStream": "trend_stream",
     "match_trend": "dataframe_api",
     "split": "stream_views",
     "stream": "stream_views",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sparkext.planner.kernel_plan.kernel_plan import Column, Comparison, KernelPlan
+from sparkext.planner.patterns.query import EventClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ def event_form(plan: KernelPlan, orders: Sequence[str]) -> EventForm:
         plan: The plan.
         orders: Canonical texts of the expressions of ORDER BY beside the time.
     """
-    return EventForm(tuple(map(str, plan.classes)), tuple(name for name, _ in _columns(plan, orders)))
+    return EventForm(_classes(plan), tuple(name for name, _ in _columns(plan, orders)))
 
 
 def needs_of(plan: KernelPlan, orders: Sequence[str]) -> tuple[str, ...]:
@@ -38,11 +39,20 @@ def needs_of(plan: KernelPlan, orders: Sequence[str]) -> tuple[str, ...]:
         plan: The plan.
         orders: See `event_form`.
     """
-    classes = tuple(map(str, plan.classes))
+    classes = _classes(plan)
     needs = dict.fromkeys(classes)
     for name, only in _columns(plan, orders):
         needs |= dict.fromkeys([name] if only is None else [f"{name} of {classes[number]}" for number in sorted(only)])
     return tuple(needs)
+
+
+def class_name(event: EventClass) -> str:
+    """A class as a checkpoint knows it: with the expression that says its type."""
+    return str(event) if event.type_by is None else f"{event.type_by} {event}"
+
+
+def _classes(plan: KernelPlan) -> tuple[str, ...]:
+    return tuple(map(class_name, plan.classes))
 
 
 def _columns(plan: KernelPlan, orders: Sequence[str]) -> Iterator[tuple[str, set[int] | None]]:

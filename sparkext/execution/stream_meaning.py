@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sparkext.binding.bound_query import BoundQuery
-from sparkext.planner.kernel_plan.event_form import event_form, needs_of
+from sparkext.binding.durations import duration
+from sparkext.planner.kernel_plan.event_form import class_name, event_form, needs_of
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, too_many
-from sparkext.planner.patterns.query import Query, Window
 from sparkext.udfs.streams.stream_plan import StreamQuery
 
 
@@ -50,19 +50,18 @@ def stream_queries(queries: Sequence[BoundQuery], plan: KernelPlan, alone: Seque
 
 def _text(bound: BoundQuery, read: Sequence[str]) -> str:
     """What is computed for a query; of its aggregates, the columns that they read."""
-    query = bound.query
-    classes = ", ".join(f"{name}: {event}" for name, event in query.classes)
+    query, kind = bound.query, bound.time_kind
+    lengths = {
+        "WITHIN": None if query.window is None else query.window.within,
+        "SLIDE": None if query.window is None else query.window.slide,
+        "SPAN": query.span,
+        "FOR": query.wait,
+    }
+    words = [query.selection.of(str(query.pattern))]
+    words += [f"{word} {duration(length, kind)}" for word, length in lengths.items() if length is not None]
+    if query.completion is not None:
+        words.append("rows of completions" if query.has_rows else "counts of completions")
+    classes = ", ".join(f"{name} is {class_name(event)}" for name, event in query.classes)
     steps = ", ".join(f"{name} {step.text}" for name, step in query.steps)
-    kind = "" if query.completion is None else " rows of completions" if query.has_rows else " counts of completions"
     parts = [classes, steps, "reads " + ", ".join(read) if read else ""]
-    return f"{_pattern(query)}{_within(query.window)}{kind} ({'; '.join(filter(None, parts))})"
-
-
-def _pattern(query: Query) -> str:
-    span = "" if query.span is None else f" SPAN {query.span} µs"
-    wait = "" if query.wait is None else f" FOR {query.wait} µs"
-    return query.selection.of(str(query.pattern)) + wait + span
-
-
-def _within(window: Window | None) -> str:
-    return "" if window is None else f" WITHIN {window.within} µs SLIDE {window.slide} µs"
+    return f"{' '.join(words)} ({'; '.join(filter(None, parts))})"

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.streams import DELAY
+from sparkext.execution.arrow_schemas import arrow_schema
 from sparkext.execution.compact_rows import compact_events, group_column, sql_texts
 from sparkext.execution.source_pass import result_schema
 from sparkext.execution.stream_meaning import meaning_of, orders_of, stream_queries
@@ -79,7 +79,7 @@ def stream_results(
         tuple(stream_queries(queries, plan, alone)),
         event_form(plan, orders_of(first)),
         needs_of(plan, orders_of(first)),
-        to_arrow_schema(hashed.schema),
+        arrow_schema(hashed.schema),
         _ahead(source, first),
         on_change,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sparkext.binding.bound_query import BoundQuery
-from sparkext.binding.event_time import TimeKind
+from sparkext.binding.durations import duration
 from sparkext.explain.conditions import adjacent_conditions, earlier_conditions
 from sparkext.explain.report import (
     Clause,
@@ -32,7 +32,6 @@ from sparkext.explain.report import (
     names_by_number,
 )
 from sparkext.jvm.relation_filter import name_of
-from sparkext.planner.amounts import count
 from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.kernel_plan.kernel_plan import Completions
@@ -47,8 +46,6 @@ from sparkext.planner.sharing.sharing_plan import QSet as PlannedQSet
 from sparkext.workload.remarks import remarks, traps
 from sparkext.workload.run import Run
 from sparkext.workload.trend_query import TrendQuery, by_pool
-
-_MICROSECONDS = (("day", 86_400_000_000), ("hour", 3_600_000_000), ("minute", 60_000_000), ("second", 1_000_000))
 
 
 def report(queries: Sequence[TrendQuery], only: str | None = None, compares: bool = False) -> Report:
@@ -198,18 +195,6 @@ def _clause(bound: BoundQuery) -> Clause:
         slide=None if window is None else duration(window.slide, kind),
         span=None if query.span is None else duration(query.span, kind),
     )
-
-
-def duration(length: int, kind: TimeKind) -> str:
-    """A length of time in plain words."""
-    if kind is TimeKind.INTEGRAL:
-        return str(length)
-    if kind is TimeKind.DATE:
-        return count(length, "day", "days")
-    for unit, size in _MICROSECONDS:
-        if length % size == 0:
-            return count(length // size, unit, unit + "s")
-    return count(length, "microsecond", "microseconds")
 
 
 @dataclass(frozen=True)
