@@ -23,6 +23,7 @@ ALLOWED = {
         "numpy",
         "pyarrow",
         "numba",
+        "sparkext.planner.kernel_plan.event_form",
         "sparkext.planner.kernel_plan.kernel_plan",
         "sparkext.planner.kernel_plan.result_columns",
         "sparkext.planner.automata.guards",
