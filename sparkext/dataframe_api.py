@@ -26,6 +26,7 @@ from sparkext.jvm.sessions import session_id
 from sparkext.session import is_enabled
 from sparkext.sql.quoting import identifier
 from sparkext.workload.registry import SOURCE_PREFIX, abandon_view
+from sparkext.workload.trend_query import FRAME_PREFIX
 
 _numbers = itertools.count(1)
 
@@ -107,7 +108,7 @@ def match_trend(
     if name is not None:
         name = text_of("name", name)
     number = next(_numbers)
-    source, view = f"{SOURCE_PREFIX}{number}", name or f"match_trend_{number}"
+    source, view = f"{SOURCE_PREFIX}{number}", name or f"{FRAME_PREFIX}{number}"
     sections = [
         _list("PARTITION BY", expressions_of("partition_by", partition_by)),
         _list("GROUP BY", expressions_of("group_by", group_by)),

@@ -6,7 +6,6 @@ the events that rows to come may be about → rows of the windows, or of the eve
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
@@ -37,74 +36,98 @@ if TYPE_CHECKING:
 METRICS = "sparkext_"
 """Beginning of the names of what is observed of a stream."""
 
-_numbers = itertools.count(1)
+_COUNTED = {
+    "events": "sum(events)",
+    "late": "sum(late)",
+    "kept": "sum(kept)",
+    "state_bytes": "sum(size)",
+    "milliseconds": "sum(micros) DIV 1000",
+}
+"""What is observed, in SQL over the columns of what buckets write."""
+
+_TRUE = "sqrt(rand(0)) < 2"
+"""It is true, and another expression for each reader: in a micro-batch Spark gives each ``rand`` a seed of its own.
+
+Else Spark would have one shuffle for two readers of an operator, so that only one of them is called, and the state of
+the other is lost.
+"""
 
 _WATERMARK = "EventTimeWatermark"
 _BUCKET = "bucket"
 _HASH = "hash"
 
 
-def stream_results(
-    source: AnalysedFrame,
-    queries: Sequence[BoundQuery],
-    plan: KernelPlan,
-    alone: Sequence[KernelPlan],
-    buckets: int,
-    on_change: str,
-) -> AnalysedFrame:
-    """Results of queries over a stream, with the columns of `sparkext.execution.source_pass.run_pool`.
+class StreamOperator:
+    """Queries over a stream, as one operator with one state computes them."""
 
-    Args:
-        source: The stream, with a watermark on the event time of the queries.
-        queries: The queries, which one operator computes.
-        plan: What the kernel computes.
-        alone: Per query, a plan of it alone.
-        buckets: Among how many buckets keys are divided.
-        on_change: What becomes of the state of other queries; see `StreamPlan`.
-    """
-    first = queries[0]
-    layout = Layout(len(first.groups), len(first.partitions))
-    events, compact = compact_events(source, queries, sql_texts(queries), plan)
-    keys = compact.keys
-    schema = result_schema(events, layout, plan)
-    hashed = columns_of(events, [f"{_hash(keys)} AS {_HASH}", "*"])
-    divided = columns_of(hashed, [f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*"])
-    number = next(_numbers)
-    packs = map_in_arrow(divided, packed(buckets, _first_task(number)), PACKED)
-    of = StreamPlan(
-        plan,
-        layout,
-        buckets,
-        meaning_of(first),
-        tuple(stream_queries(queries, plan, alone)),
-        event_form(plan, orders_of(first)),
-        needs_of(plan, orders_of(first)),
-        arrow_schema(hashed.schema),
-        _ahead(source, first),
-        on_change,
-    )
-    for window in () if of.is_by_event else of.windows:
-        say_recomputed(window)
-    processor = TrendProcessor(of)
-    written = packs.groupBy(_BUCKET).transformWithState(
-        cast("StatefulProcessor", processor), OUTPUT, outputMode="Append", timeMode="EventTime"
-    )
-    counted = written.observe(
-        f"{METRICS}{number}",
-        F.expr("sum(events) AS events"),
-        F.expr("sum(late) AS late"),
-        F.expr("sum(kept) AS kept"),
-        F.expr("sum(size) AS state_bytes"),
-        F.expr("sum(micros) DIV 1000 AS milliseconds"),
-    )
-    hint = "concat('[TREND_STREAM_CHECKPOINT] The state in the checkpoint cannot be used: ', problem, '.')"
-    right = counted.where(f"results IS NOT NULL OR CASE WHEN problem IS NOT NULL THEN {_fails(hint)} ELSE false END")
-    rows = map_in_arrow(right.select("results"), unpacked, schema)
-    if not layout.other_keys:
-        return rows
-    groups = [group_column(index) for index in range(layout.group_keys)]
-    together = rows.repartition(*groups) if groups else rows.repartition(1)
-    return map_in_arrow(together, combined_rows(plan.fields, layout.group_keys + 2), schema)
+    def __init__(
+        self,
+        source: AnalysedFrame,
+        queries: Sequence[BoundQuery],
+        plan: KernelPlan,
+        alone: Sequence[KernelPlan],
+        buckets: int,
+        on_change: str,
+    ) -> None:
+        """Of some queries.
+
+        Args:
+            source: The stream, with a watermark on the event time of the queries.
+            queries: The queries.
+            plan: What the kernel computes.
+            alone: Per query, a plan of it alone.
+            buckets: Among how many buckets keys are divided.
+            on_change: What becomes of the state of other queries; see `StreamPlan`.
+        """
+        first = queries[0]
+        self._layout = Layout(len(first.groups), len(first.partitions))
+        self._fields = plan.fields
+        events, compact = compact_events(source, queries, sql_texts(queries), plan)
+        keys = compact.keys
+        self._schema = result_schema(events, self._layout, plan)
+        hashed = columns_of(events, [f"{_hash(keys)} AS {_HASH}", "*"])
+        divided = columns_of(hashed, [f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*"])
+        packs = map_in_arrow(divided, packed(buckets, _first_task()), PACKED).where(_TRUE)
+        of = StreamPlan(
+            plan,
+            self._layout,
+            buckets,
+            meaning_of(first),
+            tuple(stream_queries(queries, plan, alone)),
+            event_form(plan, orders_of(first)),
+            needs_of(plan, orders_of(first)),
+            arrow_schema(hashed.schema),
+            _ahead(source, first),
+            on_change,
+        )
+        for window in () if of.is_by_event else of.windows:
+            say_recomputed(window)
+        processor = cast("StatefulProcessor", TrendProcessor(of))
+        written = packs.groupBy(_BUCKET).transformWithState(
+            processor, OUTPUT, outputMode="Append", timeMode="EventTime"
+        )
+        self.written = AnalysedFrame.of(written)
+
+    def results(self, name: str) -> AnalysedFrame:
+        """The results, with the columns of `sparkext.execution.source_pass.run_pool`, for one of those that read them.
+
+        Each reader has a state of its own; of those that are in one streaming query, metrics are of one.
+
+        Args:
+            name: By which metrics are found, behind `METRICS`; not that of another operator in a streaming query.
+        """
+        counted = self.written.observe(METRICS + name, *(F.expr(f"{sql} AS {one}") for one, sql in _COUNTED.items()))
+        hint = "concat('[TREND_STREAM_CHECKPOINT] The state in the checkpoint cannot be used: ', problem, '.')"
+        right = counted.where(
+            f"results IS NOT NULL OR CASE WHEN problem IS NOT NULL THEN {_fails(hint)} ELSE false END"
+        )
+        rows = map_in_arrow(right.select("results"), unpacked, self._schema)
+        layout = self._layout
+        if not layout.other_keys:
+            return rows
+        groups = [group_column(index) for index in range(layout.group_keys)]
+        together = rows.repartition(*groups) if groups else rows.repartition(1)
+        return map_in_arrow(together, combined_rows(self._fields, layout.group_keys + 2), self._schema)
 
 
 def with_event_time(rows: AnalysedFrame, query: BoundQuery) -> AnalysedFrame:
@@ -137,18 +160,13 @@ def _hash(keys: Sequence[str]) -> str:
     return f"xxhash64({', '.join(parts)})"
 
 
-def _first_task(number: int) -> Callable[[], bool]:
-    """Tells a task whether it is the first of its stage. It goes to the workers as it is, without this module.
-
-    Args:
-        number: Of the operator. It makes functions of equal operators different: Spark would have one shuffle for two
-            that are equal, so that only one of them is called, and the state of the other is lost.
-    """
+def _first_task() -> Callable[[], bool]:
+    """Tells a task whether it is the first of its stage. It goes to the workers as it is, without this module."""
 
     def is_first() -> bool:
         from pyspark import TaskContext
 
         context = TaskContext.get()
-        return context is not None and context.partitionId() == 0 and number > 0
+        return context is not None and context.partitionId() == 0
 
     return is_first

@@ -143,7 +143,7 @@ def _stream(query: TrendQuery, run: Run | None) -> Stream | None:
     """How a run reads a stream; None where its source is none."""
     if not query.pool.source.is_stream:
         return None
-    return Stream.EXPECTED if run is None or run.again is None else Stream.READ
+    return Stream.EXPECTED if run is None or run.operator is None else Stream.READ
 
 
 def _is_named(query: TrendQuery, name: str) -> bool:

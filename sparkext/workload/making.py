@@ -12,7 +12,7 @@ from sparkext.execution import job_names
 from sparkext.execution.arrow_batches import are_narrow, limited_by_rows
 from sparkext.execution.sample import TaskCounters, time_cuts
 from sparkext.execution.source_pass import Division, number_of_parts, run_pool
-from sparkext.execution.stream_pass import stream_results
+from sparkext.execution.stream_pass import StreamOperator
 from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
 from sparkext.execution.waiting import say_compiling, say_planning
 from sparkext.jvm import storage
@@ -78,13 +78,13 @@ def make(source: PoolSource, planned: Planned, keep: bool, moved: Migration | No
         len(kernel_plan.cells),
     )
     say_traps(name, planned.template, queries)
-    counted, again = counters(source, planned), None
+    counted, operator = counters(source, planned), None
     if source.is_stream:
         say_compiling(spark, kernel_plan)
         wanted = planned.settings
         alone = [kernel_plan] if len(queries) == 1 else [_alone(query, planned).plan for query in queries]
-        again = partial(stream_results, source.frame, queries, kernel_plan, alone, wanted.buckets, wanted.on_change)
-        results = again()
+        operator = StreamOperator(source.frame, queries, kernel_plan, alone, wanted.buckets, wanted.on_change)
+        results = operator.written
     else:
         results = _results(source, planned, counted, name)
         if keep:
@@ -99,7 +99,7 @@ def make(source: PoolSource, planned: Planned, keep: bool, moved: Migration | No
         results=results,
         persisted=keep,
         version=source.version,
-        again=again,
+        operator=operator,
     )
 
 

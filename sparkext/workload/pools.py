@@ -96,5 +96,7 @@ class Pools:
     def _release(self, runs: Iterable[Run]) -> None:
         for run in runs:
             run.release()
+            if not run.persisted:
+                continue
             self._released.append((time.monotonic(), run))
             self._collector.expect_later()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from pyspark import StorageLevel
@@ -13,6 +12,7 @@ from sparkext.binding.bound_query import BoundQuery
 from sparkext.execution import job_names
 from sparkext.execution.arrow_batches import has_limit_of_rows
 from sparkext.execution.sample import TaskCounters
+from sparkext.execution.stream_pass import StreamOperator
 from sparkext.jvm import application, storage
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.relation_files import SourceVersion
@@ -44,10 +44,10 @@ class Run:
         planned: The queries, and how they are planned.
         migration: The change of plan that made the run, if one did.
         counted: What the tasks count.
-        results: Of all of them; computed when something reads it.
+        results: Of all of them; computed when something reads it. Over a stream, what its operator writes.
         persisted: Whether the results are kept once computed.
         version: Of the source when they were planned.
-        again: Over a stream, gives the results by an operator of their own, as each reader needs one.
+        operator: Over a stream, gives the results to each reader.
         costs: Of the plans that other optimizers find, as far as they have been asked for.
         comparisons: With other optimizers, by what was known of the events, as far as they have been asked for.
         copies: Of the results, on the driver: one, or none that can be had, as far as it has been asked for.
@@ -63,7 +63,7 @@ class Run:
     results: AnalysedFrame
     persisted: bool
     version: SourceVersion
-    again: Callable[[], AnalysedFrame] | None = None
+    operator: StreamOperator | None = None
     costs: dict[str, float] = field(default_factory=dict)
     comparisons: dict[tuple[float, ...], tuple[StrategyResult, ...]] = field(default_factory=dict)
     copies: list[AnalysedFrame | None] = field(default_factory=list)
@@ -148,8 +148,6 @@ class Run:
         Args:
             is_computed: Whether they have been.
         """
-        if self.again is not None:
-            return self.again()
         if not is_computed:
             return self.results
         return self.copy() or self.results

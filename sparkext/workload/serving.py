@@ -65,7 +65,7 @@ class Serving:
         self._collector = collector
         self._kept_plans = KeptPlans(spark, NODE, job_names.OURS)
         self._lent = _Lent()
-        self.unions = StreamUnions(pools)
+        self.unions = StreamUnions(pools, collector)
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: jobs are called after no run any more."""
@@ -95,7 +95,7 @@ class Serving:
         if settings.choice(relations.confs, settings.DEBUG) == "true" and not rows.is_stream:
             self._check(query, run)
         plan = rows.analysed_plan if query.use.view is None else without_views(rows.analysed_plan)
-        return plan if run.again is None else self.unions.stand_in(plan, query, served.bound)
+        return plan if run.operator is None else self.unions.stand_in(plan, query, served.bound)
 
     # Following the source.
 
@@ -237,9 +237,8 @@ class Serving:
         bound, run = served.bound, served.run
         key = run, relations.state
         # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
-        streams = run.again is not None
         may_be_on_driver = served.is_computed and served.may_be_on_driver and not self._kept_plans.has_others()
-        results = run.rows(may_be_on_driver)
+        results = run.rows(may_be_on_driver) if run.operator is None else self.unions.results(run.operator, [query])
         on_driver = results is not run.results
         shown_by, shown = query.shown or (None, run.results)
         if shown_by == key and query.on_driver == on_driver and (on_driver or not has_variables(shown)):
@@ -252,8 +251,8 @@ class Serving:
             return selected(held, lambda pool: query_sql(pool, fields, run.plan.results[index], bound, ansi))
 
         rows = of(results)
-        may_show_again = not streams
-        if streams:
+        may_show_again = run.operator is None
+        if run.operator is not None:
             rows = with_event_time(rows, bound)
         elif on_driver:
             may_show_again = not has_variables(rows)

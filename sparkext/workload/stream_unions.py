@@ -13,15 +13,19 @@ from weakref import WeakValueDictionary
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.execution import job_names
 from sparkext.execution.query_results import query_sql
+from sparkext.execution.stream_pass import StreamOperator
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import selected
 from sparkext.jvm.plans import Plan
 from sparkext.jvm.unions import Branch, in_one, marked, over, with_unions
 from sparkext.planner.amounts import count
 from sparkext.workload.analyses import AnalysedRelations
+from sparkext.workload.collector import Collector
 from sparkext.workload.pool import Pool
 from sparkext.workload.pools import Pools
 from sparkext.workload.run import Run
 from sparkext.workload.runs import WHY_NOT_ONE, Demand, may_be_one
+from sparkext.workload.stream_names import StreamNames, text_of
 from sparkext.workload.trend_query import TrendQuery
 
 log = logging.getLogger(__name__)
@@ -50,7 +54,7 @@ class _Together:
     def bound(self) -> list[BoundQuery]:
         """Their queries, those that are computed alike once, in an order that does not depend on that of branches."""
         distinct = {one.bound.computation: one.bound for _, one in self.members}
-        return sorted(distinct.values(), key=_text)
+        return sorted(distinct.values(), key=text_of)
 
     def takes(self, one: _Read) -> bool:
         """Whether a query can be computed with them."""
@@ -60,13 +64,15 @@ class _Together:
 class StreamUnions:
     """Finds UNION ALLs of clauses over streams, and lets one operator compute what it can of each."""
 
-    def __init__(self, pools: Pools) -> None:
+    def __init__(self, pools: Pools, collector: Collector) -> None:
         """Of a session.
 
         Args:
             pools: Its pools.
+            collector: That finds out which views are gone.
         """
         self._pools = pools
+        self._names = StreamNames(collector.collect)
         self._numbers = itertools.count(1)
         self._queries: WeakValueDictionary[int, TrendQuery] = WeakValueDictionary()
 
@@ -83,6 +89,10 @@ class StreamUnions:
         number, _ = query.stand_in
         self._queries[number], query.apart = query, None
         return marked(plan, number)
+
+    def results(self, operator: StreamOperator, queries: Sequence[TrendQuery]) -> AnalysedFrame:
+        """The results of an operator, for a reader of some queries that it computes."""
+        return operator.results(self._names.name_of(operator, queries))
 
     def _read_by(self, branch: Branch) -> _Read | None:
         """The query that a branch reads; None if it reads none, or one that has been bound anew."""
@@ -152,7 +162,8 @@ class StreamUnions:
         run = group.pool.runs.serving_run(demand)
         self._pools.add(group.pool)
         log.info("%s: one operator for %s of a UNION ALL", name, count(size, "branch", "branches"))
-        results = run.rows(is_computed=False)
+        assert run.operator is not None
+        results = self.results(run.operator, [one.query for _, one in group.members])
         plans = []
         for branch, one in group.members:
             rows = selected(results, partial(_sql, run, one.bound, relations.state.environment.ansi))
@@ -188,11 +199,3 @@ def _why_alone(alone: _Together, groups: Sequence[_Together]) -> str | None:
     if all(group.pool is not alone.pool for group in others):
         return "no other branch has its stream, with its watermark, its keys and its ORDER BY"
     return WHY_NOT_ONE
-
-
-def _text(bound: BoundQuery) -> str:
-    """A text of what is computed for a query, the same in each process."""
-    query = bound.query
-    parts = query.pattern, query.selection.value, query.window, query.span, query.wait, query.completion
-    conditions = [*(str(one) for _, one in query.classes), *(f"{name}: {step.text}" for name, step in query.steps)]
-    return repr((*map(str, parts), *map(str, query.aggregates), *conditions))

@@ -12,6 +12,9 @@ from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.workload.pool import Pool
 from sparkext.workload.run import Run
 
+FRAME_PREFIX = "match_trend_"
+"""Beginning of the names of views of data frames that have been given none."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -96,6 +99,19 @@ class TrendQuery:
     def view(self) -> View | None:
         """The view whose life it shares; None for a query that lives for one statement."""
         return self.written.view
+
+    @property
+    def lasting_name(self) -> str | None:
+        """The name of its view, which it has in each process: with the database, unless the session has the view.
+
+        None where there is no view, or one that has a number for a name.
+        """
+        if self.view is None or (self.use.view is None and self.view.name.startswith(FRAME_PREFIX)):
+            return None
+        if self.view.is_global:
+            return f"global_temp.{self.written.name}"
+        database = "" if self.use.view is None else self.use.view.rpartition(".")[0].partition(".")[2]
+        return f"{database}.{self.written.name}" if database else self.written.name
 
     def rename(self, name: str) -> None:
         """Follow its view, which has another name now."""

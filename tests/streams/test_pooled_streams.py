@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -10,12 +11,16 @@ import pytest
 from pyspark.errors import AnalysisException, ParseException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
+import sparkext
 from tests.streams.test_streams import CLAUSES, disordered
 from tests.support.live import Feed, able_to_stream
 from tests.support.tiers import groups
 
 ORDINARY = "sliding", "not", "previous", "earlier", "next", "contiguous", "panes"
 """Kinds of clauses with the same keys, none of which asks for completions."""
+
+DIGEST = "sparkext_b33803ff"
+"""Name of the metrics of a clause that no view has: the same in each process."""
 
 SOON = "window_end < '2026-01-12'"
 """Windows without the two events far ahead."""
@@ -46,6 +51,11 @@ def union(names: tuple[str, ...] | list[str], which: str = SOON) -> str:
 def operators(rows: DataFrame) -> int:
     """How many operators with a state a stream has."""
     return str(rows._jdf.queryExecution().analyzed().toString()).count("TransformWithState")
+
+
+def names(rows: DataFrame) -> list[str]:
+    """What the metrics of a stream are called."""
+    return re.findall(r"CollectMetrics (\S+), \[", str(rows._jdf.queryExecution().analyzed().toString()))
 
 
 def rows_of(rows: DataFrame) -> list[tuple[object, ...]]:
@@ -105,6 +115,43 @@ def test_what_one_operator_is_made_of(spark: SparkSession, feed: Feed) -> None:
     assert operators(spark.sql(f"{alerts} UNION ALL {alerts.replace('40 SEC', '41 SEC')}")) == 2
     spark.sql("DROP VIEW every")
     assert operators(spark.table("v_not")) == 1
+
+
+def test_names_of_metrics(spark: SparkSession, feed: Feed) -> None:
+    """They are those of views, or made of what is computed, and no two operators that differ have one."""
+    feed.put([(1, "x", 0, "A", 1)])
+    create(spark, ["sliding", "not", "no keys", "span"], feed.stream())
+    pool = "SELECT a FROM v_not UNION ALL SELECT a FROM v_sliding"
+    assert names(spark.table("v_sliding")) == ["sparkext_v_sliding"]
+    for _ in range(2):
+        assert names(spark.sql(pool)) == ["sparkext_pool_of_v_not"]
+        assert names(spark.sql("SELECT a FROM v_not")) == ["sparkext_v_not"]
+        spark.sql("SELECT * FROM v_not").createOrReplaceTempView("other")
+        assert names(spark.table("other")) == ["sparkext_v_not"]
+    assert names(spark.sql("SELECT a.a FROM v_sliding AS a JOIN v_sliding AS b ON a.window_end = b.window_end")) == [
+        "sparkext_v_sliding",
+        "sparkext_v_sliding",
+    ]
+    first, second = spark.table("v_sliding"), spark.table("v_sliding")
+    assert first.join(second, first.window_end == second.window_end).isStreaming
+    assert len(names(first.unionAll(second).select("a").unionAll(spark.table("v_not").select("a")))) == 3
+    clause = f"SELECT a FROM ev MATCH_TREND ({CLAUSES['next']})"
+    [name] = names(spark.sql(clause))
+    assert re.fullmatch("sparkext_[0-9a-f]{8}", name)
+    assert name == DIGEST
+    assert names(spark.sql(f"SELECT 1 FROM ev MATCH_TREND ({CLAUSES['next']})")) == [name]
+    create(spark, ["not"], feed.stream())
+    feed.stream("9 seconds").createOrReplaceTempView("ev")
+    assert names(spark.sql(clause)) != [name]
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW v_not AS {clause}")
+    assert names(spark.table("v_not")) == ["sparkext_v_not"]
+    spark.sql(f"CREATE OR REPLACE GLOBAL TEMP VIEW v_not AS {clause}")
+    assert names(spark.table("global_temp.v_not")) == ["sparkext_global_temp.v_not"]
+    spark.sql("DROP VIEW global_temp.v_not")
+    frame = sparkext.match_trend(
+        feed.stream(), pattern="A B", order_by="ts", type_by="ty", measures="COUNT(*) AS n", within="60 seconds"
+    )
+    assert re.fullmatch("sparkext_[0-9a-f]{8}", names(frame)[0])
 
 
 def test_what_stays_apart_and_why(spark: SparkSession, feed: Feed) -> None:

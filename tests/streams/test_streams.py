@@ -294,6 +294,9 @@ def test_two_clauses_of_a_statement_and_a_join(spark: SparkSession, feed: Feed) 
     assert sorted(feed.all_now(spark.sql(both), "both")) == [(1, 1), (1, 1), (2, 1), (2, 1)]
     itself = "SELECT a.k, a.n, b.n FROM one AS a JOIN one AS b ON a.k = b.k AND a.window_end = b.window_end"
     assert sorted(feed.all_now(spark.sql(itself), "itself")) == [(1, 1, 1), (2, 1, 1)]
+    frame = spark.table("one").select("k", "n")
+    frames = frame.unionAll(frame).unionAll(spark.table("one").select("k", "n"))
+    assert sorted(feed.all_now(frames, "frames")) == [*(3 * [(1, 1)]), *(3 * [(2, 1)])]
 
 
 @pytest.mark.long
