@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _UNITS = ("ns", "µs", "ms", "s")
+_SIZES = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def count(number: int, singular: str, plural: str) -> str:
@@ -13,6 +14,14 @@ def count(number: int, singular: str, plural: str) -> str:
 def amount(value: float) -> str:
     """A number of events or touches, in as many digits as matter."""
     return f"{value:,.0f}" if value >= 1000 or value == round(value) else f"{value:.4g}"
+
+
+def size(number: int) -> str:
+    """A number of bytes as it is read, in three digits: ``812 bytes``, ``1.24 MB``."""
+    value, index = float(number), 0
+    while index < len(_SIZES) - 1 and value >= 999.5:
+        value, index = value / 1000, index + 1
+    return f"{f'{value:,.0f}' if value >= 999.5 or not index else f'{value:.3g}'} {_SIZES[index]}"
 
 
 def unit(model: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
 
+from sparkext.explain.comparison import table_text
 from sparkext.explain.pictures.document import read
 from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.page import fragment, page
@@ -25,7 +26,7 @@ class SharingPicture:
     Notebooks show it as a picture, which is SVG and HTML without scripts; elsewhere it is its text.
 
     Attributes:
-        text: As ``EXPLAIN SHARING`` returns it.
+        text: As ``EXPLAIN SHARING`` returns it; of a comparison, its rows as a table.
         json: As ``EXPLAIN SHARING JSON`` does.
     """
 
@@ -69,10 +70,10 @@ def explain(spark: SparkSession, only: str | None = None, compare: bool = False)
     """
     what = "EXPLAIN SHARING COMPARE" if compare else "EXPLAIN SHARING"
     about = "" if only is None else f" FOR {identifier(only)}"
-    text, document = (SparkSession.sql(spark, f"{what}{form}{about}").head() for form in ("", " JSON"))
-    assert text is not None
-    assert document is not None
-    return SharingPicture(text.plan, document.plan)
+    shown, document = (SparkSession.sql(spark, f"{what}{form}{about}") for form in ("", " JSON"))
+    rows = shown.collect()
+    text = table_text(shown.columns, rows) if compare else rows[0].plan
+    return SharingPicture(text, document.collect()[0].plan)
 
 
 class PlanFrame(ClassicFrame):

@@ -8,45 +8,58 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.application import DESCRIPTION, JobDescription
+from sparkext.jvm.application import DESCRIPTION, TAGS, JobProperties
 
 OURS = "sparkext: "
 """Beginning of the descriptions of jobs that sparkext starts, or has Spark start."""
 
 
-class LentDescription:
-    """The description of a thread's jobs, lent to the passes that they are about to make.
+class LentNames:
+    """The description and the tags of a thread's jobs, lent to the passes that they are about to make.
 
-    Descriptions belong to the thread that starts a job. What a statement plans is computed by jobs of its thread,
-    later, so they have the names of the passes until the tasks of these report. Groups of jobs stay as they are.
+    They belong to the thread that starts a job. What a statement plans is computed by jobs of its thread, later, so
+    they have the names and tags of the passes until the tasks of these report. Groups of jobs stay as they are.
     """
 
     def __init__(self, spark: SparkSession) -> None:
         """Of this thread, and so of the statement that it runs."""
-        self._description = JobDescription(spark.sparkContext)
-        self._before = self._description.get()
+        self._properties = JobProperties(spark.sparkContext)
+        self._before = self._properties.get(DESCRIPTION)
         self._shown = self._before
-        self._names: list[str] = []
+        self._lent: dict[str, str | None] = {}
+        self._tags: frozenset[str] = frozenset()
         self._lock = threading.Lock()
 
-    def lend(self, name: str) -> None:
-        """Let the jobs have a name, beside those that they have been lent."""
+    def lend(self, tag: str, name: str | None) -> None:
+        """Let the jobs have a tag, and a name beside those that they have been lent.
+
+        Args:
+            tag: That no other pass has.
+            name: None to leave the description as it is.
+        """
         with self._lock:
-            self._names += [] if name in self._names else [name]
+            self._lent[tag] = name
             self._show()
 
-    def give_back(self, name: str | None = None) -> None:
-        """Take a name away, or all of them; the thread has its own description back with the last."""
+    def give_back(self, tag: str | None = None) -> None:
+        """Take a tag and its name away, or all of them; the thread has its own description back with the last."""
         with self._lock:
-            self._names = [other for other in self._names if name not in (None, other)]
+            self._lent = {other: name for other, name in self._lent.items() if tag not in (None, other)}
             self._show()
 
     def _show(self) -> None:
-        wanted = "; ".join(self._names) or self._before
-        if self._description.get() != self._shown:
-            return  # the user has set another since
-        self._description.set(wanted)
-        self._shown = wanted
+        tags = frozenset(self._lent)
+        if tags != self._tags:
+            now = (self._properties.get(TAGS) or "").split(",")
+            wanted = [*(tag for tag in now if tag and tag not in self._tags), *self._lent]
+            self._properties.set(TAGS, ",".join(wanted) or None)
+            self._tags = tags
+        names = dict.fromkeys(name for name in self._lent.values() if name is not None)
+        description = "; ".join(names) or self._before
+        if description == self._shown or self._properties.get(DESCRIPTION) != self._shown:
+            return  # as it is, or the user has set another since
+        self._properties.set(DESCRIPTION, description)
+        self._shown = description
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import time
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -245,6 +246,9 @@ class TaskCounters:
 
     A task that Spark repeats, since its executor was lost, may be counted again with all of its events and keys.
     What is made of the numbers, events in a group and window, hardly changes by that.
+
+    Attributes:
+        heard_at: When a task has reported last, in seconds since 1970; None before any has.
     """
 
     def __init__(self, spark: SparkSession, classes: Sequence[EventClass], regions: int, keys: int) -> None:
@@ -261,6 +265,7 @@ class TaskCounters:
         self._total = np.zeros(2 * len(classes) + 2 + regions * OF_REGION + keys + OF_PASS)
         self._then: Callable[[], object] | None = None
         self._reports = 0
+        self.heard_at: float | None = None
         self._has_heard_all = False
         self._at_last: tuple[int, Callable[[ObservedStatistics], object]] | None = None
         self._number = next(_numbers)
@@ -276,6 +281,7 @@ class TaskCounters:
         """Add what a task has counted."""
         self._total = self._total + totals
         self._reports += 1
+        self.heard_at = time.time()
         say_how_kernels_ran(int(totals[1 - OF_PASS]), bool(totals[2 - OF_PASS]))
         if self._then is not None:
             self._then()
@@ -285,6 +291,7 @@ class TaskCounters:
     def hear_nothing(self) -> None:
         """Take note that no task was run, as Spark has found out that there are no events."""
         if not self._reports:
+            self.heard_at = self.heard_at or time.time()
             self._end()
 
     def _end(self) -> None:
@@ -315,6 +322,10 @@ class TaskCounters:
         end = len(self._total) - OF_PASS - self._keys
         of_regions = self._total[2 * len(self._classes) + 2 : end].astype(np.int64)
         return [(int(bursts), int(shared), int(events)) for bursts, shared, events in of_regions.reshape(-1, OF_REGION)]
+
+    def events(self) -> int:
+        """How many events the tasks have processed."""
+        return int(self._total[-2])
 
     def by_fallback(self) -> int:
         """How many events the tasks have processed by the fallback of their plan."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
 from functools import cached_property
 
 from sparkext.binding.bound_query import BoundQuery
@@ -17,6 +18,7 @@ from sparkext.explain.report import (
     Kept,
     LeftAlone,
     Loop,
+    Made,
     Member,
     Partner,
     Pass,
@@ -71,10 +73,14 @@ def report(queries: Sequence[TrendQuery], only: str | None = None, compares: boo
     return Report(tuple(pools))
 
 
-def registered(queries: Sequence[TrendQuery]) -> list[tuple[str, Query]]:
-    """The queries with the names of their pools, from pool to pool."""
-    computed = _computed(queries)
-    return [(name, _query(query, computed)) for name, members in by_pool(queries).items() for query in members]
+def registered(queries: Sequence[TrendQuery]) -> list[tuple[str, Query, Made | None]]:
+    """The queries, from pool to pool, with the names of these and how the passes have been made last."""
+    computed, made = _computed(queries), {query.run: _made(query.run) for query in queries}
+    return [
+        (name, _query(query, computed), made[query.run])
+        for name, members in by_pool(queries).items()
+        for query in members
+    ]
 
 
 def report_of_run(run: Run) -> Plan:
@@ -136,6 +142,7 @@ def _pass(
         queries=tuple(queries),
         names=names_by_number(queries, () if plan is None else plan.partners),
         plan=plan,
+        made=_made(run),
     )
 
 
@@ -154,6 +161,23 @@ def _is_named(query: TrendQuery, name: str) -> bool:
 def _computed(queries: Iterable[TrendQuery]) -> set[Run]:
     """The runs of queries that have been computed."""
     return {run for run in dict.fromkeys(query.run for query in queries) if run is not None and run.is_computed()}
+
+
+def _made(run: Run | None) -> Made | None:
+    """How the pass of a run has been made last; None before."""
+    passed = None if run is None else run.passed()
+    if passed is None:
+        return None
+    jobs, kept = passed.jobs, passed.kept
+    return Made(
+        at=datetime.fromtimestamp(int(passed.at), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        seconds=None if jobs is None or jobs.ended is None else jobs.ended - jobs.began,
+        rows_read=None if jobs is None else jobs.rows,
+        bytes_read=None if jobs is None else jobs.bytes,
+        events=passed.events,
+        rows=None if kept is None else kept.rows,
+        bytes_kept=None if kept is None else kept.bytes,
+    )
 
 
 def _query(query: TrendQuery, computed: Collection[Run]) -> Query:

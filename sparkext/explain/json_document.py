@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from sparkext.explain.report import ComparedStrategy, Loop, Pass, Plan, QSet, Query, Report
@@ -25,7 +26,8 @@ def _pass(source_pass: Pass) -> dict[str, Any]:
     }
     if source_pass.plan is None:
         return head | {"queries": list(map(_query, source_pass.queries))}
-    return head | {"results_kept": source_pass.kept} | _plan(source_pass.plan, source_pass.queries)
+    made = {} if source_pass.made is None else {"made": asdict(source_pass.made)}
+    return head | {"results_kept": source_pass.kept} | made | _plan(source_pass.plan, source_pass.queries)
 
 
 def _plan(plan: Plan, queries: tuple[Query, ...]) -> dict[str, Any]:

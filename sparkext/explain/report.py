@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from sparkext.planner.amounts import amount, cost, part
+from sparkext.planner.amounts import amount, cost, count, part, size
 from sparkext.planner.optimizers import NOTHING
 from sparkext.planner.patterns.query import Selection
 from sparkext.planner.problem.strategy import Report as Search
@@ -400,6 +400,53 @@ class Plan:
         return [number for number in numbers if number in members]
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How a pass has been made last.
+
+    Attributes:
+        at: When it was done, in UTC, as ISO 8601 has it, to the second.
+        seconds: That its jobs took.
+        rows_read: That they have read.
+        bytes_read: That they have read.
+        events: That were processed.
+        rows: Of the results that are kept.
+        bytes_kept: That these take.
+
+    What Spark does not remember, or is not kept, is None.
+    """
+
+    at: str
+    seconds: float | None
+    rows_read: int | None
+    bytes_read: int | None
+    events: int
+    rows: int | None
+    bytes_kept: int | None
+
+    @property
+    def text(self) -> str:
+        """All of it as a phrase."""
+        day, _, moment = self.at.removesuffix("Z").partition("T")
+        said = f"{day} {moment} UTC" + ("" if self.seconds is None else f", in {self.seconds:.1f} s")
+        return f"{said}; {self.read_text}{self._kept_text}"
+
+    @property
+    def read_text(self) -> str:
+        """What was read."""
+        events = count(self.events, "event", "events")
+        if not self.rows_read or self.bytes_read is None:
+            return events
+        return f"{count(self.rows_read, 'row', 'rows')} read ({size(self.bytes_read)}), {events}"
+
+    @property
+    def _kept_text(self) -> str:
+        if self.bytes_kept is None:
+            return ""
+        of = "" if self.rows is None else f"{count(self.rows, 'row', 'rows')} in "
+        return f"; {of}{size(self.bytes_kept)} kept"
+
+
 class Stream(Enum):
     """What computes the queries of a pass over a stream."""
 
@@ -423,6 +470,7 @@ class Pass:
         names: Of all queries by number, also of others that they share with.
         plan: None when no query could be planned.
         stream: What computes them, where the source is a stream.
+        made: How it has been made last; None before.
     """
 
     name: str
@@ -436,6 +484,7 @@ class Pass:
     names: Mapping[int, str]
     plan: Plan | None
     stream: Stream | None = None
+    made: Made | None = None
 
     @property
     def planned(self) -> int:

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
-from sparkext.explain.report import NOTHING_REGISTERED, Kept, Loop, Pass, Plan, Pool, QSet, Query, Report, numbered
+from sparkext.explain.report import (
+    NOTHING_REGISTERED,
+    Kept,
+    Loop,
+    Made,
+    Pass,
+    Plan,
+    Pool,
+    QSet,
+    Query,
+    Report,
+    numbered,
+)
 from sparkext.planner.amounts import amount, count, part
 from sparkext.planner.optimizers import QUICK
 from sparkext.sql.quoting import one_line
+
+Row: TypeAlias = "tuple[str | float | None, ...]"
 
 
 def sharing_text(report: Report) -> str:
@@ -22,10 +37,23 @@ def plan_text(plan: Plan) -> str:
     return "\n".join(map(one_line, _plan(plan)))
 
 
-def query_row(pool: str, query: Query) -> tuple[str, ...]:
-    """Name, pool, source, pattern, window, measures and state of a query."""
+QUERY_COLUMNS = {
+    **dict.fromkeys(("name", "pool", "source", "pattern", "window", "measures", "state"), "STRING"),
+    "computed_at": "TIMESTAMP",
+    "seconds": "DOUBLE",
+    **dict.fromkeys(("rows_read", "bytes_read", "events", "rows_kept", "bytes_kept"), "BIGINT"),
+}
+"""Of a row for each query, with their types."""
+
+
+def query_row(pool: str, query: Query, made: Made | None) -> Row:
+    """What `QUERY_COLUMNS` says of a query of a pool, and of how its pass has been made last."""
     clause = query.clause
-    return (query.name, pool, query.source, clause.pattern_text, clause.window_text(), clause.asked_text, query.state)
+    asked = clause.pattern_text, clause.window_text(), clause.asked_text
+    last: Row = (None,) * 7
+    if made is not None:
+        last = made.at, made.seconds, made.rows_read, made.bytes_read, made.events, made.rows, made.bytes_kept
+    return (query.name, pool, query.source, *asked, query.state, *last)
 
 
 def _pool(pool: Pool) -> Iterator[str]:
@@ -41,6 +69,8 @@ def _pool(pool: Pool) -> Iterator[str]:
     for number, (source_pass, plan) in enumerate(pool.planned, 1):
         yield ""
         yield _head(source_pass, number)
+        if source_pass.made is not None:
+            yield f"  Made {source_pass.made.text}"
         yield from _plan(plan)
         yield from plan.search.lines
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pyspark import SparkContext
 
-from sparkext.jvm.gateway import java_class, java_gateway
+from sparkext.jvm.gateway import JvmError, java_class, java_gateway
 
 DESCRIPTION = "spark.job.description"
+TAGS = "spark.job.tags"
+"""Of the jobs of a thread, with commas between."""
 
 _MOST_STAGES = 50
 """How many of the stages that failed last are looked at."""
@@ -54,6 +58,59 @@ def failures(context: SparkContext, description: str, since: float) -> list[str]
     return reasons
 
 
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """Some jobs of an application, as it remembers them.
+
+    Attributes:
+        began: When the first of them did, in seconds since 1970.
+        ended: When the last of them did, likewise; None while one runs.
+        rows: That they have read.
+        bytes: That they have read.
+    """
+
+    began: float
+    ended: float | None
+    rows: int
+    bytes: int
+
+
+def jobs_with_tag(context: SparkContext, tag: str, since: float) -> Jobs | None:
+    """The jobs with a tag; None if none is remembered, or the last of them has failed.
+
+    Args:
+        context: Of the application.
+        tag: The tag.
+        since: When the first of them may have begun, in seconds since 1970.
+    """
+    store = context._jsc.sc().statusStore()
+    jobs = store.jobsList(None)  # the last one first
+    began, rows, read = 0.0, 0, 0
+    ended: list[float | None] = []
+    for index in range(jobs.size()):
+        job = jobs.apply(index)
+        submitted = job.submissionTime()
+        if submitted.isEmpty() or not job.jobTags().contains(tag):
+            if not submitted.isEmpty() and submitted.get().getTime() < 1000 * since:
+                break
+            continue
+        if not ended and job.status().toString() not in ("RUNNING", "SUCCEEDED"):
+            return None
+        began, done = submitted.get().getTime() / 1000, job.completionTime()
+        ended.append(None if done.isEmpty() else done.get().getTime() / 1000)
+        stages = job.stageIds()
+        for at in range(stages.size()):
+            try:
+                stage = store.lastStageAttempt(stages.apply(at))
+            except JvmError:  # it is not remembered any more
+                continue
+            rows, read = rows + stage.inputRecords(), read + stage.inputBytes()
+    if not ended:
+        return None
+    over = [moment for moment in ended if moment is not None]
+    return Jobs(began, max(over) if len(over) == len(ended) else None, rows, read)
+
+
 class JavaThread:
     """The thread of the JVM that serves this one.
 
@@ -75,21 +132,21 @@ class JavaThread:
         return any(frame.getMethodName() == method for frame in self._thread.getStackTrace())
 
 
-class JobDescription:
-    """The description of the jobs that this thread starts, which other threads may change, too."""
+class JobProperties:
+    """Properties of the jobs that this thread starts, which other threads may change, too."""
 
     def __init__(self, context: SparkContext) -> None:
         """To be made by the thread that starts the jobs."""
         self._properties = context._jsc.sc().getLocalProperties()
 
-    def get(self) -> str | None:
-        """The description; None if there is none."""
-        text: str | None = self._properties.getProperty(DESCRIPTION)
+    def get(self, name: str) -> str | None:
+        """A property; None if there is none."""
+        text: str | None = self._properties.getProperty(name)
         return text
 
-    def set(self, text: str | None) -> None:
+    def set(self, name: str, text: str | None) -> None:
         """Change it, or take it away."""
         if text is None:
-            self._properties.remove(DESCRIPTION)
+            self._properties.remove(name)
         else:
-            self._properties.setProperty(DESCRIPTION, text)
+            self._properties.setProperty(name, text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -145,16 +145,21 @@ class TrendFrame(ClassicDataFrame):
         return super().rdd
 
 
-def local_rows(spark: SparkSession, names: Sequence[str], rows: Iterable[Sequence[str]]) -> Plan:
-    """The analysed plan of ``rows`` of strings.
+def local_rows(spark: SparkSession, columns: Mapping[str, str], rows: Iterable[Sequence[Any]]) -> Plan:
+    """The analysed plan of ``rows``.
 
     Args:
         spark: Their session.
-        names: Of the columns.
-        rows: A string for each of them.
+        columns: Types by names.
+        rows: For each column a value that Spark casts to its type from what `str` makes of it, or None.
     """
-    fields = ", ".join(f"{name} STRING" for name in names)
-    return _local_rows(spark, java_class("org.apache.spark.sql.types.StructType").fromDDL(fields), rows)
+    names = [identifier(name) for name in columns]
+    strings = java_class("org.apache.spark.sql.types.StructType").fromDDL(", ".join(f"{name} STRING" for name in names))
+    plan = _local_rows(spark, strings, [[None if value is None else str(value) for value in row] for row in rows])
+    if {*columns.values()} == {"STRING"}:
+        return plan
+    texts = [f"CAST({name} AS {kind}) AS {name}" for name, kind in zip(names, columns.values(), strict=True)]
+    return frame_of_plan(spark, projection(plan, texts)).analysed_plan
 
 
 def local_rows_like(frame: DataFrame, rows: Iterable[Sequence[Any]]) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -78,10 +79,27 @@ _builders: WeakKeyDictionary[DataFrame, Any] = WeakKeyDictionary()
 """What keeps frames that have been asked for it: emptied when Spark keeps them no more, or by another."""
 
 
-def kept_bytes(rows: DataFrame) -> int | None:
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is kept.
+
+    Attributes:
+        bytes: In memory, or on disk where there was not enough.
+        rows: None before they have been computed.
+    """
+
+    bytes: int
+    rows: int | None
+
+
+def kept_size(rows: DataFrame) -> Size | None:
     """Size of rows that are kept; None if they are kept no more, since another thread has cleared the cache."""
     kept = _kept(rows)
-    return int(kept.get().cachedRepresentation().stats().sizeInBytes()) if kept.isDefined() else None
+    if not kept.isDefined():
+        return None
+    statistics = kept.get().cachedRepresentation().stats()
+    number = statistics.rowCount()
+    return Size(int(statistics.sizeInBytes()), int(number.get()) if number.isDefined() else None)
 
 
 def _kept(rows: DataFrame) -> Any:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sparkext.binding.clause_use import ClauseUse
 from sparkext.explain.builder import registered, report
-from sparkext.explain.comparison import comparison_text
+from sparkext.explain.comparison import COMPARED_COLUMNS, comparison_rows
 from sparkext.explain.graph_languages import dot, mermaid
 from sparkext.explain.json_document import json_text
 from sparkext.explain.report import Report
-from sparkext.explain.text import query_row, sharing_text
+from sparkext.explain.text import QUERY_COLUMNS, Row, query_row, sharing_text
 from sparkext.jvm.table_function import in_place_of
 from sparkext.parser.commands import Command, ParsedCommand, ReportForm, command, created_view, is_script
 from sparkext.parser.parameters import fill_in
@@ -43,16 +43,14 @@ _EXPLAIN: dict[ReportForm, Callable[[Report], str]] = {
     ReportForm.DOT: dot,
     ReportForm.MERMAID: mermaid,
 }
-_COMPARE = _EXPLAIN | {ReportForm.TEXT: comparison_text}
-_SHOWN = ("name", "pool", "source", "pattern", "window", "measures", "state")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Rows of strings that a command returns."""
+    """Rows that a command returns, with the names and types of their columns."""
 
-    names: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: Mapping[str, str]
+    rows: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,14 +251,16 @@ def _answer(
                 if error.condition == "TREND_UNKNOWN_QUERY":
                     error.start, error.end = asked.only_at
                 raise
-            write = (_COMPARE if asked.compares else _EXPLAIN)[asked.form]
-            return Answer(("plan",), ((write(sharing),),))
+            if asked.compares and asked.form is ReportForm.TEXT:
+                return Answer(COMPARED_COLUMNS, tuple(comparison_rows(sharing)))
+            return Answer({"plan": "STRING"}, ((_EXPLAIN[asked.form](sharing),),))
         case Command.SHOW_TREND_QUERIES:
-            rows = [query_row(pool, query) for pool, query in registered(workload.queries())]
-            return Answer(_SHOWN, tuple(row for row in rows if asked.like is None or _is_like(row[0], asked.like)))
+            rows = [query_row(*entry) for entry in registered(workload.queries())]
+            shown = (row for row in rows if asked.like is None or _is_like(str(row[0]), asked.like))
+            return Answer(QUERY_COLUMNS, tuple(shown))
         case Command.REFRESH_SHARING:
             workload.drop_results()
-            return Answer(("result",), (("The results of all trend queries have been dropped.",),))
+            return Answer({"result": "STRING"}, (("The results of all trend queries have been dropped.",),))
 
 
 def _explained(

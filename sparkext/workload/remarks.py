@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 import logging
-import queue
 import re
 import threading
-import time
 import weakref
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
-
-from pyspark.errors import PySparkException
 
 from sparkext.binding.bound_query import BoundQuery, Key
 from sparkext.execution import job_names
 from sparkext.execution.sample import TaskCounters, types_seen
 from sparkext.execution.waiting import say_missing, say_no_types, say_once
 from sparkext.jvm.analysed_frame import AnalysedFrame
-from sparkext.jvm.gateway import JvmError
 from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.missing_events import found_nothing, missing_events
 from sparkext.planner.sharing.template import Template
+from sparkext.workload.soon import STOPPED, soon
 
 log = logging.getLogger(__name__)
 
 MANY_TIED = 0.01
 """Share of events with key and time in common with another from which on it is said."""
 
-_STOPPED = (PySparkException, JvmError, OSError, AttributeError)
 _LITERALS = r"'[^']*'|\"[^\"]*\"|-?\d+"
 _NOT_ONLY_AND = re.compile(r"\b(?:OR|NOT|CASE|IF)\b", re.IGNORECASE)
 LOOKS_UP = "sparkext-looks-up-types"
 """Name of the threads that look for the types that a source has."""
-
-SOON = 0.5
-"""Seconds after which it is asked whether a pass of which no task has reported has any."""
 
 
 def remarks(queries: Sequence[BoundQuery], seen: ObservedStatistics) -> Iterator[str]:
@@ -157,32 +150,13 @@ def expect_report(counted: TaskCounters, results: AnalysedFrame) -> None:
         counted: What the tasks report to.
         results: Of the pass.
     """
-    global _is_started
-    _expected.put((time.monotonic() + SOON, weakref.ref(counted), weakref.ref(results)))
-    with _starting:
-        if not _is_started:
-            threading.Thread(target=_look_for_reports, name="sparkext-reports", daemon=True).start()
-            _is_started = True
+    soon(partial(_look_for_report, weakref.ref(counted), weakref.ref(results)))
 
 
-_expected: queue.SimpleQueue[tuple[float, weakref.ref[TaskCounters], weakref.ref[AnalysedFrame]]] = queue.SimpleQueue()
-_starting = threading.Lock()
-_is_started = False
-
-
-def _look_for_reports() -> None:
-    while True:
-        due, counters, frame = _expected.get()
-        time.sleep(max(0.0, due - time.monotonic()))
-        counted, results = counters(), frame()
-        if counted is None or results is None or counted.has_heard:
-            continue
-        try:
-            if results.has_no_source():
-                counted.hear_nothing()
-        except _STOPPED as error:  # Spark has been stopped meanwhile
-            log.debug("it is not looked for events: %s", error)
-        del counted, results
+def _look_for_report(counters: weakref.ref[TaskCounters], frame: weakref.ref[AnalysedFrame]) -> None:
+    counted, results = counters(), frame()
+    if counted is not None and results is not None and not counted.has_heard and results.has_no_source():
+        counted.hear_nothing()
 
 
 def _types(bound: BoundQuery) -> list[str]:
@@ -198,7 +172,7 @@ def _say_no_types(name: str, source: AnalysedFrame, queries: Sequence[BoundQuery
         try:
             with job_names.described(source.sparkSession, f"{name}: types of its source"):
                 seen = types_seen(source, bound, type_by)
-        except _STOPPED as error:  # Spark has been stopped meanwhile
+        except STOPPED as error:
             log.debug("no types are looked for: %s", error)
             return
         if seen is None:

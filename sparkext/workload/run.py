@@ -26,6 +26,7 @@ from sparkext.planner.patterns.query import EventClass
 from sparkext.planner.sharing.sharing_plan import SharingPlan
 from sparkext.planner.sharing.template import Template
 from sparkext.workload.cancellation import of_this_thread
+from sparkext.workload.pass_jobs import PassJobs
 from sparkext.workload.planning import Planned, PlanSettings
 
 KEPT = StorageLevel.MEMORY_AND_DISK
@@ -33,6 +34,23 @@ KEPT = StorageLevel.MEMORY_AND_DISK
 
 MOST_ON_DRIVER = 8 << 20
 """Size of kept results, in bytes, up to which the driver has a copy, so that to read a view takes no job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """How a run has been computed last.
+
+    Attributes:
+        at: When it was done, in seconds since 1970.
+        jobs: That have done it; None if Spark does not remember them.
+        events: That tasks have processed.
+        kept: How much is kept of the results; None if nothing is.
+    """
+
+    at: float
+    jobs: application.Jobs | None
+    events: int
+    kept: storage.Size | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +72,7 @@ class Run:
         released: Whether the results are to be kept no more.
         asked: Whether something was to read the results before they were computed.
         made: When the run was, in seconds since 1970.
+        jobs: By which it is computed.
     """
 
     name: str
@@ -70,6 +89,7 @@ class Run:
     released: threading.Event = field(default_factory=threading.Event)
     asked: threading.Event = field(default_factory=threading.Event)
     made: float = field(default_factory=time.time)
+    jobs: PassJobs = field(default_factory=PassJobs)
 
     @property
     def queries(self) -> tuple[BoundQuery, ...]:
@@ -155,10 +175,10 @@ class Run:
     def copy(self) -> AnalysedFrame | None:
         """Results that have been computed, on the driver; None if they are large, or gone meanwhile."""
         if not self.copies:
-            size = storage.kept_bytes(self.results)
+            size = storage.kept_size(self.results)
             if size is None:
                 return None
-            is_small = size <= MOST_ON_DRIVER and has_limit_of_rows(self.results.sparkSession)
+            is_small = size.bytes <= MOST_ON_DRIVER and has_limit_of_rows(self.results.sparkSession)
             self.copies.append(self._copy() if is_small else None)
         return self.copies[0]
 
@@ -166,11 +186,33 @@ class Run:
         copied = self.results.sparkSession.createDataFrame(self.results.toArrow(), self.results.schema)
         return AnalysedFrame.of(copied)
 
-    def lend_name(self, lent: job_names.LentDescription) -> None:
-        """Let the jobs that compute the results have the name of the run."""
+    def lend_name(self, lent: job_names.LentNames) -> None:
+        """Let the jobs that compute the results have a tag, and the name of the run if others will read them, too."""
+        jobs, context = self.jobs, self.results.sparkSession.sparkContext
+        jobs.begin()
+        lent.lend(jobs.tag, self.name if self.persisted else None)
+        if not self.persisted:
+            self.counted.when_heard(lambda: lent.give_back(jobs.tag))
+            return
         self.asked.set()
-        lent.lend(self.name)
-        self.counted.when_heard(lambda: lent.give_back(self.name))
+
+        def heard() -> None:
+            lent.give_back(jobs.tag)
+            jobs.expect_end(context)
+
+        self.counted.when_heard(heard)
+
+    def passed(self) -> Passed | None:
+        """When the results have been computed last, and what that took; None before, and for streams.
+
+        Of results that are kept it is known how many there are, as long as they are.
+        """
+        if self.operator is not None or self.counted.heard_at is None or (self.persisted and not self.is_computed()):
+            return None
+        jobs = self.jobs.look(self.results.sparkSession.sparkContext)
+        at = self.counted.heard_at if jobs is None or jobs.ended is None else jobs.ended
+        kept = storage.kept_size(self.results) if self.persisted else None
+        return Passed(at, jobs, self.counted.events(), kept)
 
     def errors(self) -> list[str]:
         """What the run has failed of, as Spark reports it; nothing if it has not."""

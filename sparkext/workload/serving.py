@@ -14,7 +14,7 @@ from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.meaning import has_variables
 from sparkext.execution import job_names
-from sparkext.execution.job_names import LentDescription
+from sparkext.execution.job_names import LentNames
 from sparkext.execution.query_results import query_sql
 from sparkext.execution.stream_pass import with_event_time
 from sparkext.jvm.analysed_frame import AnalysedFrame
@@ -69,8 +69,8 @@ class Serving:
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: jobs are called after no run any more."""
-        if (lent := self._lent.description) is not None:
-            self._lent.description = None
+        if (lent := self._lent.names) is not None:
+            self._lent.names = None
             lent.give_back()
 
     def serve(self, relations: AnalysedRelations, query: TrendQuery, statement: Statement | None) -> Plan:
@@ -88,10 +88,10 @@ class Serving:
         served = relations.served.get(query) or self._served(relations, query, statement)
         run = query.run = served.run
         rows = self._shown(relations, query, served)
-        if run.persisted and not served.is_computed:
-            if self._lent.description is None:
-                self._lent.description = LentDescription(self._spark)
-            run.lend_name(self._lent.description)
+        if run.operator is None and not served.is_computed:
+            if self._lent.names is None:
+                self._lent.names = LentNames(self._spark)
+            run.lend_name(self._lent.names)
         if settings.choice(relations.confs, settings.DEBUG) == "true" and not rows.is_stream:
             self._check(query, run)
         plan = rows.analysed_plan if query.use.view is None else without_views(rows.analysed_plan)
@@ -274,7 +274,7 @@ class Serving:
 class _Lent(threading.local):
     """What a thread calls its jobs, if runs have lent them their names."""
 
-    description: LentDescription | None = None
+    names: LentNames | None = None
 
 
 def _share_files(one: Pool, other: Pool) -> bool:

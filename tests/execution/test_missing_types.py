@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sparkext.execution import waiting
-from sparkext.workload.remarks import LOOKS_UP, SOON
+from sparkext.workload.remarks import LOOKS_UP
+from sparkext.workload.soon import SOON
 from tests.support.pages import blocks
 from tests.support.spark_programs import ROOT
 from tests.support.sql_cases import relation, trends, values

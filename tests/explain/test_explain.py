@@ -8,22 +8,27 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
 import pytest
-from pyspark.errors import ParseException
-from pyspark.sql import SparkSession
+from pyspark.errors import ParseException, PySparkException
+from pyspark.sql import Row, SparkSession
 
 import sparkext
 from sparkext.explain.builder import report
-from sparkext.explain.report import Pass, Plan, QSet, Report
+from sparkext.explain.comparison import table_text
+from sparkext.explain.report import NOTHING_REGISTERED, TOO_MANY_PLANS, Pass, Plan, QSet, Report
 from sparkext.parser import rewrite
+from sparkext.planner.amounts import size
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Selection
+from sparkext.workload import pass_jobs
 from sparkext.workload.trend_query import TrendQuery
 from tests.support.json_documents import faults, laid_out
 from tests.support.picture_documents import part_for_q2
@@ -87,6 +92,14 @@ WORKLOADS: dict[str, dict[str, str]] = {
 }
 
 
+MADE = [
+    ("computed_at", "timestamp"),
+    ("seconds", "double"),
+    *((name, "bigint") for name in ("rows_read", "bytes_read", "events", "rows_kept", "bytes_kept")),
+]
+"""Columns that say how a pass has been made."""
+
+
 @pytest.fixture
 def sources(spark: SparkSession) -> SparkSession:
     stream(spark, {"x": "a1 b2 a3 c4"})
@@ -124,10 +137,13 @@ def same_as_file(name: str, text: str) -> None:
 
 
 def shown(spark: SparkSession) -> str:
+    """What SHOW TREND QUERIES says, but for how passes have been made."""
     frame = spark.sql("SHOW TREND QUERIES")
-    assert frame.columns == ["name", "pool", "source", "pattern", "window", "measures", "state"]
-    rows = [tuple(frame.columns), *(tuple(row) for row in frame.collect())]
-    widths = [max(len(str(row[index])) for row in rows) for index in range(len(frame.columns))]
+    columns = ["name", "pool", "source", "pattern", "window", "measures", "state"]
+    assert frame.dtypes == [*((name, "string") for name in columns), *MADE]
+    assert all((row.state == "computed") == (row.computed_at is not None) for row in frame.collect())
+    rows = [tuple(columns), *(tuple(row)[: len(columns)] for row in frame.collect())]
+    widths = [max(len(str(row[index])) for row in rows) for index in range(len(columns))]
     return "\n".join(" | ".join(str(v).ljust(w) for v, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
@@ -272,9 +288,14 @@ def test_golden_of_mcep(sources: SparkSession) -> None:
     assert {"events": ["State", "West"], "of": ["West", "State"], "expected": 50.0, "numbers": [5, 6]} in steps
 
 
-def aligned(text: str) -> str:
-    """A comparison without the blanks that times are followed by."""
-    return re.sub(r" *0 ms *", "  0 ms  ", re.sub(r" +$", "", text, flags=re.MULTILINE)).replace("0 ms  \n", "0 ms\n")
+def compared(spark: SparkSession, only: str = "") -> list[Row]:
+    """The rows of a comparison, which say how long planning took."""
+    frame = spark.sql(f"EXPLAIN SHARING COMPARE {only}")
+    assert [name for name, kind in frame.dtypes if kind == "double"] == ["cost", "share", "seconds"]
+    assert [name for name, kind in frame.dtypes if kind == "boolean"] == ["in_use"]
+    rows = frame.collect()
+    assert all(row.cost is None or row.seconds >= 0 for row in rows)
+    return [Row(**row.asDict() | {"seconds": 0.0}) for row in rows]
 
 
 def test_golden_of_the_comparison(sources: SparkSession) -> None:
@@ -285,8 +306,8 @@ def test_golden_of_the_comparison(sources: SparkSession) -> None:
     sources.sql(f"CREATE TEMP VIEW repeats AS {trends('A B+')}")
     before = explained(sources)
     sources.sparkContext.setJobGroup("compare", "")
-    text = explained(sources, "COMPARE")
-    same_as_file("compare.txt", aligned(text) + "\n")
+    rows = compared(sources)
+    same_as_file("compare.txt", table_text(rows[0].__fields__, rows) + "\n")
     (pool,) = json.loads(explained(sources, "COMPARE JSON"))["pools"]
     assert not sources.sparkContext.statusTracker().getJobIdsForGroup("compare")
     assert explained(sources) == before
@@ -306,9 +327,12 @@ def test_golden_of_the_comparison(sources: SparkSession) -> None:
     for name in OPTIMIZERS:
         assert f"<td>{name}" in html
     assert "of sharing nothing" not in sparkext.explain_sharing(sources).html
-    assert "FOR" not in text
-    assert "repeats: left alone by sharon" in explained(sources, "COMPARE FOR repeats")
-    assert "left alone by sharon" not in explained(sources, "COMPARE FOR q1")
+    for name, left_alone in {"repeats": "repeats: it repeats", "q1": None}.items():
+        (sharon,) = (row for row in compared(sources, f"FOR {name}") if row.optimizer == "sharon")
+        assert sharon.left_alone == left_alone
+    lines = sparkext.explain_sharing(sources, compare=True).text.splitlines()
+    of_rows = table_text(rows[0].__fields__, rows).splitlines()
+    assert [line.split()[:2] for line in lines] == [line.split()[:2] for line in of_rows]
 
 
 def test_golden_of_the_published_example(sources: SparkSession) -> None:
@@ -343,7 +367,7 @@ def test_states(sources: SparkSession) -> None:
     after = explained(sources), shown(sources)
     assert "(planned, results are kept)" in before[0]
     # How the kernel ran depends on what has been compiled on the machine.
-    is_new = "; the pass has counted [0-9.]+|\n  Kernels: .*"
+    is_new = "; the pass has counted [0-9.]+|\n  Kernels: .*|\n  Made .*"
     assert re.sub(is_new, "", after[0]) == before[0].replace("(planned,", "(computed,")
     assert after[1].replace("computed", "planned ").replace(" \n", "\n").rstrip() == before[1]
 
@@ -396,7 +420,7 @@ def test_report_is_of_plain_values(sources: SparkSession, monkeypatch: pytest.Mo
     monkeypatch.setattr(rewrite, "report", spy)
     sources.conf.set("spark.sparkext.optimizer", optimizer)
     register(sources, "prefixes")
-    explained(sources, "COMPARE")
+    compared(sources)
     plain = (str, int, float, bool, NoneType, tuple, list, dict, Selection)
     types = {type(value) for value in inside(seen)} - set(plain)
     assert {Pass, Plan, QSet} <= types
@@ -451,15 +475,15 @@ def test_two_clauses_in_one_view(sources: SparkSession) -> None:
 
 def test_what_a_comparison_goes_by(sources: SparkSession) -> None:
     """A sample of what nothing has read, then what passes have counted; else it says that nothing is known."""
+    stream(sources, {"x": "a1 b2 a3 c5"})  # which no other test has read
     register(sources, "prefixes")
-    known_from = [line.strip() for line in explained(sources, "COMPARE").splitlines() if "events in a group" in line]
-    assert known_from == ["events in a group and window: sample of 4 rows"]
+    assert {row.statistics for row in compared(sources)} == {"sample of 4 rows"}
     sources.conf.set("spark.sparkext.statistics", "none")
     sources.sql("CREATE OR REPLACE TEMP VIEW computed AS SELECT DISTINCT * FROM e")
     for name, pattern in (("v", "A+ B"), ("w", "A+ C")):
         sources.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern, source='computed')}")
     assumed = "assumed to be 100 of each class, as nothing is known of the source before it is read"
-    assert f"events in a group and window: {assumed}" in explained(sources, "COMPARE FOR v")
+    assert {row.statistics for row in compared(sources, "FOR v")} == {assumed}
     assert "    A  100 (assumed)\n" in explained(sources, "FOR v")
     sources.conf.set("spark.sparkext.costModel", "paper")
     for _ in range(2):
@@ -467,15 +491,79 @@ def test_what_a_comparison_goes_by(sources: SparkSession) -> None:
     assert "    A  100 (assumed); the pass has counted 2\n" in explained(sources, "FOR v")
     (pool,) = json.loads(explained(sources, "COMPARE JSON FOR v"))["pools"]
     assert pool["statistics"]["B"] == {"events": 100.0, "origin": "assumed", "counted": 1.0}
-    compared = explained(sources, "COMPARE FOR v")
-    assert "events in a group and window: counted" in compared
+    counted = compared(sources, "FOR v")
+    assert {row.statistics for row in counted} == {"counted"}
     sources.conf.set("spark.sparkext.statistics", '{"A": 2, "B": 1, "C": 1}')
     sources.sql("REFRESH SHARING")
-    given = explained(sources, "COMPARE FOR v")
-    assert costs_of(given) == costs_of(compared)
-    assert "events in a group and window: given" in given
+    given = compared(sources, "FOR v")
+    assert [row.cost for row in given] == [row.cost for row in counted]
+    assert {row.statistics for row in given} == {"given"}
 
 
-def costs_of(text: str) -> list[str]:
-    """Lines of a comparison with a cost, without times."""
-    return [re.sub(r"0 ms.*", "", line) for line in text.splitlines() if "touches " in line]
+def test_a_comparison_of_nothing(sources: SparkSession) -> None:
+    assert compared(sources) == []
+    assert sparkext.explain_sharing(sources, compare=True).text == NOTHING_REGISTERED
+
+
+def test_a_workload_that_is_too_large_for_an_optimizer(sources: SparkSession) -> None:
+    """It has a row all the same, which says so."""
+    for number in range(12):
+        sources.sql(f"CREATE TEMP VIEW q{number} AS {trends(f'A B+ C{number}')}")
+    row = next(row for row in compared(sources) if row.optimizer == "exhaustive")
+    assert (row.cost, row.share, row.note) == (None, None, TOO_MANY_PLANS)
+
+
+def test_how_passes_were_made(sources: SparkSession, tmp_path: Path) -> None:
+    """When, how long they took, what they read and what is kept: as a text, a document, a page and rows.
+
+    A view that is alone in its pool is computed by each read, and nothing is kept of it.
+    """
+    sources.table("e").write.parquet(f"{tmp_path}/e")
+    sources.read.parquet(f"{tmp_path}/e").createOrReplaceTempView("written")
+    for name, pattern, keys in (("v", "A+ B", "k"), ("w", "A+ C", "k"), ("alone", "A+ C", "k, ty")):
+        keyed = f"PARTITION BY {keys} ORDER BY t TYPE BY ty"
+        sources.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern, keys=keyed, source='written')}")
+    assert " Made " not in explained(sources)
+    before = time.time()
+    for name in ("v", "w", "alone"):
+        sources.table(name).collect()
+    sources.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    by_name = {row.name: row for row in sources.sql("SHOW TREND QUERIES").collect()}
+    for row in by_name.values():
+        assert before - 1 <= row.computed_at.timestamp() <= time.time()
+        assert 0 < row.seconds < time.time() - before
+        assert row.rows_read == 4
+        assert row.bytes_read > 100
+    pooled, alone = by_name["v"], by_name["alone"]
+    assert (pooled.events, alone.events) == (4, 3)
+    assert tuple(by_name["w"])[-len(MADE) :] == tuple(pooled)[-len(MADE) :]
+    assert (pooled.rows_kept, alone.rows_kept, alone.bytes_kept) == (1, None, None)
+    assert pooled.bytes_kept > 0
+    first, second = document(sources)["pools"]
+    at = datetime.fromisoformat(first["made"]["at"].replace("Z", "+00:00"))
+    assert at.timestamp() == pooled.computed_at.timestamp()
+    assert (first["made"]["seconds"], first["made"]["bytes_kept"]) == (pooled.seconds, pooled.bytes_kept)
+    assert (second["made"]["rows"], second["made"]["rows_read"]) == (None, 4)
+    said = re.findall(r"  Made (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, in \d+\.\d s); (.*)", explained(sources))
+    kept = f"1 row in {size(pooled.bytes_kept)} kept"
+    assert [text for _, text in said] == [f"4 rows read ({size(pooled.bytes_read)}), 4 events; {kept}", said[1][1]]
+    assert f"{said[0][0]}; {said[0][1]}</dd>" in sparkext.explain_sharing(sources).html
+    sources.sql("REFRESH SHARING")
+    assert " Made " not in explained(sources)
+
+
+def test_passes_that_spark_has_forgotten(sources: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is still known when they were made, and of how many events; and one that fails has not been made."""
+    register(sources, "same")
+    monkeypatch.setattr(pass_jobs, "jobs_with_tag", lambda *_: None)
+    assert values(sources.table("first")) != []
+    (said,) = re.findall(r"\n  Made [-\d]+ [:\d]+ UTC; (.*)\n", explained(sources))
+    assert re.fullmatch(r"3 events; 1 row in [\d.]+ \w+ kept", said)
+    made = document(sources)["pools"][0]["made"]
+    assert (made["seconds"], made["rows_read"], made["events"], made["rows"]) == (None, None, 3, 1)
+    wrong = trends("A B", more="DEFINE A AS raise_error(ty) IS NULL", source="(SELECT DISTINCT * FROM e)")
+    sources.sql(f"CREATE TEMP VIEW fails AS {wrong}")
+    with pytest.raises(PySparkException, match="USER_RAISED"):
+        sources.table("fails").collect()
+    (row,) = sources.sql("SHOW TREND QUERIES LIKE 'fails'").collect()
+    assert row.computed_at is None

@@ -84,6 +84,7 @@ def result(spark: SparkSession, example: Example) -> str:
             spark.conf.unset("spark.sparkext.cache")
     if frame.columns == ["plan"]:
         plan = re.sub(r"[\d.]+ ms", "0.5 ms", rows[0].plan)
+        plan = re.sub(r"Made \S+ \S+ UTC, in [\d.]+ s", "Made 2026-11-27 22:46:17 UTC, in 0.4 s", plan)
         return f"```text\n{plan}\n```"
     lines = [frame.columns, *([shown(value) for value in row] for row in rows)]
     head, *rest = ["| " + " | ".join(cells) + " |" for cells in lines]

@@ -11,6 +11,7 @@ from sparkext.explain.report import (
     ComparedStrategy,
     Costs,
     LeftAlone,
+    Made,
     Partner,
     Pass,
     Plan,
@@ -49,6 +50,7 @@ def _pass(entry: dict[str, Any]) -> Pass:
         queries=queries,
         names=names_by_number(queries, partners),
         plan=_plan(entry, partners) if "template" in entry else None,
+        made=Made(**entry["made"]) if "made" in entry else None,
     )
 
 

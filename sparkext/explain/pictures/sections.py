@@ -27,6 +27,7 @@ def facts(source_pass: Pass) -> Markup:
         ("other keys", ", ".join(source_pass.other_keys) or "none"),
         ("time", source_pass.order_by),
         ("state", state),
+        *([] if source_pass.made is None else [("made", source_pass.made.text)]),
     ]
     return element(
         "dl", *(element("div", element("dt", name), element("dd", value)) for name, value in pairs), class_="facts"
