@@ -1,7 +1,8 @@
 """Ten views over a stream of deliveries, as one operator: ``python -m examples.deliveries_stream``.
 
-Events come in files, some of them late. The stream is stopped in the middle, and goes on from its checkpoint. What it
-has written in the end is what a batch over all events has.
+Events come in files, some of them late. In the middle one view is dropped, and another one added. What the stream has
+written in the end is what a batch over all events has: of the view that was dropped up to the change, and of the one
+that was added from the first window on that was open then.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 import sparkext
 from examples import java
@@ -38,9 +41,13 @@ PATTERNS = {
     "slow": ("COUNT(*) AS n, MAX(Travel.minutes) AS longest", "Pickup Travel+ Delivery"),
     "idle": ("COUNT(*) AS n", "Delivery NOT Request Pickup"),
     "moves": ("COUNT(*) AS n, AVG(Travel.minutes) AS mean", "Travel+"),
-    "legs": ("COUNT(*) AS n, MIN(Travel.minutes) AS shortest", "(Pickup Travel)+"),
+    "legs": ("COUNT(*) AS n, SUM(Travel.minutes) AS minutes", "(Pickup Travel)+"),
+    "journeys": ("COUNT(*) AS n, MAX(Travel.minutes) AS longest", "(Pickup Travel+)+ Delivery"),
 }
 """Measures and pattern of each view."""
+
+DROPPED, ADDED = "idle", "journeys"
+"""What changes in the middle: the one reads what others read, too, and so does the other."""
 
 
 def create_views(spark: SparkSession, deliveries: DataFrame) -> None:
@@ -77,17 +84,26 @@ def write_files(folder: Path, files: int, events: int, couriers: int) -> None:
 _ACTIONS = ("Request", "Pickup", "Travel", "Travel", "Delivery", "Cancel")
 
 
-def run_stream(spark: SparkSession, folder: Path, work: Path) -> None:
-    """Write what the stream has of all files that have come, to files, one directory for each view."""
+def start_stream(spark: SparkSession, folder: Path, work: Path) -> sparkext.TrendStream:
+    """Begin to write what the stream has of all files that come, to files, one directory for each view."""
     read = spark.readStream.schema(_SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder))
     create_views(spark, read.withWatermark("at", "2 minutes"))
-    writer = sparkext.stream([*PATTERNS]).writeStream.partitionBy("query").format("parquet")
-    writer = writer.option("checkpointLocation", str(work / "checkpoint")).option("path", str(work / "out"))
-    writer.trigger(availableNow=True).start().awaitTermination()
+
+    def write(rows: DataFrame) -> DataStreamWriter:
+        writer = rows.writeStream.partitionBy("query").format("parquet").option("path", str(work / "out"))
+        return writer.option("checkpointLocation", str(work / "checkpoint"))
+
+    return sparkext.TrendStream([name for name in PATTERNS if name != ADDED], write, spark=spark)
 
 
-def check(spark: SparkSession, folder: Path, work: Path) -> dict[str, int]:
+def check(spark: SparkSession, folder: Path, work: Path, closed: datetime) -> dict[str, int]:
     """Hold the rows of each view against a batch; gives how many there are.
+
+    Args:
+        spark: The session.
+        folder: Of the events.
+        work: Where the stream has written.
+        closed: The end of the last window that was written before the views changed.
 
     Raises:
         AssertionError: They differ.
@@ -95,12 +111,16 @@ def check(spark: SparkSession, folder: Path, work: Path) -> dict[str, int]:
     read = spark.read.schema(_SCHEMA).parquet(str(folder))
     create_views(spark, read)
     day = f"window_end < TIMESTAMP '{_START + timedelta(days=1):%Y-%m-%d %H:%M:%S} UTC'"
+    parts = {DROPPED: F.col("window_end") <= closed, ADDED: F.col("window_end") > closed}
+    out = spark.read.option("mergeSchema", "true").parquet(str(work / "out"))
     found = {}
-    for view, name in zip(PATTERNS, sparkext.views_of(spark.read.parquet(str(work / "out"))), strict=True):
-        streamed, wanted = (_sorted(spark.table(each).where(day)) for each in (name, view))
-        if streamed != wanted:
-            raise AssertionError(f"{view}: {len(streamed)} rows over the stream, {len(wanted)} in a batch, or others")
-        found[view] = len(wanted)
+    for name in sparkext.views_of(out):
+        view = name.removesuffix("_rows")
+        streamed, wanted = _sorted(spark.table(name).where(day)), spark.table(view).where(day)
+        if streamed != _sorted(wanted.where(parts.get(view, F.lit(True)))):
+            raise AssertionError(f"{view}: {len(streamed)} rows over the stream, and others in a batch")
+        found[view] = len(streamed)
+    assert found.keys() == PATTERNS.keys()
     return found
 
 
@@ -108,8 +128,17 @@ def _sorted(rows: DataFrame) -> Sequence[str]:
     return sorted(str(tuple(row)) for row in rows.collect())
 
 
+def _take(running: sparkext.TrendStream, files: Sequence[Path], folder: Path) -> None:
+    """Let files come, and wait until they have been read."""
+    began = time.perf_counter()
+    for file in files:
+        file.rename(folder / file.name)
+    running.query.processAllAvailable()
+    print(f"{len(files)} files in {time.perf_counter() - began:.0f} s", flush=True)
+
+
 def main(files: int = 6, events: int = 2_000, couriers: int = 50, spark: SparkSession | None = None) -> dict[str, int]:
-    """Run the stream in two parts, and check it; gives the rows of each view."""
+    """Run the stream, with a change in the middle, and check it; gives the rows of each view."""
     spark = sparkext.enable(spark or SparkSession.builder.master("local[2]").getOrCreate())
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", _ROCKSDB)
     spark.conf.set("spark.sql.shuffle.partitions", "2")
@@ -121,15 +150,17 @@ def main(files: int = 6, events: int = 2_000, couriers: int = 50, spark: SparkSe
         made.mkdir()
         write_files(made, files, events, couriers)
         every = sorted(made.iterdir())
-        for part in (every[: files // 2], every[files // 2 :]):
-            for file in part:
-                file.rename(come / file.name)
-            began = time.perf_counter()
-            run_stream(spark, come, work)
-            print(f"{len(part)} files in {time.perf_counter() - began:.0f} s; the stream is stopped", flush=True)
+        half = len(every) // 2
+        running = start_stream(spark, come, work)
+        _take(running, every[:half], come)
+        running.alter(add=[ADDED], drop=[DROPPED])
+        [[closed]] = spark.read.parquet(str(work / "out")).agg({"window_end": "max"}).collect()
+        print(f"{DROPPED} is dropped and {ADDED} added, after windows up to {closed:%H:%M}", flush=True)
+        _take(running, every[half:], come)
+        running.query.stop()
         plan = spark.sql("EXPLAIN SHARING").collect()[0][0]
         print("\n".join(line for line in plan.splitlines() if "Pool" in line or "Pass" in line))
-        found = check(spark, come, work)
+        found = check(spark, come, work, closed)
         for view, rows in found.items():
             print(f"{view:<12}{rows:>6} rows, those of a batch")
     return found

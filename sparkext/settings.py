@@ -32,7 +32,9 @@ STATISTICS = "spark.sparkext.statistics"
 SAMPLE_ROWS = "spark.sparkext.statistics.sampleRows"
 SORT = "spark.sparkext.sort"
 STREAM_BUCKETS = "spark.sparkext.stream.buckets"
+STREAM_HISTORY = "spark.sparkext.stream.history"
 STREAM_ON_CHANGE = "spark.sparkext.stream.onChange"
+STREAM_SINCE = "spark.sparkext.stream.since"
 _CHOICES = {
     CACHE: ("auto", "on", "off"),
     CHUNKS: ("auto", "on", "off"),
@@ -63,7 +65,9 @@ KNOWN = (
     STATISTICS,
     SAMPLE_ROWS,
     STREAM_BUCKETS,
+    STREAM_HISTORY,
     STREAM_ON_CHANGE,
+    STREAM_SINCE,
 )
 """Names of all settings."""
 
@@ -206,6 +210,23 @@ def _buckets(value: str) -> int:
     if number > _MOST_BUCKETS:
         raise _unknown(STREAM_BUCKETS, value, known)
     return number
+
+
+def stream_history(confs: Confs) -> tuple[str, str] | None:
+    """A relation with the events before a stream, and the moment at which the stream begins; None if there is none.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_SETTING``: one is set without the other.
+    """
+    relation, since = confs.get(STREAM_HISTORY, ""), confs.get(STREAM_SINCE, "")
+    if not relation and not since:
+        return None
+    if relation and since:
+        return relation, since
+    left, given = (STREAM_SINCE, STREAM_HISTORY) if relation else (STREAM_HISTORY, STREAM_SINCE)
+    problem = f"The setting {given} is of no use without {left}"
+    hint = f"Set {STREAM_HISTORY} to a relation, and {STREAM_SINCE} to the moment up to which it has all events."
+    raise PlanningError("TREND_UNKNOWN_SETTING", 0, 0, problem=problem, hint=hint)
 
 
 def given_statistics(confs: Confs) -> dict[str, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,6 +16,8 @@ from pyspark.errors import PySparkException, PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from sparkext.confs_for import confs_for
+from sparkext.settings import STREAM_HISTORY, STREAM_SINCE
 from sparkext.sql.quoting import identifier, string
 
 QUERY = "query"
@@ -23,6 +26,7 @@ QUERY = "query"
 BOUNDS = "window_start", "window_end"
 
 _ROWS = "rows_of_views"
+_HISTORY = "sparkext_history"
 
 _QUERY_ID = "sql.streaming.queryId"
 """What Spark lets the thread of a micro-batch know: the id of its streaming query, which a checkpoint keeps."""
@@ -31,7 +35,13 @@ Sink: TypeAlias = "str | Path | Callable[[DataFrame, int], object]"
 """Where rows of a view go: a table, a directory, or a function of the rows of a micro-batch and its number."""
 
 
-def stream(views: Sequence[str], *, spark: SparkSession | None = None) -> DataFrame:
+def stream(
+    views: Sequence[str],
+    *,
+    spark: SparkSession | None = None,
+    history: str | DataFrame | None = None,
+    since: str | datetime | None = None,
+) -> DataFrame:
     """The rows of many views over one stream, as one operator where that can be.
 
     It is the ``UNION ALL`` of the views, of which docs/streaming.md says when it is one operator. ``EXPLAIN SHARING``
@@ -41,6 +51,11 @@ def stream(views: Sequence[str], *, spark: SparkSession | None = None) -> DataFr
         views: Names of temporary views with ``MATCH_TREND`` over a stream, all with the same columns before
             ``window_start``: their keys.
         spark: Their session; the active one if left out.
+        history: Events from before the stream, with the columns of the relation before the clauses: a relation by name,
+            or a frame.
+        since: The moment up to which these are all, and from which on events are those of the stream: those of before
+            are left out of it as late. Windows that end by then are not written. A moment without a zone is one of the
+            session's zone.
 
     Returns:
         A streaming frame with the columns ``query``, keys, ``window_start``, ``window_end``, and for each view a struct
@@ -48,7 +63,8 @@ def stream(views: Sequence[str], *, spark: SparkSession | None = None) -> DataFr
 
     Raises:
         PySparkTypeError: ``views`` is no list of names.
-        PySparkValueError: A view is no stream, or does not have these columns.
+        PySparkValueError: A view is no stream, or does not have these columns; there is a history without ``since``, or
+            the other way round.
     """
     if isinstance(views, str) or not all(isinstance(view, str) for view in views):
         raise PySparkTypeError("stream: views must be a list of names of views, such as ['trips', 'returns'].")
@@ -73,7 +89,14 @@ def stream(views: Sequence[str], *, spark: SparkSession | None = None) -> DataFr
         own = f"struct({', '.join(map(identifier, shape.others))})"
         values = ", ".join(f"{own if one == view else 'NULL'} AS {identifier(one)}" for one in views)
         branches.append(f"SELECT {string(view)} AS {QUERY}, {shared}, {values} FROM {identifier(view)}")
-    return session.sql("\nUNION ALL ".join(branches))
+    if (history is None) is not (since is None):
+        raise PySparkValueError("stream: history and since are given together, or neither is.")
+    if isinstance(history, DataFrame):
+        history.createOrReplaceTempView(_HISTORY)
+        history = _HISTORY
+    began = {} if history is None else {STREAM_HISTORY: history, STREAM_SINCE: str(since)}
+    with confs_for(session, began):
+        return session.sql("\nUNION ALL ".join(branches))
 
 
 def views_of(rows: str | DataFrame, *, spark: SparkSession | None = None) -> list[str]:

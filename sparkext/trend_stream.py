@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from pyspark.errors import PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from sparkext.confs_for import confs_for
 from sparkext.settings import STREAM_ON_CHANGE
 from sparkext.stream_views import stream
 
@@ -26,6 +27,7 @@ class TrendStream:
         write: Gives the writer of a frame that `stream` has made: with sink, options, trigger, and a checkpoint.
         start: Starts it; ``lambda writer: writer.toTable("trends")`` for a table.
         spark: The session of the views; the active one if left out.
+        history: ``history`` and ``since`` of `stream`.
 
     Raises:
         PySparkTypeError: As by `stream`.
@@ -39,11 +41,12 @@ class TrendStream:
         *,
         start: Callable[[DataStreamWriter], StreamingQuery] = DataStreamWriter.start,
         spark: SparkSession | None = None,
+        **history: Any,
     ) -> None:
         self._spark = spark or SparkSession.active()
         self._write = write
         self._start = start
-        self._rows = stream(views, spark=self._spark)
+        self._rows = stream(views, spark=self._spark, **history)
         self.views = tuple(views)
         self.query = start(write(self._rows))
 
@@ -67,22 +70,10 @@ class TrendStream:
             told = "is in the stream" if known[0] in self.views else "is not in the stream"
             raise PySparkValueError(f"alter: {known[0]} {told}; its views are {', '.join(self.views)}.")
         views = [*(name for name in self.views if name not in drop), *add]
-        with self._allowing_changes():
+        with confs_for(self._spark, {STREAM_ON_CHANGE: "allow"}):
             rows = stream(views, spark=self._spark)
         self.query.stop()
         last = self._start(self._write(self._rows).trigger(availableNow=True))
         last.awaitTermination()
         self.query = self._start(self._write(rows))
         self._rows, self.views = rows, tuple(views)
-
-    @contextmanager
-    def _allowing_changes(self) -> Iterator[None]:
-        before = self._spark.conf.get(STREAM_ON_CHANGE, None)
-        self._spark.conf.set(STREAM_ON_CHANGE, "allow")
-        try:
-            yield
-        finally:
-            if before is None:
-                self._spark.conf.unset(STREAM_ON_CHANGE)
-            else:
-                self._spark.conf.set(STREAM_ON_CHANGE, before)

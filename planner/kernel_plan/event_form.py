@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sparkext.planner.kernel_plan.kernel_plan import Column, Comparison, KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import Column, Comparison, Encoding, KernelPlan
 from sparkext.planner.patterns.query import EventClass
 
 
@@ -61,7 +61,8 @@ def _columns(plan: KernelPlan, orders: Sequence[str]) -> Iterator[tuple[str, set
     None for all.
     """
     for column, classes in zip(plan.columns, readers(plan), strict=True):
-        yield _name(column), classes if is_evaluated_for_some(column.attribute.text, classes) else None
+        only = classes if is_evaluated_for_some(column.attribute.text, classes) else None
+        yield _name(column, only is None), only
     if plan.completions is not None:
         yield from ((f"ORDER BY {order}", None) for order in orders)
         for attribute, numbers in plan.completions.shown:
@@ -69,10 +70,17 @@ def _columns(plan: KernelPlan, orders: Sequence[str]) -> Iterator[tuple[str, set
             yield f"{attribute.text} {attribute.type}, shown", only
 
 
-def _name(column: Column) -> str:
-    parts = [column.attribute.text, column.attribute.type, column.encoding.value, column.origin, column.unit]
+_AS_IT_IS = (Encoding.LEAST, Encoding.GREATEST, Encoding.IDENTITY)
+
+
+def _name(column: Column, is_for_all: bool) -> str:
+    """A name for what is stored of a column, the same for columns of which the same is stored."""
+    attribute = f"{column.attribute.text} {column.attribute.type}"
+    if is_for_all and column.encoding in _AS_IT_IS:
+        return attribute
+    parts = [attribute, column.encoding.value, column.origin, column.unit]
     parts += ["taken away" if column.is_taken else None, "beside" if column.is_beside else None]
-    return " ".join(str(part) for part in parts if part is not None)
+    return " ".join(part for part in parts if part is not None)
 
 
 def is_evaluated_for_some(text: str, classes: set[int]) -> bool:

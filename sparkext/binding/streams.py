@@ -18,8 +18,10 @@ from sparkext.sql.quoting import alone, identifier
 DELAY = "spark.watermarkDelayMs"
 """In the metadata of a column: Spark's name for how late its times may be."""
 
-_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-_ROCKSDB = "RocksDBStateStoreProvider"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+"""The setting of Spark that says which state store it has, and the one that streams need."""
+
 _MESSAGES = "pyspark.sql.streaming.proto.StateMessage_pb2"
 """By which a worker talks to Spark's state store; it needs protobuf."""
 
@@ -65,9 +67,8 @@ def check_requirements(spark: SparkSession, source_at: tuple[int, int]) -> None:
     """
     if tuple(map(int, spark.version.split(".")[:2])) < (4, 1):
         problem, hint = "PySpark 4.1 or later", "PySpark 4.0 cannot keep the state of a stream row by row."
-    elif not str(spark.conf.get(_PROVIDER)).endswith(_ROCKSDB):
-        provider = f"org.apache.spark.sql.execution.streaming.state.{_ROCKSDB}"
-        problem, hint = "RocksDB as the state store", f"SET {_PROVIDER} = {provider}"
+    elif not str(spark.conf.get(PROVIDER)).endswith(ROCKSDB.rpartition(".")[2]):
+        problem, hint = "RocksDB as the state store", f"SET {PROVIDER} = {ROCKSDB}"
     elif not _has_protobuf():
         problem, hint = "protobuf, on all machines", "pip install 'sparkext[streaming]'"
     else:

@@ -14,8 +14,9 @@ from pyspark.sql import functions as F
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.streams import DELAY
 from sparkext.execution.arrow_schemas import arrow_schema
-from sparkext.execution.compact_rows import compact_events, group_column, sql_texts
+from sparkext.execution.compact_rows import TIME, compact_events, group_column, sql_texts
 from sparkext.execution.source_pass import result_schema
+from sparkext.execution.stream_history import StreamHistory
 from sparkext.execution.stream_meaning import meaning_of, orders_of, stream_queries
 from sparkext.execution.waiting import say_recomputed
 from sparkext.jvm.analysed_frame import AnalysedFrame
@@ -68,6 +69,7 @@ class StreamOperator:
         alone: Sequence[KernelPlan],
         buckets: int,
         on_change: str,
+        history: StreamHistory | None = None,
     ) -> None:
         """Of some queries.
 
@@ -78,16 +80,13 @@ class StreamOperator:
             alone: Per query, a plan of it alone.
             buckets: Among how many buckets keys are divided.
             on_change: What becomes of the state of other queries; see `StreamPlan`.
+            history: Events from before the stream.
         """
         first = queries[0]
         self._layout = Layout(len(first.groups), len(first.partitions))
         self._fields = plan.fields
-        events, compact = compact_events(source, queries, sql_texts(queries), plan)
-        keys = compact.keys
+        events = _hashed_events(source, queries, plan)
         self._schema = result_schema(events, self._layout, plan)
-        hashed = columns_of(events, [f"{_hash(keys)} AS {_HASH}", "*"])
-        divided = columns_of(hashed, [f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*"])
-        packs = map_in_arrow(divided, packed(buckets, _first_task()), PACKED).where(_TRUE)
         of = StreamPlan(
             plan,
             self._layout,
@@ -96,15 +95,23 @@ class StreamOperator:
             tuple(stream_queries(queries, plan, alone)),
             event_form(plan, orders_of(first)),
             needs_of(plan, orders_of(first)),
-            arrow_schema(hashed.schema),
+            arrow_schema(events.schema),
             _ahead(source, first),
             on_change,
+            None if history is None else history.since,
         )
         for window in () if of.is_by_event else of.windows:
             say_recomputed(window)
+        packs = _packs_of(events, buckets).where(_TRUE)
+        before = None
+        if history is not None:
+            needed = f"{TIME} >= timestamp_micros({of.needed_from(history.since)}L)"
+            earlier = _hashed_events(history.events, queries, plan)
+            earlier = AnalysedFrame.of(earlier.where(f"{needed} AND {TIME} < timestamp_micros({history.since}L)"))
+            before = _packs_of(earlier, buckets).groupBy(_BUCKET)
         processor = cast("StatefulProcessor", TrendProcessor(of))
         written = packs.groupBy(_BUCKET).transformWithState(
-            processor, OUTPUT, outputMode="Append", timeMode="EventTime"
+            processor, OUTPUT, outputMode="Append", timeMode="EventTime", initialState=before
         )
         self.written = AnalysedFrame.of(written)
 
@@ -128,6 +135,18 @@ class StreamOperator:
         groups = [group_column(index) for index in range(layout.group_keys)]
         together = rows.repartition(*groups) if groups else rows.repartition(1)
         return map_in_arrow(together, combined_rows(self._fields, layout.group_keys + 2), self._schema)
+
+
+def _hashed_events(source: AnalysedFrame, queries: Sequence[BoundQuery], plan: KernelPlan) -> AnalysedFrame:
+    """What a bucket keeps of each event: a hash of its keys, then what a pass reads of it."""
+    events, compact = compact_events(source, queries, sql_texts(queries), plan)
+    return columns_of(events, [f"{_hash(compact.keys)} AS {_HASH}", "*"])
+
+
+def _packs_of(events: AnalysedFrame, buckets: int) -> AnalysedFrame:
+    """Events, one row for each task and bucket."""
+    divided = columns_of(events, [f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*"])
+    return map_in_arrow(divided, packed(buckets, _first_task()), PACKED)
 
 
 def with_event_time(rows: AnalysedFrame, query: BoundQuery) -> AnalysedFrame:

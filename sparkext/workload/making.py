@@ -12,6 +12,7 @@ from sparkext.execution import job_names
 from sparkext.execution.arrow_batches import are_narrow, limited_by_rows
 from sparkext.execution.sample import TaskCounters, time_cuts
 from sparkext.execution.source_pass import Division, number_of_parts, run_pool
+from sparkext.execution.stream_history import StreamHistory
 from sparkext.execution.stream_pass import StreamOperator
 from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
 from sparkext.execution.waiting import say_compiling, say_planning
@@ -83,7 +84,8 @@ def make(source: PoolSource, planned: Planned, keep: bool, moved: Migration | No
         say_compiling(spark, kernel_plan)
         wanted = planned.settings
         alone = [kernel_plan] if len(queries) == 1 else [_alone(query, planned).plan for query in queries]
-        operator = StreamOperator(source.frame, queries, kernel_plan, alone, wanted.buckets, wanted.on_change)
+        history = None if wanted.history is None else StreamHistory.of(spark, *wanted.history)
+        operator = StreamOperator(source.frame, queries, kernel_plan, alone, wanted.buckets, wanted.on_change, history)
         results = operator.written
     else:
         results = _results(source, planned, counted, name)

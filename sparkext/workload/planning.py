@@ -38,6 +38,7 @@ class PlanSettings:
     sort: str
     buckets: int
     on_change: str
+    history: tuple[str, str] | None
     most_matches: int
     most_nodes: int
 
@@ -63,6 +64,7 @@ class PlanSettings:
             sort=settings.choice(confs, settings.SORT),
             buckets=settings.stream_buckets(confs),
             on_change=settings.choice(confs, settings.STREAM_ON_CHANGE),
+            history=settings.stream_history(confs),
             most_matches=settings.most_matches(confs),
             most_nodes=settings.most_nodes(confs),
         )

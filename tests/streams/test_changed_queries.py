@@ -49,9 +49,10 @@ class Pool:
 
     orders: int = 0
 
-    def planned(self, buckets: int, ahead: int) -> StreamPlan:
+    def planned(self, buckets: int, ahead: int, begins_at: int | None = None) -> StreamPlan:
         schema = self.source.events.schema
-        return stream_plan(self.plan, self.queries, self.layout, schema, buckets, self.orders, ahead, "allow")
+        of = stream_plan(self.plan, self.queries, self.layout, schema, buckets, self.orders, ahead, "allow")
+        return replace(of, begins_at=begins_at)
 
 
 @dataclass(frozen=True)
@@ -126,12 +127,17 @@ def pool_of(queries: tuple[Query, ...], events: Sequence[Event]) -> Pool:
     return Pool(queries, plan, layout, source, {i: i for i, row in enumerate(rows) if row.classes})
 
 
+def drawn_windows(random: Random) -> tuple[tuple[Query, ...], list[Event]]:
+    """Queries with windows, and events that have times."""
+    drawn = workload(random)
+    queries = tuple(query for query in drawn.queries if query.window is not None and query.span is None)
+    return queries, [event for event in drawn.events() if event.time is not None and abs(event.time) < MOST_TIME]
+
+
 def window_problems(seed: int) -> tuple[int, list[str]]:
     """How many rows the second of two pools wrote, and what differs from the enumerator."""
     random = Random(seed)
-    drawn = workload(random)
-    queries = tuple(query for query in drawn.queries if query.window is not None and query.span is None)
-    events = [event for event in drawn.events() if event.time is not None and abs(event.time) < MOST_TIME]
+    queries, events = drawn_windows(random)
     if not queries or not events:
         return 0, []
     some, others = two_of(queries, random)

@@ -105,6 +105,20 @@ class Bucket:
         if data is not None:
             check_state(self.header, of)
 
+    def begin(self, packs: Sequence[bytes]) -> None:
+        """Store events from before the stream; those of the stream that are from before that time are late, then.
+
+        Args:
+            packs: As for `step`. It may be called several times, before any step.
+        """
+        assert self._of.begins_at is not None
+        at, header = self._of.begins_at, self.header
+        step = _Step([], self._of.needed_from(at), [from_bytes(pack) for pack in packs])
+        header.latest = max([header.latest, *(int(self._times(events).max()) for events in step.new)])
+        header.until = at
+        self._keep(step, at)
+        self._store_header()
+
     def step(self, packs: Sequence[bytes], watermark: int) -> Iterator[pa.RecordBatch]:
         """The rows that the watermark makes final; the state is stored when all have been taken.
 
@@ -132,12 +146,18 @@ class Bucket:
         self._drop(step)
         self._keep(step, watermark)
         header.until = watermark
+        size = self._store_header()
+        self.counts.kept = sum(page.rows for page in header.pages)
+        self.counts.size = size + sum(page.size for page in header.pages)
+
+    def _store_header(self) -> int:
+        """Store what is known; its size."""
+        header = self.header
         if not header.has_gaps:
-            header.whole_from = max(header.whole_from, self._of.whole_from(watermark))
+            header.whole_from = max(header.whole_from, self._of.whole_from(header.until))
         data = header.write()
         self._store.put_header(data)
-        self.counts.kept = sum(page.rows for page in header.pages)
-        self.counts.size = len(data) + sum(page.size for page in header.pages)
+        return len(data)
 
     def _adopt(self, watermark: int) -> None:
         """Go on from the state of other queries."""

@@ -93,7 +93,11 @@ class TrendProcessor:
         return self._stepped(self._number(key), [], timerValues.getCurrentWatermarkInMs(), is_due=True)
 
     def handleInitialState(self, key: Any, initialState: Any, timerValues: Any) -> None:  # noqa: N802, N803
-        """There is none."""
+        """Events from before the stream; a bucket may have some of each task that has read them, or none."""
+        del timerValues
+        del key
+        pack = initialState[1]
+        Bucket(self._of, self._store).begin([] if pack is None else [bytes(pack)])
 
     def close(self) -> None:
         """There is nothing to close."""

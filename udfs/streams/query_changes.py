@@ -106,7 +106,7 @@ def change_list(header: Header, of: StreamPlan, changed: Adopted) -> str:
         what = "goes on" if query.text in header.queries else _NEW
         if new:
             what += f", and needs what was not kept: {'; '.join(new)}"
-        lines.append((query.text, what, _moment(changed.queries[query.text])))
+        lines.append((query.text, what, moment_text(changed.queries[query.text])))
     texts = {query.text for query in of.queries}
     lines += [(text, _GONE, "-") for text in header.queries if text not in texts]
     return "\n".join(" | ".join(line) for line in lines)
@@ -123,8 +123,8 @@ def _differences(header: Header, of: StreamPlan) -> list[tuple[str, str]]:
     return more + [(name, "is not needed any more") for name in header.needs if name not in of.needs]
 
 
-def _moment(time: int) -> str:
-    """A time in microseconds, in UTC."""
+def moment_text(time: int) -> str:
+    """A time in microseconds since 1970, for people; ``any time`` if there is none before it."""
     try:
         return "any time" if time == NEVER else f"{_FIRST + timedelta(microseconds=time):%Y-%m-%d %H:%M:%S.%f} UTC"
     except OverflowError:

@@ -46,6 +46,7 @@ class StreamPlan:
         schema: Of an event, with the hash of its keys.
         ahead: How much later than the watermark an event that has come may be; None where that is not known.
         on_change: What becomes of the state of other queries: ``refuse``, ``list`` or ``allow``.
+        begins_at: The time from which on events are those of the stream; None if it has no history.
     """
 
     plan: KernelPlan
@@ -58,6 +59,7 @@ class StreamPlan:
     schema: pa.Schema
     ahead: int | None = 0
     on_change: str = "refuse"
+    begins_at: int | None = None
 
     @property
     def windows(self) -> tuple[Window, ...]:
