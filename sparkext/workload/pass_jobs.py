@@ -10,6 +10,7 @@ from functools import partial
 
 from pyspark import SparkContext
 
+from sparkext.execution.job_names import TAG
 from sparkext.jvm.application import Jobs, jobs_with_tag
 from sparkext.workload.soon import soon
 
@@ -25,7 +26,7 @@ class PassJobs:
 
     def __init__(self) -> None:
         """None as yet."""
-        self.tag = f"sparkext-{os.getpid()}-{next(_numbers)}"
+        self.tag = f"{TAG}{os.getpid()}-{next(_numbers)}"
         self._since: float | None = None
         self._known: Jobs | None = None
         self._is_expected = False
