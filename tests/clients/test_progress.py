@@ -10,6 +10,7 @@ import pytest
 
 from sparkext.cli.progress import Progress
 from sparkext.jvm.application import RunningJob
+from tests.clients.test_extension import environment, program
 from tests.support.spark_programs import CLAUSE, EVENTS, IN_MEMORY, command, variables
 from tests.support.terminal import Terminal
 
@@ -46,9 +47,15 @@ def test_lines() -> None:
     assert said(146.0, job("p3", 141.0, 0, 1, "SELECT 1")) == ["sparkext: a query by itself: 5 s, 0 of 1 task done"]
 
 
+JAR = ("--conf", "spark.sql.extensions=sparkext.Extension")
+
+
 @pytest.mark.spark
-def test_at_a_terminal(tmp_path: Path) -> None:
-    terminal = Terminal(command("spark-sql", *IN_MEMORY, *QUIET), tmp_path, variables())
+@pytest.mark.parametrize("prompt", ["of sparkext", "of Spark, with the jar"])
+def test_at_a_terminal(tmp_path: Path, prompt: str) -> None:
+    is_ours = prompt == "of sparkext"
+    started = command("spark-sql", *IN_MEMORY, *QUIET) if is_ours else program("spark-sql", *JAR, *QUIET)
+    terminal = Terminal(started, tmp_path, variables() if is_ours else environment())
     try:
         terminal.expect(r"spark-sql \(default\)> ")
         terminal.type(SLOW)
