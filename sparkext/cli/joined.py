@@ -30,13 +30,17 @@ def main(arguments: Sequence[str]) -> int:
     # The terminal sends Ctrl-C to the JVM, too, which knows what to do about it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from sparkext.cli.closed_sessions import SECONDS, release
+    from sparkext.cli.progress import say_progress
     from sparkext.jvm.extension_jar import application_session
     from sparkext.jvm.gateway import JvmGoneError
+    from sparkext.jvm.spark_programs import is_prompt
     from sparkext.session import join, parsers
 
     session = application_session()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # SparkContext has taken it
     process = join(session)
+    if is_prompt():
+        say_progress(session.sparkContext)
     with suppress(JvmGoneError, OSError):
         while not select.select([sys.stdin], [], [], SECONDS)[0]:
             holding = [parser for parser in parsers(session.sparkContext) if parser.holds_queries()]

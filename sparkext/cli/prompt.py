@@ -15,6 +15,7 @@ from itertools import pairwise
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from sparkext.cli.progress import say_progress
 from sparkext.cli.script import Script, script_of
 from sparkext.jvm.application import JavaThread
 from sparkext.jvm.gateway import JvmGoneError
@@ -64,6 +65,7 @@ def run(options: Sequence[str], start: Callable[[], SparkSession]) -> int:
         script, options = divided
         parser.watch = script.begin
         at_end(partial(say_where_it_ended, script))
+    say_progress(session.sparkContext)
     run_prompt(options)
     return 0
 

@@ -13,6 +13,9 @@ from sparkext.jvm.application import DESCRIPTION, TAGS, JobProperties
 OURS = "sparkext: "
 """Beginning of the descriptions of jobs that sparkext starts, or has Spark start."""
 
+TAG = "sparkext-"
+"""Beginning of the tags of jobs of passes."""
+
 
 class LentNames:
     """The description and the tags of a thread's jobs, lent to the passes that they are about to make.

@@ -85,8 +85,8 @@ class StreamOperator:
         first = queries[0]
         self._layout = Layout(len(first.groups), len(first.partitions))
         self._fields = plan.fields
-        events = _hashed_events(source, queries, plan)
-        self._schema = result_schema(events, self._layout, plan)
+        compact, events = _hashed_events(source, queries, plan)
+        self._schema = result_schema(compact, self._layout, plan)
         of = StreamPlan(
             plan,
             self._layout,
@@ -106,7 +106,7 @@ class StreamOperator:
         before = None
         if history is not None:
             needed = f"{TIME} >= timestamp_micros({of.needed_from(history.since)}L)"
-            earlier = _hashed_events(history.events, queries, plan)
+            _, earlier = _hashed_events(history.events, queries, plan)
             earlier = AnalysedFrame.of(earlier.where(f"{needed} AND {TIME} < timestamp_micros({history.since}L)"))
             before = _packs_of(earlier, buckets).groupBy(_BUCKET)
         processor = cast("StatefulProcessor", TrendProcessor(of))
@@ -137,10 +137,12 @@ class StreamOperator:
         return map_in_arrow(together, combined_rows(self._fields, layout.group_keys + 2), self._schema)
 
 
-def _hashed_events(source: AnalysedFrame, queries: Sequence[BoundQuery], plan: KernelPlan) -> AnalysedFrame:
-    """What a bucket keeps of each event: a hash of its keys, then what a pass reads of it."""
+def _hashed_events(
+    source: AnalysedFrame, queries: Sequence[BoundQuery], plan: KernelPlan
+) -> tuple[AnalysedFrame, AnalysedFrame]:
+    """What a pass reads of each event, and that behind a hash of its keys, as a bucket keeps it."""
     events, compact = compact_events(source, queries, sql_texts(queries), plan)
-    return columns_of(events, [f"{_hash(compact.keys)} AS {_HASH}", "*"])
+    return events, columns_of(events, [f"{_hash(compact.keys)} AS {_HASH}", "*"])
 
 
 def _packs_of(events: AnalysedFrame, buckets: int) -> AnalysedFrame:

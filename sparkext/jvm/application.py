@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyspark import SparkContext
@@ -109,6 +110,40 @@ def jobs_with_tag(context: SparkContext, tag: str, since: float) -> Jobs | None:
         return None
     over = [moment for moment in ended if moment is not None]
     return Jobs(began, max(over) if len(over) == len(ended) else None, rows, read)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningJob:
+    """A job that runs.
+
+    Attributes:
+        tag: One that it has.
+        description: Empty if it has none.
+        began: When it did, in seconds since 1970.
+        done: Tasks of it that are.
+        tasks: That it has.
+    """
+
+    tag: str
+    description: str
+    began: float
+    done: int
+    tasks: int
+
+
+def running_jobs(context: SparkContext, prefix: str) -> Iterator[RunningJob]:
+    """The jobs that run and have a tag that begins so."""
+    running = java_class("java.util.ArrayList")()
+    running.add(java_class("org.apache.spark.JobExecutionStatus").RUNNING)
+    jobs = context._jsc.sc().statusStore().jobsList(running)
+    for index in range(jobs.size()):
+        job = jobs.apply(index)
+        tag = next((tag for tag in job.jobTags().mkString(",").split(",") if tag.startswith(prefix)), None)
+        submitted, description = job.submissionTime(), job.description()
+        if tag is not None and not submitted.isEmpty():
+            said = "" if description.isEmpty() else str(description.get())
+            began = submitted.get().getTime() / 1000
+            yield RunningJob(tag, said, began, job.numCompletedTasks(), job.numTasks() - job.numSkippedTasks())
 
 
 class JavaThread:

@@ -89,6 +89,21 @@ def has_terminal() -> bool:
     return java_class("java.lang.System").console() is not None
 
 
+def is_at_terminal() -> bool:
+    """Whether the standard error of the JVM is a terminal, at which somebody may look."""
+    builder = java_class("java.lang.ProcessBuilder")(java_array("java.lang.String", ("test", "-t", "2")))
+    inherited = builder.redirectError(java_class("java.lang.ProcessBuilder$Redirect").INHERIT)
+    try:
+        return int(inherited.start().waitFor()) == 0
+    except JavaError:  # there is no such program
+        return False
+
+
+def is_prompt() -> bool:
+    """Whether the JVM runs Spark's own prompt."""
+    return _PROMPT in (SparkContext.getSystemProperty("sun.java.command") or "")
+
+
 def run_prompt(options: Sequence[str]) -> None:
     """Run the prompt, a file or statements, until the JVM ends."""
     java_class(_PROMPT).main(java_array("java.lang.String", options))

@@ -10,6 +10,7 @@ from functools import partial
 
 from pyspark import SparkContext
 
+from sparkext.execution.job_names import TAG
 from sparkext.jvm.application import Jobs, jobs_with_tag
 from sparkext.workload.soon import soon
 
@@ -21,17 +22,20 @@ class PassJobs:
 
     Attributes:
         tag: That the jobs of no other run have.
+        events_before: How many events earlier ones have processed.
     """
 
     def __init__(self) -> None:
         """None as yet."""
-        self.tag = f"sparkext-{os.getpid()}-{next(_numbers)}"
+        self.tag = f"{TAG}{os.getpid()}-{next(_numbers)}"
         self._since: float | None = None
         self._known: Jobs | None = None
         self._is_expected = False
+        self.events_before = 0
 
-    def begin(self) -> None:
-        """Note that the run is about to be computed."""
+    def begin(self, events: int) -> None:
+        """Note that the run is about to be computed, after so many events have been processed for it."""
+        self.events_before = events
         self._since, self._known, self._is_expected = time.time(), None, False
 
     def look(self, context: SparkContext) -> Jobs | None:

@@ -189,7 +189,7 @@ class Run:
     def lend_name(self, lent: job_names.LentNames) -> None:
         """Let the jobs that compute the results have a tag, and the name of the run if others will read them, too."""
         jobs, context = self.jobs, self.results.sparkSession.sparkContext
-        jobs.begin()
+        jobs.begin(self.counted.events())
         lent.lend(jobs.tag, self.name if self.persisted else None)
         if not self.persisted:
             self.counted.when_heard(lambda: lent.give_back(jobs.tag))
@@ -212,7 +212,7 @@ class Run:
         jobs = self.jobs.look(self.results.sparkSession.sparkContext)
         at = self.counted.heard_at if jobs is None or jobs.ended is None else jobs.ended
         kept = storage.kept_size(self.results) if self.persisted else None
-        return Passed(at, jobs, self.counted.events(), kept)
+        return Passed(at, jobs, self.counted.events() - self.jobs.events_before, kept)
 
     def errors(self) -> list[str]:
         """What the run has failed of, as Spark reports it; nothing if it has not."""

@@ -70,7 +70,12 @@ def test_counters_correct_the_sample_and_the_plan_changes(spark: SparkSession) -
 
         spark.catalog.clearCache()
         assert read(spark, *QUERIES) == expected
-        assert explained(spark) == text
+        assert without_moments(explained(spark)) == without_moments(text)
+
+
+def without_moments(text: str) -> str:
+    """A report without when passes were made, and how long that took."""
+    return re.sub(r"\S+ \S+ UTC, in \S+ \w+", "", text)
 
 
 @pytest.mark.long
