@@ -35,9 +35,18 @@ METRICS = "sparkext_"
 _COUNTED = {
     "events": "sum(events)",
     "late": "sum(late)",
+    "late_by_milliseconds": "max(lateness) DIV 1000",
     "kept": "sum(kept)",
     "state_bytes": "sum(size)",
+    "computed": "sum(computed)",
+    "windows_closed": "max(windows)",
+    "rows": "sum(written)",
+    "pages_read": "sum(pages_read)",
+    "pages_written": "sum(pages_written)",
     "milliseconds": "sum(micros) DIV 1000",
+    "kernel_milliseconds": "sum(kernel_micros) DIV 1000",
+    "largest_bucket_events": "max(events)",
+    "largest_bucket_milliseconds": "max(micros) DIV 1000",
 }
 """What is observed, in SQL over the columns of what buckets write."""
 

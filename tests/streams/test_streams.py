@@ -63,6 +63,10 @@ def test_windows_are_written_once_when_the_watermark_passes_them(spark: SparkSes
     assert written((9, 20, "A"), (9, 21, "B")) == []  # late in a bucket that may never have had an event
     assert metrics(query)["late"] == 4
     assert written((3, 400, "A")) == [(2, 60, 1)]
+    [observed] = query.recentProgress[-1].observedMetrics.values()
+    closing = {name: observed[name] for name in ("events", "computed", "windows_closed", "rows", "pages_written")}
+    assert closing == {"events": 0, "computed": 3, "windows_closed": 1, "rows": 1, "pages_written": 1}
+    assert observed.milliseconds >= observed.largest_bucket_milliseconds
     query.stop()
 
     feed.put(events_of((4, 390, "A"), (4, 391, "B")))

@@ -9,6 +9,7 @@ a span before the watermark, whether there are windows or not.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -108,12 +109,20 @@ class BucketCounts:
         late: That came too late.
         kept: That are in the state now.
         size: Of the state now, in bytes.
+        lateness: How long the latest of them came after the watermark, in units of the event time.
+        computed: Events that the kernel has been given, again if it had them before.
+        windows: That have ended, of those that have events.
+        kernel_seconds: In which events were sorted and computed.
     """
 
     events: int = 0
     late: int = 0
     kept: int = 0
     size: int = 0
+    lateness: int = 0
+    computed: int = 0
+    windows: int = 0
+    kernel_seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -199,8 +208,11 @@ class Bucket:
         for pack in packs:
             events = from_bytes(pack)
             self.counts.events += events.num_rows
-            in_time = _where(events, self._times(events) >= until)
-            self.counts.late += events.num_rows - in_time.num_rows
+            times = self._times(events)
+            in_time = _where(events, times >= until)
+            if in_time.num_rows < events.num_rows:
+                self.counts.late += events.num_rows - in_time.num_rows
+                self.counts.lateness = max(self.counts.lateness, until - int(times.min()))
             if in_time.num_rows:
                 step.new.append(in_time)
         return step
@@ -216,7 +228,10 @@ class Bucket:
         parts = self._between(step, begin, end)
         if parts:
             windows = [(max(first, _LEAST), last) for first, last in step.closing]
-            yield from window_rows(self._of.plan, self._of.layout, _together(parts), windows)
+            events = _together(parts)
+            times = self._times(events)
+            self.counts.windows = sum(_with_events(*one, int(times.min()), int(times.max())) for one in ending)
+            yield from self._counted(events, window_rows(self._of.plan, self._of.layout, events, windows))
 
     def _settle(self, step: _Step, watermark: int) -> Iterator[pa.RecordBatch]:
         """The rows of completions that the watermark settles."""
@@ -225,7 +240,20 @@ class Bucket:
             return
         parts = self._between(step, self._of.needed_from(since), watermark)
         if parts:
-            yield from settled_rows(self._of.plan, self._of.layout, _together(parts), since, watermark)
+            events = _together(parts)
+            rows = settled_rows(self._of.plan, self._of.layout, events, since, watermark)
+            yield from self._counted(events, rows)
+
+    def _counted(self, events: pa.RecordBatch, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows that are computed of some events, which are counted."""
+        self.counts.computed += events.num_rows
+        while True:
+            began = time.perf_counter()
+            batch = next(rows, None)
+            self.counts.kernel_seconds += time.perf_counter() - began
+            if batch is None:
+                return
+            yield batch
 
     def _between(self, step: _Step, begin: int, end: int) -> list[pa.RecordBatch]:
         """The events from a time up to another, of which pages are read for the step."""
@@ -300,6 +328,11 @@ def _check(header: Header, of: StreamPlan) -> None:
         raise ValueError(
             f"it is that of another query: {was}. Start with a new checkpoint, or with the query as it was"
         )
+
+
+def _with_events(window: Window, first: int, last: int, begin: int, end: int) -> int:
+    """How many windows, from the first to the last of those that have ended, may have events from a time to another."""
+    return max(0, min(last, end // window.slide) - max(first, last_ended(window, begin) + 1) + 1)
 
 
 def _where(events: pa.RecordBatch, wanted: NDArray[np.bool_]) -> pa.RecordBatch:
