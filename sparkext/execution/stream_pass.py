@@ -21,6 +21,7 @@ from sparkext.jvm.frames import columns_of
 from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.query import Query, Window
+from sparkext.sql.quoting import string
 from sparkext.udfs.streams.bucket import StreamPlan
 from sparkext.udfs.streams.combined_rows import combined_rows
 from sparkext.udfs.streams.packs import PACKED, packed
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 METRICS = "sparkext_"
 """Beginning of the names of what is observed of a stream."""
+
+VIEWS = "views"
+"""Name of the metric that says which views an operator computes."""
 
 _COUNTED = {
     "events": "sum(events)",
@@ -91,15 +95,17 @@ class StreamOperator:
         )
         self.written = AnalysedFrame.of(written)
 
-    def results(self, name: str) -> AnalysedFrame:
+    def results(self, name: str, views: str) -> AnalysedFrame:
         """The results, with the columns of `sparkext.execution.source_pass.run_pool`, for one of those that read them.
 
         Each reader has a state of its own; of those that are in one streaming query, metrics are of one.
 
         Args:
             name: By which metrics are found, behind `METRICS`; not that of another operator in a streaming query.
+            views: That are read, for people.
         """
-        counted = self.written.observe(METRICS + name, *(F.expr(f"{sql} AS {one}") for one, sql in _COUNTED.items()))
+        observed = {**_COUNTED, VIEWS: f"max({string(views)})"}
+        counted = self.written.observe(METRICS + name, *(F.expr(f"{sql} AS {one}") for one, sql in observed.items()))
         hint = "concat('[TREND_STREAM_CHECKPOINT] The state in the checkpoint cannot be used: ', problem, '.')"
         right = counted.where(
             f"results IS NOT NULL OR CASE WHEN problem IS NOT NULL THEN {_fails(hint)} ELSE false END"

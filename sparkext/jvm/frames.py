@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -145,16 +145,20 @@ class TrendFrame(ClassicDataFrame):
         return super().rdd
 
 
-def local_rows(spark: SparkSession, names: Sequence[str], rows: Iterable[Sequence[str]]) -> Plan:
-    """The analysed plan of ``rows`` of strings.
+def local_rows(spark: SparkSession, columns: Mapping[str, str], rows: Iterable[Sequence[str | None]]) -> Plan:
+    """The analysed plan of ``rows``.
 
     Args:
         spark: Their session.
-        names: Of the columns.
-        rows: A string for each of them.
+        columns: Their names with their types.
+        rows: Of texts, which are cast to these types.
     """
-    fields = ", ".join(f"{name} STRING" for name in names)
-    return _local_rows(spark, java_class("org.apache.spark.sql.types.StructType").fromDDL(fields), rows)
+    fields = ", ".join(f"{name} STRING" for name in columns)
+    plan = _local_rows(spark, java_class("org.apache.spark.sql.types.StructType").fromDDL(fields), rows)
+    if set(columns.values()) == {"STRING"}:
+        return plan
+    casts = (f"CAST({name} AS {of_column}) AS {name}" for name, of_column in columns.items())
+    return frame_of_plan(spark, projection(plan, casts)).analysed_plan
 
 
 def local_rows_like(frame: DataFrame, rows: Iterable[Sequence[Any]]) -> Plan:

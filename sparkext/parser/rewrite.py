@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from sparkext.sql.find_clauses import ClauseSpan, find_clauses
 from sparkext.sql.text_edits import Edits
 from sparkext.sql.tokens import Token, TokenError, tokenize, with_double_quoted_names
 from sparkext.sql.view_text import stored
+from sparkext.workload.running_streams import COLUMNS
 from sparkext.workload.trend_query import ParsedClause, TrendQuery, View
 from sparkext.workload.workload import Workload
 
@@ -44,15 +45,20 @@ _EXPLAIN: dict[ReportForm, Callable[[Report], str]] = {
     ReportForm.MERMAID: mermaid,
 }
 _COMPARE = _EXPLAIN | {ReportForm.TEXT: comparison_text}
-_SHOWN = ("name", "pool", "source", "pattern", "window", "measures", "state")
+_SHOWN = dict.fromkeys(("name", "pool", "source", "pattern", "window", "measures", "state"), "STRING")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Rows of strings that a command returns."""
+    """What a command returns.
 
-    names: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    Attributes:
+        columns: Their names with their types.
+        rows: Of texts, which are cast to them.
+    """
+
+    columns: Mapping[str, str]
+    rows: tuple[tuple[str | None, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,13 +260,15 @@ def _answer(
                     error.start, error.end = asked.only_at
                 raise
             write = (_COMPARE if asked.compares else _EXPLAIN)[asked.form]
-            return Answer(("plan",), ((write(sharing),),))
+            return Answer({"plan": "STRING"}, ((write(sharing),),))
         case Command.SHOW_TREND_QUERIES:
             rows = [query_row(pool, query) for pool, query in registered(workload.queries())]
             return Answer(_SHOWN, tuple(row for row in rows if asked.like is None or _is_like(row[0], asked.like)))
+        case Command.SHOW_TREND_STREAMS:
+            return Answer(COLUMNS, tuple(workload.streams()))
         case Command.REFRESH_SHARING:
             workload.drop_results()
-            return Answer(("result",), (("The results of all trend queries have been dropped.",),))
+            return Answer({"result": "STRING"}, (("The results of all trend queries have been dropped.",),))
 
 
 def _explained(

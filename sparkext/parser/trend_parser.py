@@ -91,7 +91,7 @@ class TrendParser(ParserInterface):
             if self._may_concern_us(written):
                 answer = rewrite_statement(self.workload, given, context)
                 if isinstance(answer, Answer):
-                    return local_rows(self.workload.spark, answer.names, answer.rows)
+                    return local_rows(self.workload.spark, answer.columns, answer.rows)
                 rewritten = answer
             return self._checked(rewritten, parse)
 
