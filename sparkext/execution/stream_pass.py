@@ -26,6 +26,7 @@ from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.kernel_plan.event_form import event_form, needs_of
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.sql.quoting import alone as as_expression
+from sparkext.sql.quoting import string
 from sparkext.udfs.streams.combined_rows import combined_rows
 from sparkext.udfs.streams.packs import PACKED, packed
 from sparkext.udfs.streams.processor import OUTPUT, TrendProcessor, unpacked
@@ -37,12 +38,24 @@ if TYPE_CHECKING:
 METRICS = "sparkext_"
 """Beginning of the names of what is observed of a stream."""
 
+VIEWS = "views"
+"""Name of the metric that says which views an operator computes."""
+
 _COUNTED = {
     "events": "sum(events)",
     "late": "sum(late)",
+    "late_by_milliseconds": "max(lateness) DIV 1000",
     "kept": "sum(kept)",
     "state_bytes": "sum(size)",
+    "computed": "sum(computed)",
+    "windows_closed": "max(windows)",
+    "rows": "sum(written)",
+    "pages_read": "sum(pages_read)",
+    "pages_written": "sum(pages_written)",
     "milliseconds": "sum(micros) DIV 1000",
+    "kernel_milliseconds": "sum(kernel_micros) DIV 1000",
+    "largest_bucket_events": "max(events)",
+    "largest_bucket_milliseconds": "max(micros) DIV 1000",
 }
 """What is observed, in SQL over the columns of what buckets write."""
 
@@ -115,15 +128,17 @@ class StreamOperator:
         )
         self.written = AnalysedFrame.of(written)
 
-    def results(self, name: str) -> AnalysedFrame:
+    def results(self, name: str, views: str) -> AnalysedFrame:
         """The results, with the columns of `sparkext.execution.source_pass.run_pool`, for one of those that read them.
 
         Each reader has a state of its own; of those that are in one streaming query, metrics are of one.
 
         Args:
             name: By which metrics are found, behind `METRICS`; not that of another operator in a streaming query.
+            views: That are read, for people.
         """
-        counted = self.written.observe(METRICS + name, *(F.expr(f"{sql} AS {one}") for one, sql in _COUNTED.items()))
+        observed = {**_COUNTED, VIEWS: f"max({string(views)})"}
+        counted = self.written.observe(METRICS + name, *(F.expr(f"{sql} AS {one}") for one, sql in observed.items()))
         hint = "concat('[TREND_STREAM_CHECKPOINT] The state in the checkpoint cannot be used: ', problem, '.')"
         right = counted.where(
             f"results IS NOT NULL OR CASE WHEN problem IS NOT NULL THEN {_fails(hint)} ELSE false END"

@@ -18,6 +18,7 @@ class Command(Enum):
 
     EXPLAIN_SHARING = "EXPLAIN SHARING"
     SHOW_TREND_QUERIES = "SHOW TREND QUERIES"
+    SHOW_TREND_STREAMS = "SHOW TREND STREAMS"
     REFRESH_SHARING = "REFRESH SHARING"
 
 
@@ -43,6 +44,7 @@ _FOLLOWED_BY = {
     Command.EXPLAIN_SHARING: "it takes COMPARE or COMPARE JSON, or JSON, DOT or MERMAID, and a statement, or FOR with "
     "the name of a view or query",
     Command.SHOW_TREND_QUERIES: "it takes LIKE and a pattern of names",
+    Command.SHOW_TREND_STREAMS: "it takes nothing else",
     Command.REFRESH_SHARING: "it takes nothing else",
 }
 

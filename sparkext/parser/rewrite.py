@@ -23,6 +23,7 @@ from sparkext.sql.find_clauses import ClauseSpan, find_clauses
 from sparkext.sql.text_edits import Edits
 from sparkext.sql.tokens import Token, TokenError, tokenize, with_double_quoted_names
 from sparkext.sql.view_text import stored
+from sparkext.workload.running_streams import COLUMNS
 from sparkext.workload.trend_query import ParsedClause, TrendQuery, View
 from sparkext.workload.workload import Workload
 
@@ -258,6 +259,8 @@ def _answer(
             rows = [query_row(*entry) for entry in registered(workload.queries())]
             shown = (row for row in rows if asked.like is None or _is_like(str(row[0]), asked.like))
             return Answer(QUERY_COLUMNS, tuple(shown))
+        case Command.SHOW_TREND_STREAMS:
+            return Answer(COLUMNS, tuple(workload.streams()))
         case Command.REFRESH_SHARING:
             workload.drop_results()
             return Answer({"result": "STRING"}, (("The results of all trend queries have been dropped.",),))

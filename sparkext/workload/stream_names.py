@@ -55,6 +55,11 @@ class StreamNames:
             return self._operators.setdefault(name, operator) is operator
 
 
+def views_of(queries: Sequence[TrendQuery]) -> str:
+    """What is read, for people: the names of views, and of clauses that none has the patterns."""
+    return ", ".join(dict.fromkeys(query.lasting_name or str(query.bound.query.pattern) for query in queries))
+
+
 def text_of(bound: BoundQuery) -> str:
     """A text of what is computed for a query, the same in each process."""
     query = bound.query

@@ -33,6 +33,7 @@ from sparkext.workload.collector import Collector
 from sparkext.workload.pools import Pools
 from sparkext.workload.registry import SOURCE_PREFIX, Held, Registry, abandoned_views
 from sparkext.workload.run import Run
+from sparkext.workload.running_streams import Row, running_streams
 from sparkext.workload.runs import by_pass
 from sparkext.workload.serving import Serving
 from sparkext.workload.statements import ReadView, Statement
@@ -307,6 +308,10 @@ class Workload:
                 shown.append(replace(member, run=run if member.is_right else None))
         self.pools.release_unused()
         return sorted(shown, key=lambda clause: clause.written.number)
+
+    def streams(self) -> list[Row]:
+        """The operators of the session's streaming queries, as `sparkext.workload.running_streams.COLUMNS` has them."""
+        return running_streams(self.spark)
 
     def collect(self) -> None:
         """Forget queries whose views have been dropped or replaced, and results that none asks for.

@@ -158,12 +158,16 @@ united = spark.sql("SELECT n FROM few UNION ALL SELECT n FROM many")
 print(united._explain_string(extended=True).split("== Optimized")[0].count("TransformWithState") // 2)
 rows = sparkext.stream(["few", "many"], spark=spark)
 writer = rows.writeStream.partitionBy("query").option("checkpointLocation", "{tmp_path}/ck")
-writer.option("path", "{tmp_path}/out").trigger(availableNow=True).toTable("of_many").awaitTermination()
+query = writer.option("path", "{tmp_path}/out").toTable("of_many", queryName="all")
+query.processAllAvailable()
+print([(row.query, row.operator, row.views, row.kept) for row in spark.sql("SHOW TREND STREAMS").collect()])
+query.stop()
 print(sparkext.views_of("of_many", spark=spark))
 print(counts(spark.table("few_rows")), counts(spark.table("many_rows")))
 spark.sql("DROP TABLE of_many")
 """)
-    assert found == ["1", "['few_rows', 'many_rows']", "[2] [3]"]
+    shown = "[('all', 'sparkext_pool_of_few', 'few, many', 3)]"
+    assert found == ["1", shown, "['few_rows', 'many_rows']", "[2] [3]"]
 
 
 def test_errors_have_condition_and_place(server: Server) -> None:

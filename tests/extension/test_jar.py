@@ -214,6 +214,7 @@ def test_beside_another_extension(comes_first: bool, plain: SparkSession, conf: 
         ("EXPLAIN SHARING", True),
         ("explain /* the */ sharing json", True),
         ("SHOW -- all\n TREND QUERIES", True),
+        ("show trend streams", True),
         ("REFRESH  SHARING", True),
         ("SET spark.sparkext.optimizer = none", True),
         ("SELECT 1 MATCH_TREND", True),

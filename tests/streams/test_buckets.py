@@ -29,7 +29,7 @@ from sparkext.udfs.streams import bucket as bucket_module
 from sparkext.udfs.streams.bucket import Bucket
 from sparkext.udfs.streams.bucket_keys import bucket_keys
 from sparkext.udfs.streams.packs import as_bytes, from_bytes, packed
-from sparkext.udfs.streams.processor import OutputRow, TrendProcessor
+from sparkext.udfs.streams.processor import OUTPUT, OutputRow, TrendProcessor
 from sparkext.udfs.streams.stored import (
     FORMAT,
     NEVER,
@@ -309,6 +309,22 @@ def test_what_is_late_is_before_the_watermark_of_the_micro_batch_before() -> Non
     assert bucket.header.until == 30
 
 
+def test_what_is_counted_of_windows() -> None:
+    """How late events are, how many windows with events have ended, and how often events are computed."""
+    of, store = plan_of(Window(20, 10)), MemoryStore()
+    _, bucket = step(of, store, NEVER, pack((1, 5), (1, 38), (1, 95)))
+    assert (bucket.counts.windows, bucket.counts.computed, bucket.counts.kernel_seconds) == (0, 0, 0.0)
+    rows, bucket = step(of, store, 50)
+    assert [window for _, window in rows] == [-1, 0, 2, 3]
+    assert (bucket.counts.windows, bucket.counts.computed) == (5, 2)  # window 1 has no events, between others
+    assert bucket.counts.kernel_seconds > 0
+    _, bucket = step(of, store, 1000, pack((1, 35), (2, 47), (2, 49), (2, 50)))
+    assert (bucket.counts.late, bucket.counts.lateness) == (3, 15)
+    assert (bucket.counts.windows, bucket.counts.computed) == (6, 2)
+    _, bucket = step(of, store, 2000)
+    assert (bucket.counts.windows, bucket.counts.computed, bucket.counts.lateness) == (0, 0, 0)
+
+
 def test_events_between_windows_are_not_kept() -> None:
     of, store = plan_of(Window(2, 10)), MemoryStore()
     _, bucket = step(of, store, NEVER, pack((1, 1), (1, 2), (1, 9), (1, 10)))
@@ -494,6 +510,15 @@ def test_a_wrong_bit_is_a_problem_and_never_a_row(stored: MemoryStore) -> None:
         else:
             told = rf"^page {number} of bucket 0 is damaged\. Go on from a backup of the checkpoint"
         assert re.search(told, row.problem or "")
+
+
+def test_what_a_bucket_writes_of_itself(stored: MemoryStore) -> None:
+    row = processed(stored)[-1]
+    counted = {name: count for name, count in row.asDict().items() if name not in ("size", "micros", "kernel_micros")}
+    read = {"events": 0, "late": 0, "lateness": 0, "kept": 0, "computed": 1000, "pages_read": 4, "pages_written": 0}
+    assert counted == {"bucket": 0, "results": None, "problem": None, "windows": 1, "written": 50} | read
+    assert (row.micros or 0) >= (row.kernel_micros or 0) > 0
+    assert OUTPUT.replace(" ", ",").split(",")[::3] == [*OutputRow._fields]
 
 
 def test_pages_that_are_missing_or_another_one_are_damage(stored: MemoryStore) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
@@ -25,6 +26,9 @@ PAIRS = (
 def feed(spark: SparkSession, tmp_path: Path) -> Iterator[Feed]:
     with able_to_stream(spark):
         yield Feed(spark, tmp_path)
+
+
+SHOW = "SHOW TREND STREAMS"
 
 
 def events_of(*events: tuple[int, float | None, str]) -> list[Event]:
@@ -55,7 +59,13 @@ def test_windows_are_written_once_when_the_watermark_passes_them(spark: SparkSes
     assert written((1, 55, "B")) == []  # out of order, and in time
     assert written((3, 75, "Z")) == [(1, 0, 2)]  # 65: the window of keys that have no events is over
     assert metrics(query) == {"events": 5, "late": 0, "kept": 1}
+    (shown,) = spark.sql(SHOW).collect()
+    assert (shown.query, shown.id, shown.views) == (None, query.id, "A B")
+    assert [shown.operator] == [*query.recentProgress[-1].observedMetrics]
+    assert (shown.watermark.timestamp() - 1767225600, shown.kept) == (65, 1)
+    assert shown.lag_seconds == pytest.approx(time.time() - shown.watermark.timestamp(), abs=60)
     query.stop()
+    assert spark.sql(SHOW).collect() == []
 
     query = feed.start(spark.sql(PAIRS), rows_written.extend)
     assert written() == []
@@ -63,6 +73,10 @@ def test_windows_are_written_once_when_the_watermark_passes_them(spark: SparkSes
     assert written((9, 20, "A"), (9, 21, "B")) == []  # late in a bucket that may never have had an event
     assert metrics(query)["late"] == 4
     assert written((3, 400, "A")) == [(2, 60, 1)]
+    [observed] = query.recentProgress[-1].observedMetrics.values()
+    closing = {name: observed[name] for name in ("events", "computed", "windows_closed", "rows", "pages_written")}
+    assert closing == {"events": 0, "computed": 3, "windows_closed": 1, "rows": 1, "pages_written": 1}
+    assert observed.milliseconds >= observed.largest_bucket_milliseconds
     query.stop()
 
     feed.put(events_of((4, 390, "A"), (4, 391, "B")))

@@ -59,6 +59,7 @@ CORPUS = (
     "TABLESAMPLE (5 ROWS) LATERAL VIEW x y",
     "EXPLAIN SHARING",
     "SHOW TREND QUERIES;",
+    "SHOW TREND STREAMS",
     "REFRESH SHARING",
     "SELECT match_trend (1) FROM match_trend match_trend (a, b) WHERE match_trend (a + 1) = 'MATCH_TREND (PATTERN'",
     "CREATE TABLE match_trend (pattern STRING, type INT)",
@@ -69,7 +70,7 @@ VOCABULARY = (
         " +",
         """SELECT FROM JOIN ON USING WHERE GROUP BY ORDER HAVING LIMIT WITH AS RECURSIVE VALUES UNION ALL LATERAL \
 CREATE OR REPLACE GLOBAL TEMP VIEW TABLE INSERT INTO MERGE CACHE EXPLAIN SHOW BEGIN END DISTINCT IS IN \
-MATCH_TREND match_trend SHARING TREND QUERIES REFRESH IDENTIFIER EXECUTE IMMEDIATE JSON FOR NULL AND \
+MATCH_TREND match_trend SHARING TREND QUERIES STREAMS REFRESH IDENTIFIER EXECUTE IMMEDIATE JSON FOR NULL AND \
 PARTITION TYPE MEASURES PATTERN DEFINE WITHIN SLIDE ONE ROW ALL ROWS AFTER MATCH SUBSET DESC ASC NULLS \
 NOT PERMUTE SEQ OR PREV COUNT SUM AVG MIN MAX APPROX_COUNT LOG10_COUNT INTERVAL MINUTES CASE WHEN THEN \
 a b A B C e k t v ty n 2x _ `a` `a``b` `MATCH_TREND` `` é 日本 😀 x.y A.v B.v e.k PREV(v) COUNT(*) \
@@ -130,6 +131,10 @@ class Stub:
 
     def explained(self, _: Sequence[ParsedClause] = (), samples: bool = False) -> list[Any]:  # noqa: ARG002
         """No views are made."""
+        return []
+
+    def streams(self) -> list[Any]:
+        """None run."""
         return []
 
     def drop_results(self) -> None:

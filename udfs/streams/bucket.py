@@ -9,6 +9,7 @@ a span before the watermark, whether there are windows or not.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow, as_numbers
 from sparkext.udfs.arrow.order_keys import as_int64
 from sparkext.udfs.streams.other_forms import in_form
@@ -53,12 +55,20 @@ class BucketCounts:
         late: That came too late.
         kept: That are in the state now.
         size: Of the state now, in bytes.
+        lateness: How long the latest of them came after the watermark, in units of the event time.
+        computed: Events that the kernel has been given, again if it had them before.
+        windows: That have ended, of those that have events.
+        kernel_seconds: In which events were sorted and computed.
     """
 
     events: int = 0
     late: int = 0
     kept: int = 0
     size: int = 0
+    lateness: int = 0
+    computed: int = 0
+    windows: int = 0
+    kernel_seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -185,7 +195,9 @@ class Bucket:
             times = self._times(events)
             self.header.latest = max(self.header.latest, int(times.max()))
             in_time = _where(events, times >= until)
-            self.counts.late += events.num_rows - in_time.num_rows
+            if in_time.num_rows < events.num_rows:
+                self.counts.late += events.num_rows - in_time.num_rows
+                self.counts.lateness = max(self.counts.lateness, until - int(times.min()))
             if in_time.num_rows:
                 step.new.append(in_time)
         return step
@@ -201,7 +213,10 @@ class Bucket:
         parts = self._between(step, begin, end)
         if parts:
             windows = [(max(first, NEVER), last) for first, last in step.closing]
-            for rows in window_rows(self._of.plan, self._of.layout, _together(parts), windows):
+            events = _together(parts)
+            times = self._times(events)
+            self.counts.windows = sum(_with_events(*one, int(times.min()), int(times.max())) for one in ending)
+            for rows in self._counted(events, window_rows(self._of.plan, self._of.layout, events, windows)):
                 yield self._whole(rows)
 
     def _settle(self, step: _Step, watermark: int) -> Iterator[pa.RecordBatch]:
@@ -211,8 +226,10 @@ class Bucket:
             return
         parts = self._between(step, self._of.needed_from(since), watermark)
         if parts:
+            events = _together(parts)
             queries = [self.header.queries[query.text] for query in self._of.queries]
-            yield from settled_rows(self._of.plan, self._of.layout, _together(parts), since, watermark, queries)
+            rows = settled_rows(self._of.plan, self._of.layout, events, since, watermark, queries)
+            yield from self._counted(events, rows)
 
     def _whole(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Those rows of windows of which all events are there that their queries need."""
@@ -227,6 +244,17 @@ class Bucket:
                 first = (since + span + query.slide - 2) // query.slide
                 is_whole &= (windows >= first) | ~np.isin(banks, query.banks)
         return _where(rows, is_whole)
+
+    def _counted(self, events: pa.RecordBatch, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows that are computed of some events, which are counted."""
+        self.counts.computed += events.num_rows
+        while True:
+            began = time.perf_counter()
+            batch = next(rows, None)
+            self.counts.kernel_seconds += time.perf_counter() - began
+            if batch is None:
+                return
+            yield batch
 
     def _between(self, step: _Step, begin: int, end: int) -> list[pa.RecordBatch]:
         """The events from a time up to another, of which pages are read for the step."""
@@ -295,6 +323,11 @@ def _new_header(of: StreamPlan) -> Header:
     queries = {query.text: NEVER for query in of.queries}
     needs = dict.fromkeys(of.needs, NEVER)
     return Header(of.buckets, of.meaning, [], needs, queries, NEVER, of.has_gaps, of.finality)
+
+
+def _with_events(window: Window, first: int, last: int, begin: int, end: int) -> int:
+    """How many windows, from the first to the last of those that have ended, may have events from a time to another."""
+    return max(0, min(last, end // window.slide) - max(first, last_ended(window, begin) + 1) + 1)
 
 
 def _where(events: pa.RecordBatch, wanted: NDArray[np.bool_]) -> pa.RecordBatch:

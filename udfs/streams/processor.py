@@ -18,22 +18,31 @@ UNITS_PER_MILLISECOND = 1000
 """Watermarks are in milliseconds, event times in microseconds."""
 
 OUTPUT = (
-    "bucket INT, results BINARY, events BIGINT, late BIGINT, kept BIGINT, size BIGINT, micros BIGINT, problem STRING"
+    "bucket INT, results BINARY, problem STRING, events BIGINT, late BIGINT, kept BIGINT, size BIGINT, "
+    "lateness BIGINT, computed BIGINT, windows BIGINT, written BIGINT, pages_read BIGINT, pages_written BIGINT, "
+    "micros BIGINT, kernel_micros BIGINT"
 )
 """Columns of what a bucket writes, as Spark writes a schema."""
 
 
 class OutputRow(NamedTuple):
-    """A row of `OUTPUT`: some results, or at the end what has been counted, or what is wrong."""
+    """A row of `OUTPUT`: some results, or what is wrong, or at the end what has been counted."""
 
     bucket: int
     results: bytes | None = None
+    problem: str | None = None
     events: int | None = None
     late: int | None = None
     kept: int | None = None
     size: int | None = None
+    lateness: int | None = None
+    computed: int | None = None
+    windows: int | None = None
+    written: int | None = None
+    pages_read: int | None = None
+    pages_written: int | None = None
     micros: int | None = None
-    problem: str | None = None
+    kernel_micros: int | None = None
 
     def asDict(self, recursive: bool = False) -> dict[str, Any]:  # noqa: N802
         """By column: Spark asks for it, as of a Row of its own."""
@@ -42,9 +51,15 @@ class OutputRow(NamedTuple):
 
 
 class _SparkStore:
-    """Keeps the bytes of a bucket in Spark's state store."""
+    """Keeps the bytes of a bucket in Spark's state store.
+
+    Attributes:
+        pages_read: How many pages have been read.
+        pages_written: How many have been written.
+    """
 
     def __init__(self, handle: Any) -> None:
+        self.pages_read = self.pages_written = 0
         self._header = handle.getValueState("bucket", "data BINARY")
         self._pages = handle.getMapState("pages", "page INT", "data BINARY")
 
@@ -56,10 +71,12 @@ class _SparkStore:
         self._header.update((data,))
 
     def page(self, number: int) -> bytes | None:
+        self.pages_read += 1
         row = self._pages.getValue((number,))
         return None if row is None else bytes(row[0])
 
     def put_page(self, number: int, data: bytes) -> None:
+        self.pages_written += 1
         self._pages.updateValue((number,), (data,))
 
     def drop_page(self, number: int) -> None:
@@ -116,8 +133,9 @@ class TrendProcessor:
             yield OutputRow(number, problem=f"{error} of bucket {number} is damaged. {remedy}")
 
     def _rows(self, number: int, packs: list[bytes], watermark: int, is_due: bool) -> Iterator[OutputRow]:
-        began = time.perf_counter()
-        bucket = Bucket(self._of, self._store)
+        began, store, written = time.perf_counter(), self._store, 0
+        pages_read, pages_written = store.pages_read, store.pages_written
+        bucket = Bucket(self._of, store)
         # A timer at the watermark itself would fire in this micro-batch, and be gone.
         tick, was = watermark + 1, bucket.header.tick
         if is_due and was > watermark:
@@ -128,9 +146,24 @@ class TrendProcessor:
             self._handle.registerTimer(tick)
             bucket.header.tick = tick
         for rows in bucket.step(packs, UNITS_PER_MILLISECOND * watermark if watermark > 0 else NEVER):
+            written += rows.num_rows
             yield OutputRow(number, as_bytes(rows))
-        counts, micros = bucket.counts, int(1e6 * (time.perf_counter() - began))
-        yield OutputRow(number, None, counts.events, counts.late, counts.kept, counts.size, micros)
+        counts = bucket.counts
+        yield OutputRow(
+            number,
+            events=counts.events,
+            late=counts.late,
+            kept=counts.kept,
+            size=counts.size,
+            lateness=counts.lateness,
+            computed=counts.computed,
+            windows=counts.windows,
+            written=written,
+            pages_read=store.pages_read - pages_read,
+            pages_written=store.pages_written - pages_written,
+            micros=int(1e6 * (time.perf_counter() - began)),
+            kernel_micros=int(1e6 * counts.kernel_seconds),
+        )
 
 
 def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
