@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from sparkext.explain.pictures.document import read
 from sparkext.explain.pictures.page import fragment, page
+from sparkext.planner.optimizers import OPTIMIZERS
 from tests.support.browser import OVERPRINTED, SHOWN, Browser, browser
 from tests.support.picture_documents import golden, hostile, many, pools
 
@@ -149,6 +151,49 @@ def test_marked_lines_are_seen(opened: Callable[[str], Browser], clicked: str, f
     chromium.click(".every")
     assert chromium.run(LIT) == []
     assert chromium.run("return document.querySelector('.strand.dim')") is None
+
+
+BROKEN = """
+document.body.style.width = arguments[0] + 'px';
+const broken = [];
+for (const cell of document.querySelectorAll('th, td, dt, h3, .figures b, .note')) {
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    if (texts.currentNode.parentElement.closest('code, svg')) continue;
+    for (const word of texts.currentNode.data.matchAll(/[\\p{L}\\p{N}_]+/gu)) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, word.index);
+      range.setEnd(texts.currentNode, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map(line => line.top)).size > 1) broken.push(word[0]);
+    }
+  }
+}
+return broken
+"""
+"""Words that are broken on a page of some width."""
+
+
+@pytest.mark.parametrize("width", [1400, 1000, 640])
+def test_words_are_whole(opened: Callable[[str], Browser], width: int) -> None:
+    """Also in the table of a comparison, and where there is little room."""
+    document = json.loads(golden("deliveries"))
+    apart = {"number": 1, "names": ["long_rounds"], "reason": "KLEENE", "why": "it repeats"}
+    row = {"cost": 1.0, "of_none": 1.0, "planning_ms": 1234.5, "budget_used_up": True, "not_planned": [apart]}
+    document["pools"][0]["compared"] = [row | {"optimizer": name} for name in OPTIMIZERS]
+    chromium = opened(json.dumps(document))
+    chromium.run("for (const more of document.querySelectorAll('details')) more.open = true")
+    assert chromium.run(BROKEN, width) == []
+
+
+def test_graph_of_the_search(opened: Callable[[str], Browser]) -> None:
+    """The pointer over a candidate says what it is."""
+    chromium = opened(golden("deliveries"))
+    assert len(chromium.run(SHOWN, ".graph .candidate")) == 14
+    chromium.run("document.querySelector('.graph').scrollIntoView()")
+    chromium.hover(".graph .candidate.pruned .name")
+    (tip,) = chromium.run(SHOWN, "#tip.shown")
+    assert tip.startswith("n7: around Pickup → Travel, Travel → Pickup\n(1,2,3,4,5)^Pickup\n")
+    assert tip.endswith("\nrule: Kleene\npruned, as n8 is better")
 
 
 def test_pointer_shows_costs(opened: Callable[[str], Browser]) -> None:

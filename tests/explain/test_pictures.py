@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparkext.explain.pictures.document import read
+from sparkext.explain.pictures.graph_drawing import MOST, graph_svg
 from sparkext.explain.pictures.heights import spread
 from sparkext.explain.pictures.layered import Box, Link, layered
 from sparkext.explain.pictures.legend import Legend
@@ -27,6 +28,7 @@ from sparkext.explain.pictures.onward import onward
 from sparkext.explain.pictures.ordering import crossings, ordered
 from sparkext.explain.pictures.page import fragment, page
 from sparkext.explain.pictures.ranking import backward, parts, ranks
+from sparkext.explain.pictures.searched_graph import candidates
 from sparkext.explain.pictures.template_drawing import template_svg
 from sparkext.explain.pictures.texts import qset_label, text_width
 from sparkext.explain.report import NOTHING_REGISTERED, Plan
@@ -200,6 +202,53 @@ def test_pages_are_well_formed(name: str) -> None:
         assert passes or NOTHING_REGISTERED in texts
 
 
+@pytest.mark.parametrize("name", [name for name, text in DOCUMENTS.items() if '"trace": [{' in text])
+def test_graph_shows_the_search(name: str) -> None:
+    """A frame per pool with its candidates in it, and an edge with its weight for each that a candidate may follow.
+
+    The path of the plan is what leads from one of its candidates to another.
+    """
+    of_plan = plan(DOCUMENTS[name])
+    searched = candidates(of_plan.graph)
+    drawing = ElementTree.fromstring(graph_svg(searched, of_plan.costs.model))
+    in_plan = {candidate.name for candidate in searched if candidate.in_plan}
+    edges = {(before, one.name): weight for one in searched for before, weight in one.before}
+    assert len(drawing.findall(f".//{SVG}g[@class='pool']")) == len({one.transitions for one in searched})
+    boxes = [g for g in drawing.iter(f"{SVG}g") if g.get("class", "").split(" ")[0] == "candidate"]
+    assert [_title(box).split(":")[0] for box in boxes] == [one.name for one in searched]
+    marked = [box for box in boxes if "in-plan" in box.get("class", "").split()]
+    assert {_title(box).split(":")[0] for box in marked} == in_plan
+    assert sum("pruned" in box.get("class", "") for box in boxes) == sum(bool(one.pruned_by) for one in searched)
+    lines = [g for g in drawing.iter(f"{SVG}g") if g.get("class", "").split(" ")[0] == "edge"]
+    said = {tuple(_title(line).split(":")[0].split(" → ")): _title(line).split("weight ")[1] for line in lines}
+    assert said == {edge: amounts.cost(weight, of_plan.costs.model) for edge, weight in edges.items()}
+    path = [line for line in lines if "in-plan" in line.get("class", "").split()]
+    assert len(path) == sum({*edge} <= in_plan for edge in edges)
+    assert lines[len(lines) - len(path) :] == path
+    width, height = (float(drawing.get(side, "")) for side in ("width", "height"))
+    for box in drawing.iter(f"{SVG}rect"):
+        x, y, wide, high = (float(box.get(side, "")) for side in ("x", "y", "width", "height"))
+        assert min(x, y) >= 0
+        assert x + wide <= width
+        assert y + high <= height
+
+
+def _title(of: ElementTree.Element) -> str:
+    return of.findtext(f"{SVG}title") or ""
+
+
+def test_a_graph_that_is_too_large_is_not_drawn() -> None:
+    """What there is to say of it stands in the table."""
+    document = json.loads(golden("deliveries"))
+    trace = document["pools"][0]["graph"]["trace"]
+    assert 'class="picture graph"' in page(read(json.dumps(document)))
+    trace += [trace[0] | {"node": f"n{number}"} for number in range(len(trace) + 1, MOST + 2)]
+    assert len(trace) == MOST + 1
+    text = page(read(json.dumps(document)))
+    assert 'class="picture graph"' not in text
+    assert f"n{MOST + 1}" in text
+
+
 def test_page_needs_nothing_else() -> None:
     """There is no address in it, and nothing runs or styles but what it says it has."""
     text = page(read(pools()))
@@ -266,6 +315,11 @@ def test_amounts() -> None:
     ]
     assert amounts.count(1, "query", "queries") == "1 query"
     assert amounts.count(1200, "query", "queries") == "1,200 queries"
+
+
+def test_sizes() -> None:
+    sizes = [amounts.size(number) for number in (0, 999, 1000, 12_345, 999_499, 999_600, 5_000_000_000, 4_000 * 10**12)]
+    assert sizes == ["0 bytes", "999 bytes", "1 kB", "12.3 kB", "999 kB", "1 MB", "5 GB", "4,000 TB"]
 
 
 def test_parts() -> None:

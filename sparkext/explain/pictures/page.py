@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from sparkext.explain.pictures import sections
+from sparkext.explain.pictures.graph_drawing import MOST, graph_svg
 from sparkext.explain.pictures.legend import Legend
 from sparkext.explain.pictures.markup import Markup, element
 from sparkext.explain.pictures.searched_graph import candidates
@@ -122,11 +123,18 @@ def _details(plan: Plan, queries: Markup) -> list[Markup]:
             f"{count(len(searched), 'candidate', 'candidates')}, {edges} between them; "
             f"{count(pruned, 'candidate', 'candidates')} and {pruned_edges} were pruned. "
             "Each is a way to divide the queries of some transitions into Q-sets, with the least cost to get there. "
-            "Those of the plan are marked, those that were pruned struck out; where none is marked, the search that "
-            "follows the rules has found better."
+            "Those of the plan are marked, and the edges between them are its path; those that were pruned are struck "
+            "out. Where none is marked, the search that follows the rules has found better."
         )
+        is_drawn = len(searched) <= MOST
+        weights = (
+            " The numbers at edges are their weights."
+            if is_drawn
+            else f" A picture of more than {MOST} would show nothing; the table has them all."
+        )
+        drawn = [element("div", graph_svg(searched, plan.costs.model), class_="picture graph")] if is_drawn else []
         parts += [
-            _titled(GRAPH_TITLE, element("p", said, class_="note")),
+            _titled(GRAPH_TITLE, element("p", said + weights, class_="note"), *drawn),
             _more("All candidates", sections.trace(searched, plan.costs.model, Legend(plan))),
         ]
     return parts
