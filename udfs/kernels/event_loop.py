@@ -249,7 +249,10 @@ def _move_on(program, state, guards, past, regions, spans, panes, output, batch,
         waiting |= regions.unsettled[0] != 0
     if waiting:
         _settle(program, state, guards, past, regions, spans)
-    if first or time >= cursor[col.CURSOR_TURN]:
+    turns = first or time >= cursor[col.CURSOR_TURN]
+    if regions is None:
+        turns = first or (turns and _needs_windows(program, batch, row))
+    if turns:
         if regions is not None:
             rebase_all(program, state, regions)
         if first and cursor[col.CURSOR_KEY]:
@@ -272,6 +275,19 @@ def _move_on(program, state, guards, past, regions, spans, panes, output, batch,
         if is_spanned:
             move_spans(program, state, spans, time, first)
     cursor[col.CURSOR_TIME] = time
+
+
+@inlined
+def _needs_windows(program, batch, row):
+    """Whether it matters which windows are open: whether an event begins or ends a trend.
+
+    Others change neither what is written of windows that have ended nor what is in windows that begin, so these close and
+    open when it does. Where events share a time, which wait together, they do so before the first of them.
+    """
+    needs = row + 1 == len(batch.time) or (batch.time[row + 1] == batch.time[row] and batch.new_key[row + 1] == 0)
+    for word in range(len(program.turning)):
+        needs |= (batch.classes[row, word] & program.turning[word]) != 0
+    return needs
 
 
 @inner

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparkext.udfs.arithmetic.numbers import LIMIT_HIGH, add_exact, add_scaled, is_before
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add_product, is_some
-from sparkext.udfs.jit.compiled import inner
+from sparkext.udfs.jit.compiled import as_index, inner
 from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
@@ -90,7 +90,7 @@ def _multiply(panes, cursor, p, pane, i):
         panes.evaluations[e, col.PANED_PRODUCTS_END],
     )
     matrix, flags = layout[col.PANES_MATRICES] + pane * size * rows, layout[col.PANES_TOUCHED] + pane * size
-    product, sums = layout[col.PANES_PRODUCT], layout[col.PANES_SCRATCH]
+    product, sums = as_index(layout[col.PANES_PRODUCT]), as_index(layout[col.PANES_SCRATCH])
     some = False
     while True:
         largest = 0.0
@@ -98,7 +98,7 @@ def _multiply(panes, cursor, p, pane, i):
             of = products[t, col.PRODUCT_BASE]
             if of < 0 or panes.touched[flags + of] == 0:
                 continue
-            by, base = product + products[t, col.PRODUCT_PLACE], matrix + of * rows
+            by, base = product + as_index(products[t, col.PRODUCT_PLACE]), as_index(matrix + of * rows)
             if kind != EXTREME and (high[by] | low[by]) == 0:
                 continue
             if not some:
@@ -106,33 +106,33 @@ def _multiply(panes, cursor, p, pane, i):
                 clear(kind, sums, sums + rows, high, low)
             if kind == EXACT and not cursor[col.CURSOR_WIDE]:
                 # The sum of all products as doubles tells whether one word holds each.
-                most = 0.0
-                for row in range(rows):
-                    low[sums + row] += low[by] * low[base + row]
+                most, factor = 0.0, low[by]
+                for row in range(as_index(rows)):
+                    low[sums + row] += factor * low[base + row]
                     most += np.float64(low[base + row])
-                largest += most * np.float64(low[by])
+                largest += most * np.float64(factor)
             elif kind == NUMBER and not cursor[col.CURSOR_SCALED]:
-                for row in range(rows):
+                for row in range(as_index(rows)):
                     number[sums + row] += number[by] * number[base + row]
             elif kind != EXTREME:
                 by_high, by_low, by_number = high[by], low[by], number[by]
                 add_product(kind, 0, rows, sums, base, high, low, number, by_high, by_low, by_number, high, low, number)
             elif products[t, col.PRODUCT_OF_TOTAL]:
-                for row in range(rows):
+                for row in range(as_index(rows)):
                     if is_before(high[by], low[by], high[sums + row], low[sums + row]) and is_some(
                         products[t, col.PRODUCT_COUNT], high[base + row], low[base + row], number[base + row]
                     ):
                         high[sums + row], low[sums + row] = high[by], low[by]
             elif is_some(products[t, col.PRODUCT_COUNT], high[by], low[by], number[by]):
-                for row in range(rows):
+                for row in range(as_index(rows)):
                     if is_before(high[base + row], low[base + row], high[sums + row], low[sums + row]):
                         high[sums + row], low[sums + row] = high[base + row], low[base + row]
         if kind != EXACT or cursor[col.CURSOR_WIDE] or largest < NARROW:
             break
         cursor[col.CURSOR_WIDE] = 1  # once more, in two words
         some = False
-    for row in range(rows if some else 0):
-        slot, of = product + i * rows + row, sums + row
+    for row in range(as_index(rows if some else 0)):
+        slot, of = product + as_index(i * rows) + row, sums + row
         if kind == EXACT and not cursor[col.CURSOR_WIDE]:
             low[slot] += low[of]
             cursor[col.CURSOR_WIDE] |= low[slot] >= NARROW

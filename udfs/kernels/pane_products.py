@@ -8,11 +8,13 @@ once, and a window once, however many windows are open. Where several windows ho
 
 from __future__ import annotations
 
+from sparkext.udfs.arithmetic.totals import is_some
 from sparkext.udfs.jit.compiled import inlined, inner
 from sparkext.udfs.kernels.pane_matrices import evaluate_front, keep_column
 from sparkext.udfs.kernels.space_lanes import clear_cells, set_units
 from sparkext.udfs.kernels.written_windows import write_windows
 from sparkext.udfs.tables import columns as col
+from sparkext.udfs.tables.program import EXTREME
 
 
 @inner
@@ -38,8 +40,9 @@ def turn_panes(program, state, panes, output, w, until, newest, combine):
             write_windows(program, state, panes, output, w, index, end, combine)
             index = end
             continue
-        # Either a window closes that is not in the front, or another opens: the pane under way ends.
-        if index > last and newest <= opened[col.OPEN_LAST]:
+        # Either a window closes that is not in the front, or another opens: the pane under way ends, unless the other
+        # is equal to the one before it.
+        if index > last and (newest <= opened[col.OPEN_LAST] or not _has_start(state.totals, panes, p)):
             break
         end_pane(program, state, panes, w)
         if index > last or now[col.PANES_SINCE] == 0 or panes.newest[entries + room + now[col.PANES_SINCE] - 1] < index:
@@ -47,6 +50,17 @@ def turn_panes(program, state, panes, output, w, until, newest, combine):
         evaluate_front(panes, state.cursor, p)
         clear_lanes(program, state, panes, w, 0)
     opened[col.OPEN_FIRST] = max(opened[col.OPEN_FIRST], until)
+
+
+@inlined
+def _has_start(totals, panes, p):
+    """Whether a trend has begun in the pane under way: if none has, a window that begins after it holds as much."""
+    some, at = False, panes.windows[p, col.PANES_ROWS]
+    for e in range(panes.windows[p, col.PANES_CELLS], panes.windows[p, col.PANES_CELLS_END]):
+        kind, lane = panes.evaluations[e, col.PANED_KIND], panes.evaluations[e, col.PANED_AT] + at
+        if panes.evaluations[e, col.PANED_UNIT] != 0:
+            some |= kind != EXTREME and is_some(kind, totals.high[lane], totals.low[lane], totals.number[lane])
+    return some
 
 
 @inlined

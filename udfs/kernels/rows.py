@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.jit.compiled import as_index, inner
-from sparkext.udfs.tables.columns import CURSOR_GROUP, CURSOR_ROWS, WINDOW_LIVE
+from sparkext.udfs.jit.compiled import as_index, inlined, inner
+from sparkext.udfs.tables.columns import CURSOR_GROUP, CURSOR_ROWS, CURSOR_WRITTEN, WINDOW_LIVE
 
 _FACTORS = (np.uint64(7046029254386353131), np.uint64(1442695040888963407))
 """Of the hash of a row: odd, and without a pattern in their bits."""
@@ -20,9 +20,26 @@ def rows_at_once(windows, bank_ends):
     return total
 
 
-@inner
-def new_row(blank_row, cursor, output, bank, index, combine):
+@inlined
+def row_of(blank_row, cursor, output, bank, index, combine):
     """The output row of a group, bank and window: the one there is when combining, else a new one."""
+    # The keys of a group have much the same windows, one after another.
+    likely = as_index(cursor[CURSOR_WRITTEN] + 1)
+    if not (
+        combine
+        and likely < as_index(cursor[CURSOR_ROWS])
+        and output.window[likely] == index
+        and output.group[likely] == cursor[CURSOR_GROUP]
+        and output.bank[likely] == bank
+    ):
+        likely = as_index(_found_or_new(blank_row, cursor, output, bank, index, combine))
+    cursor[CURSOR_WRITTEN] = likely
+    return likely
+
+
+@inner
+def _found_or_new(blank_row, cursor, output, bank, index, combine):
+    """Likewise, where it is not the one after the row that was written last."""
     group = cursor[CURSOR_GROUP]
     row = cursor[CURSOR_ROWS]
     if combine:

@@ -6,7 +6,7 @@ from sparkext.udfs.arithmetic.numbers import add_exact, add_scaled, is_before, m
 from sparkext.udfs.arithmetic.totals import is_some, write
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.guard_buckets import holds
-from sparkext.udfs.kernels.rows import new_row
+from sparkext.udfs.kernels.rows import row_of
 from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
@@ -22,7 +22,7 @@ def write_window(program, state, guards, output, w, index, lane, combine):
         begin, end = as_index(banks[bank, col.BANK_SLOTS]), as_index(banks[bank, col.BANK_SLOTS_END])
         if not _has_trend(program, state.totals, guards, begin, end, lane, lanes):
             continue
-        row = new_row(program.blank_row, state.cursor, output, banks[bank, col.BANK_NUMBER], index, combine)
+        row = row_of(program.blank_row, state.cursor, output, banks[bank, col.BANK_NUMBER], index, combine)
         for slot in range(begin, end):
             kind, word, number_at = (
                 slots[slot, col.SLOT_KIND],
@@ -81,7 +81,7 @@ def write_windows(program, state, panes, output, w, index, end, combine):
                 _add_total(state.totals, panes, p, panes.slot_evaluations[source], kind, at)
             some |= kind != EXTREME and is_some(kind, high[at], low[at], number[at])
         for closed in range(index, end if some else index):
-            row = new_row(program.blank_row, state.cursor, output, banks[bank, col.BANK_NUMBER], closed, combine)
+            row = row_of(program.blank_row, state.cursor, output, banks[bank, col.BANK_NUMBER], closed, combine)
             for slot in range(first, banks[bank, col.BANK_SLOTS_END]):
                 kind, word, number_at = (
                     slots[slot, col.SLOT_KIND],
@@ -102,6 +102,8 @@ def _add_total(totals, panes, p, i, kind, at):
         by, of = products[t, col.PRODUCT_FORM], front + products[t, col.PRODUCT_BASE]
         constant = products[t, col.PRODUCT_BASE] < 0
         by_high, by_low, by_number = totals.high[by], totals.low[by], totals.number[by]
+        if kind != EXTREME and (by_high | by_low) == 0:
+            continue
         if kind == EXACT:
             if not constant:
                 by_high, by_low = multiply_exact(by_high, by_low, high[of], low[of])

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparkext.planner.automata.guards import ALWAYS, Condition
-from sparkext.planner.kernel_plan.kernel_plan import Arithmetic, Cell, Closing, KernelPlan, Link
+from sparkext.planner.kernel_plan.kernel_plan import (
+    CLASSES_PER_WORD,
+    NO_EVENT,
+    Arithmetic,
+    Cell,
+    Closing,
+    KernelPlan,
+    Link,
+    class_words,
+)
 from sparkext.udfs.comparisons.histories import NO_HISTORY, Histories, is_in_tree, tree_links
 from sparkext.udfs.state.parts import Update, number_of_parts
 from sparkext.udfs.state.parts import updates as ordered_updates
@@ -64,6 +73,7 @@ def assemble(plan: KernelPlan) -> Program:
         kinds=np.array(kinds, np.int64),
         updates=_table(updates, columns.UPDATE_COLUMNS),
         update_ends=update_ends.astype(np.int64),
+        turning=_turning(plan),
         sources=np.array(sources, np.int64),
         bank_ends=np.array(bank_ends, np.int64),
         banks=_table(banks, columns.BANK_COLUMNS),
@@ -100,6 +110,18 @@ def assemble(plan: KernelPlan) -> Program:
         cuts=_table(cut_rows, columns.TARGET_COLUMNS),
         anchored=_table(anchored, columns.ANCHORED_COLUMNS),
     )
+
+
+def _turning(plan: KernelPlan) -> Ints:
+    """Bits of the classes of events that begin or end trends."""
+    ends = {cell for bank in plan.banks for slot in bank.slots for cell in slot.cells}
+    bits = np.zeros(class_words(len(plan.classes)), np.int64)
+    for number, cell in enumerate(plan.cells):
+        # By panes, what starts comes from the constant 1.
+        starts = cell.start or any(plan.cells[source].event == NO_EVENT for source in cell.sources)
+        if cell.event != NO_EVENT and (starts or number in ends):
+            bits[cell.event // CLASSES_PER_WORD] |= 1 << cell.event % CLASSES_PER_WORD
+    return bits
 
 
 def anchored_cells(plan: KernelPlan) -> list[int]:

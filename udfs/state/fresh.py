@@ -51,7 +51,7 @@ def new_state(program: Program, chunk: int | None = None) -> State:
         open=opened,
         dirty=np.zeros(cells, np.int64),
         is_dirty=np.zeros(cells, np.uint8),
-        cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0, chunk or 0], np.int64),
+        cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0, chunk or 0, 0], np.int64),
         matched=np.zeros(len(program.update_ends) - 1, np.int64),
     )
 

@@ -110,7 +110,8 @@ OPEN_ORIGIN, OPEN_FIRST, OPEN_LAST, OPEN_LANE, OPEN_LANE_END, OPEN_EARLIEST, OPE
     CURSOR_WIDE,
     CURSOR_SCALED,
     CURSOR_CHUNK,
-) = range(9)
+    CURSOR_WRITTEN,
+) = range(10)
 """Indexes into ``State.cursor``."""
 
 IS_FILLED, IS_MARKED, IN_TURN = range(3)

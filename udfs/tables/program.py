@@ -43,6 +43,8 @@ class Program(NamedTuple):
             (-1: none), begin and end in ``links``, row of ``cuts`` (-1: none). Ordered by event class
             and then part, see `sparkext.udfs.state.parts`. Shape (cells, 16).
         update_ends: Begin of each class and part in ``updates``, and the end. Shape (classes + parts + 1,).
+        turning: Bits of the classes of events that begin a trend or end one, so that it matters to them which windows
+            are open. Shape (words,).
         sources: Offsets of source cells.
         bank_ends: Begin of each window in ``banks``, and the end. Shape (windows + 1,).
         banks: Number of the bank, and begin and end in ``slots``. Ordered by window. Shape (banks, 3).
@@ -95,6 +97,7 @@ class Program(NamedTuple):
     kinds: Ints
     updates: Ints
     update_ends: Ints
+    turning: Ints
     sources: Ints
     bank_ends: Ints
     banks: Ints
@@ -223,7 +226,7 @@ class State(NamedTuple):
         cursor: Whether a key is under way, the latest time, number of dirty rows, number of rows in
             the output, ordinal of the output group, first time at which windows open or close,
             whether counts of this key may need both words, whether its numbers may need scales,
-            length of a chunk of time (0: keys are not cut). Shape (9,).
+            length of a chunk of time (0: keys are not cut), the row of the output that was written last. Shape (10,).
         matched: Classes that the event at hand is of, and then parts; scratch. Shape (classes + parts,).
     """
 
