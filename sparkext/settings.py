@@ -18,6 +18,7 @@ from sparkext.planner.problem.problem import MOST_MATCHES as DEFAULT_MATCHES
 from sparkext.sql.spelling import closest
 
 BUDGET = "spark.sparkext.optimizer.budget"
+CATALOG_VIEWS = "spark.sparkext.catalogViews"
 CACHE = "spark.sparkext.cache"
 CHUNKS = "spark.sparkext.chunks"
 COST_MODEL = "spark.sparkext.costModel"
@@ -45,6 +46,7 @@ _CHOICES = {
     SORT: ("worker", "spark"),
     STREAM_ON_CHANGE: ("refuse", "list", "allow"),
 }
+_CATALOG_VIEWS = 100
 _SAMPLED = 10_000
 _BUCKETS = 32
 _MOST_BUCKETS = 1 << 14
@@ -52,6 +54,7 @@ _PREFIX = "spark.sparkext."
 KNOWN = (
     BUDGET,
     CACHE,
+    CATALOG_VIEWS,
     CHUNKS,
     COST_MODEL,
     DEBUG,
@@ -116,6 +119,8 @@ def check_value(name: str, value: str) -> None:
         _statistics(value)
     elif name == STREAM_BUCKETS:
         _buckets(value)
+    elif name == CATALOG_VIEWS:
+        _at_least_zero(name, value)
 
 
 def choice(confs: Confs, name: str) -> str:
@@ -195,6 +200,15 @@ def sample_rows(confs: Confs) -> int:
     return rows if confs.get(STATISTICS, "sample").lower() == "sample" else 0
 
 
+def catalog_views(confs: Confs) -> int:
+    """How many permanent views of a schema are looked at when one of them is read.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_SETTING``.
+    """
+    return _at_least_zero(CATALOG_VIEWS, confs.get(CATALOG_VIEWS, str(_CATALOG_VIEWS)))
+
+
 def stream_buckets(confs: Confs) -> int:
     """Among how many buckets the keys of a stream are divided.
 
@@ -256,6 +270,10 @@ def _positive(name: str, value: str, known: str) -> int:
     if not value.isdigit() or int(value) == 0:
         raise _unknown(name, value, known)
     return int(value)
+
+
+def _at_least_zero(name: str, value: str) -> int:
+    return 0 if value == "0" else _positive(name, value, "a number of views, or 0")
 
 
 def _unknown(name: str, value: str, known: str) -> PlanningError:

@@ -11,10 +11,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import lit
 
 from sparkext.jvm.analysed_frame import AnalysedFrame
+from sparkext.jvm.analysis_context import of_no_view
 from sparkext.jvm.frames import projection
-from sparkext.jvm.gateway import java_class, option, scala_seq
+from sparkext.jvm.gateway import items, java_class, option, scala_seq
 from sparkext.jvm.plans import Plan
 from sparkext.jvm.temp_views import frame_in_analysis, frame_of_view
+from sparkext.sql.quoting import identifier
 
 _TEXT = "originalText"
 """What a statement that creates or alters a view calls the text of its query."""
@@ -72,6 +74,37 @@ def text_in_catalog(spark: SparkSession, view: str) -> str | None:
     except AnalysisException:
         return None
     return str(text.get()) if text.isDefined() else None
+
+
+def views_of_schema(spark: SparkSession, schema: str) -> dict[str, str]:
+    """Texts of the permanent views of a schema of Spark's own catalog, by their names, with catalog and schema.
+
+    Args:
+        spark: The session.
+        schema: Catalog and schema, with a dot between.
+    """
+    catalog = spark._jsparkSession.sessionState().catalog()
+    of_views = java_class("org.apache.spark.sql.catalyst.catalog.CatalogTableType").VIEW()
+    named = catalog.listTablesByType(schema.rpartition(".")[2], "*", of_views, False)
+    tables = items(catalog.getTablesByName(named))
+    return {
+        f"{schema}.{table.identifier().table()}": str(table.viewText().get())
+        for table in tables
+        if table.viewText().isDefined()
+    }
+
+
+def look_at_view(spark: SparkSession, view: str) -> None:
+    """Analyse a permanent view, within the analysis of another, as if it were by itself.
+
+    Raises:
+        AnalysisException: Something that it reads is not there any more, or it is wrong.
+    """
+    read = _Call(lambda: AnalysedFrame(spark._jsparkSession.table(".".join(map(identifier, view.split(".")))), spark))
+    contexts = java_class("org.apache.spark.sql.catalyst.analysis.AnalysisContext")
+    with of_no_view():
+        contexts.withNewAnalysisContext(read)
+    read.result()
 
 
 def frame_within(spark: SparkSession, view: str, text: str) -> AnalysedFrame:

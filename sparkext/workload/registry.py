@@ -76,12 +76,14 @@ class _Thread(threading.local):
         going_on: Its statement.
         reads: Numbers of the clauses whose rows are being looked for.
         names: Of views with trend queries that it may come to read.
+        is_looking: Whether it looks at views of the catalog whose rows nobody has asked for.
     """
 
     def __init__(self) -> None:
         self.going_on: _GoingOn | None = None
         self.reads: set[int] = set()
         self.names: frozenset[str] = frozenset()
+        self.is_looking = False
 
 
 class Registry:
@@ -211,6 +213,19 @@ class Registry:
         finally:
             if not is_nested:
                 reads.discard(number)
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """While this thread looks at views of the catalog whose rows nobody has asked for."""
+        self._thread.is_looking = True
+        try:
+            yield
+        finally:
+            self._thread.is_looking = False
+
+    def is_looking(self) -> bool:
+        """Whether this thread does that."""
+        return self._thread.is_looking
 
     # Views.
 

@@ -14,13 +14,14 @@ from functools import partial
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
+from sparkext import settings
 from sparkext.binding.refusals import check_functions
 from sparkext.binding.relation import reads_view
 from sparkext.execution.query_results import output_columns
 from sparkext.execution.stream_pass import with_event_time
 from sparkext.jvm.analysis_context import has_double_quoted_names, session_confs
 from sparkext.jvm.frames import frame_of_statement
-from sparkext.jvm.permanent_views import is_temporary, rows_to_be_stored, text_in_catalog
+from sparkext.jvm.permanent_views import is_temporary, look_at_view, rows_to_be_stored, text_in_catalog, views_of_schema
 from sparkext.jvm.plans import Plan
 from sparkext.jvm.sessions import session_id
 from sparkext.jvm.table_function import calls_in
@@ -240,9 +241,11 @@ class Workload:
             if query is None:
                 assert statement is not None
                 query = self._bind(relations, statement, number)
+                if query.use.view is not None and not self._registry.is_looking():
+                    self._look_beside(query, query.use.view, settings.catalog_views(relations.confs))
             is_creating = relations.is_by_itself and number in self._registry.being_created()
             try:
-                match _purpose(relations, query, is_creating):
+                match _purpose(relations, query, is_creating or self._registry.is_looking()):
                     case _Purpose.STORED:
                         return self._to_be_stored(relations, query)
                     case _Purpose.SHAPE:
@@ -406,6 +409,25 @@ class Workload:
             self._registry.add(statement, clause, query)
             bound[clause.number] = query
         return bound.get(number) or statement.queries[number]
+
+    def _look_beside(self, query: TrendQuery, view: str, most: int) -> None:
+        """Bind the clauses of permanent views beside one that is read first, so that one pass computes all of them.
+
+        Args:
+            query: Of the view that is read.
+            view: Its name, with catalog and schema.
+            most: How many views are looked at.
+        """
+        if not most:
+            return
+        relation = (query.use.relation or "").rpartition(".")[2].strip("`").lower()
+        with self._registry.looking():
+            for name, text in views_of_schema(self.spark, view.rpartition(".")[0]).items():
+                is_alike = "match_trend" in text.lower() and relation in text.lower()
+                if most and is_alike and self._registry.read_view(name) is None:
+                    most -= 1
+                    with contextlib.suppress(CapturedException, PlanningError):  # it is for those who read it
+                        look_at_view(self.spark, name)
 
     def _bound(self, relations: AnalysedRelations, clause: ParsedClause) -> TrendQuery:
         bound = relations.bind(clause.use, clause.name, is_whole=clause.is_to_be_stored)

@@ -421,3 +421,39 @@ def test_views_whose_functions_depend_on_the_schema_are_not(events: SparkSession
     for name in ("v0", "v1"):
         assert values(other.table(f"made.{name}")) == [("x", 2)]
     assert "Pool 2: 1 query" in other.sql("EXPLAIN SHARING").collect()[0].plan
+
+
+PATTERNS = ("A B", "A+ B", "A B+", "(A B)+", "A A", "B A")
+
+
+def test_views_beside_the_one_that_is_read_are_computed_with_it(events: SparkSession, other: SparkSession) -> None:
+    """Those of its schema that read the same table, in one pool and one pass, unless a setting says otherwise."""
+    events.sql(f"CREATE TABLE z USING parquet AS {ROWS}")
+    for number, pattern in enumerate(PATTERNS):
+        events.sql(f"CREATE VIEW v{number} AS {trends(pattern)}")
+    events.sql(f"CREATE VIEW of_z AS {trends('A').replace('FROM e', 'FROM z')}")
+    events.sql("CREATE VIEW plain AS SELECT 'MATCH_TREND' AS e FROM e")
+    events.sql("CREATE TABLE w AS SELECT * FROM e")
+    events.sql(
+        f"CREATE VIEW wrong AS {trends('A').replace('FROM e', 'FROM (SELECT * FROM e JOIN w USING (k, t, ty))')}"
+    )
+    events.sql("DROP TABLE w")
+    context = events.sparkContext
+    other.sql("USE made")
+    rows, jobs = [], []
+    for number in range(len(PATTERNS)):
+        context.setJobGroup(f"read {number}", "")
+        rows.append(values(other.table(f"v{number}")))
+        jobs.append(len(context.statusTracker().getJobIdsForGroup(f"read {number}")))
+    assert jobs[0] > 0
+    assert jobs[1:] == [0] * 5
+    (pool,) = json.loads(other.sql("EXPLAIN SHARING JSON").collect()[0][0])["pools"]
+    assert len(pool["passes"]) == 1
+    assert {row["name"] for row in other.sql("SHOW TREND QUERIES").collect()} == {f"v{n}" for n in range(6)}
+    alone = sparkext.enable(events.newSession())
+    with settings(alone, spark_sparkext_catalogViews="0"):
+        alone.sql("USE made")
+        for number, found in enumerate(rows):
+            assert values(alone.table(f"v{number}")) == found
+            assert alone.sql("SHOW TREND QUERIES").count() == number + 1
+    sparkext.disable(alone)
