@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pyspark import SparkContext
 
-from sparkext.execution.job_names import OURS, TAG
+from sparkext.execution.job_names import OURS, TAG, all_are_watched
 from sparkext.jvm.application import RunningJob, running_jobs, shows_progress
 from sparkext.jvm.gateway import JvmGoneError
 from sparkext.jvm.spark_programs import is_at_terminal
@@ -35,6 +35,7 @@ def _watch(context: SparkContext) -> None:
     try:
         if shows_progress(context) or not is_at_terminal():
             return
+        all_are_watched.set()
         progress = Progress()
         while True:
             time.sleep(EVERY)

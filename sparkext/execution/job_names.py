@@ -16,6 +16,9 @@ OURS = "sparkext: "
 TAG = "sparkext-"
 """Beginning of the tags of jobs of passes."""
 
+all_are_watched = threading.Event()
+"""Whether somebody looks at jobs also of queries that no view holds, which are never shown once they are done."""
+
 
 class LentNames:
     """The description and the tags of a thread's jobs, lent to the passes that they are about to make.
@@ -27,8 +30,9 @@ class LentNames:
     def __init__(self, spark: SparkSession) -> None:
         """Of this thread, and so of the statement that it runs."""
         self._properties = JobProperties(spark.sparkContext)
-        self._before = self._properties.get(DESCRIPTION)
-        self._shown = self._before
+        self._before: str | None = None
+        self._shown: str | None = None
+        self._has_named = False
         self._lent: dict[str, str | None] = {}
         self._tags: frozenset[str] = frozenset()
         self._lock = threading.Lock()
@@ -58,6 +62,11 @@ class LentNames:
             self._properties.set(TAGS, ",".join(wanted) or None)
             self._tags = tags
         names = dict.fromkeys(name for name in self._lent.values() if name is not None)
+        if not names and not self._has_named:
+            return
+        if not self._has_named:
+            self._has_named = True
+            self._before = self._shown = self._properties.get(DESCRIPTION)
         description = "; ".join(names) or self._before
         if description == self._shown or self._properties.get(DESCRIPTION) != self._shown:
             return  # as it is, or the user has set another since

@@ -88,7 +88,8 @@ class Serving:
         served = relations.served.get(query) or self._served(relations, query, statement)
         run = query.run = served.run
         rows = self._shown(relations, query, served)
-        if run.operator is None and not served.is_computed:
+        is_shown = run.persisted or query.view is not None or job_names.all_are_watched.is_set()
+        if is_shown and run.operator is None and not served.is_computed:
             if self._lent.names is None:
                 self._lent.names = LentNames(self._spark)
             run.lend_name(self._lent.names)

@@ -14,6 +14,9 @@ from sparkext.jvm.gateway import JvmError
 
 log = logging.getLogger(__name__)
 
+LOOKS = "sparkext-soon"
+"""Name of the thread."""
+
 SOON = 0.5
 """Seconds after which is looked."""
 
@@ -31,7 +34,7 @@ def soon(look: Callable[[], object]) -> None:
     _expected.put((time.monotonic() + SOON, look))
     with _starting:
         if not _is_started:
-            threading.Thread(target=_look, name="sparkext-soon", daemon=True).start()
+            threading.Thread(target=_look, name=LOOKS, daemon=True).start()
             _is_started = True
 
 
