@@ -84,9 +84,9 @@ def views_of_schema(spark: SparkSession, schema: str) -> dict[str, str]:
         schema: Catalog and schema, with a dot between.
     """
     catalog = spark._jsparkSession.sessionState().catalog()
-    of_views = java_class("org.apache.spark.sql.catalyst.catalog.CatalogTableType").VIEW()
-    named = catalog.listTablesByType(schema.rpartition(".")[2], "*", of_views, False)
-    tables = items(catalog.getTablesByName(named))
+    listed = items(catalog.listViews(schema.rpartition(".")[2], "*"))
+    permanent = [view for view in listed if view.database().isDefined()]
+    tables = items(catalog.getTablesByName(scala_seq(permanent)))
     return {
         f"{schema}.{table.identifier().table()}": str(table.viewText().get())
         for table in tables
