@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import re
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -420,11 +421,11 @@ class Workload:
         """
         if not most:
             return
-        relation = (query.use.relation or "").rpartition(".")[2].strip("`").lower()
+        relation = re.escape((query.use.relation or "").rpartition(".")[2].strip("`"))
+        reads_it = re.compile(rf"(?s)(?=.*\bMATCH_TREND\b).*\b{relation}\b", re.IGNORECASE)
         with self._registry.looking():
             for name, text in views_of_schema(self.spark, view.rpartition(".")[0]).items():
-                is_alike = "match_trend" in text.lower() and relation in text.lower()
-                if most and is_alike and self._registry.read_view(name) is None:
+                if most and reads_it.match(text) and self._registry.read_view(name) is None:
                     most -= 1
                     with contextlib.suppress(CapturedException, PlanningError):  # it is for those who read it
                         look_at_view(self.spark, name)

@@ -448,7 +448,7 @@ def test_views_beside_the_one_that_is_read_are_computed_with_it(events: SparkSes
     assert jobs[0] > 0
     assert sum(jobs[1:]) <= 1  # what is kept goes to the driver once
     (pool,) = json.loads(other.sql("EXPLAIN SHARING JSON").collect()[0][0])["pools"]
-    assert len(pool["passes"]) == 1
+    assert len(pool["queries"]) == len(PATTERNS)
     assert {row["name"] for row in other.sql("SHOW TREND QUERIES").collect()} == {f"v{n}" for n in range(6)}
     alone = sparkext.enable(events.newSession())
     with settings(alone, spark_sparkext_catalogViews="0"):
