@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from pyspark.sql import functions as F
-
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.streams import DELAY
 from sparkext.execution.compact_rows import compact_events, group_column, sql_texts
 from sparkext.execution.source_pass import result_schema
 from sparkext.execution.waiting import say_recomputed
 from sparkext.jvm.analysed_frame import AnalysedFrame
-from sparkext.jvm.frames import columns_of
+from sparkext.jvm.frames import columns_of, own_column
 from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.query import Query, Window
@@ -85,7 +83,7 @@ class StreamOperator:
         self._schema = result_schema(events, self._layout, plan)
         hashed = columns_of(events, [f"{_hash(keys)} AS {_HASH}", "*"])
         divided = columns_of(hashed, [f"CAST(pmod({_HASH}, {buckets}L) AS INT) AS {_BUCKET}", "*"])
-        packs = map_in_arrow(divided, packed(buckets, _first_task()), PACKED).where(_TRUE)
+        packs = map_in_arrow(divided, packed(buckets, _first_task()), PACKED).where(own_column(_TRUE))
         of = StreamPlan(plan, self._layout, buckets, _meaning(queries, plan))
         for window in () if of.is_by_event else of.windows:
             say_recomputed(window)
@@ -105,11 +103,12 @@ class StreamOperator:
             views: That are read, for people.
         """
         observed = {**_COUNTED, VIEWS: f"max({string(views)})"}
-        counted = self.written.observe(METRICS + name, *(F.expr(f"{sql} AS {one}") for one, sql in observed.items()))
-        hint = "concat('[TREND_STREAM_CHECKPOINT] The state in the checkpoint cannot be used: ', problem, '.')"
-        right = counted.where(
-            f"results IS NOT NULL OR CASE WHEN problem IS NOT NULL THEN {_fails(hint)} ELSE false END"
+        counted = self.written.observe(
+            METRICS + name, *(own_column(f"{sql} AS {one}") for one, sql in observed.items())
         )
+        hint = "concat('[TREND_STREAM_CHECKPOINT] The state in the checkpoint cannot be used: ', problem, '.')"
+        is_right = f"results IS NOT NULL OR CASE WHEN problem IS NOT NULL THEN {_fails(hint)} ELSE false END"
+        right = counted.where(own_column(is_right))
         rows = map_in_arrow(right.select("results"), unpacked, self._schema)
         layout = self._layout
         if not layout.other_keys:
