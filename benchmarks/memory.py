@@ -12,7 +12,7 @@ from benchmarks.bench import Bench, Benchmark
 from benchmarks.report import Result, Row, Target
 from benchmarks.rides import Rides
 
-_DAEMON = re.compile(rb"\b(pyspark|sparkext\.udfs\.workers)\.daemon\b")
+_DAEMON = re.compile(rb"\bpyspark\.daemon\b")
 """In the command of a process that starts workers: Spark's, or ours."""
 
 

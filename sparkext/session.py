@@ -10,7 +10,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkNotImplementedError
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkext.execution.python_workers import prepare, prepare_context
+from sparkext.execution.python_workers import prepare
 from sparkext.jvm.extension_jar import JarProcess
 from sparkext.jvm.gateway import has_pinned_threads
 from sparkext.jvm.sessions import cloned_session, inject_parser, java_session, make_current
@@ -72,7 +72,7 @@ def enable(spark: SparkSession) -> SparkSession:
     if context not in _parsers:
         _parsers[context] = weakref.WeakSet()
         inject_parser(spark, partial(_parser, context))
-    prepare(spark)
+    prepare(context)
     session = TrendSession(context, cloned_session(spark))
     _enabled[spark] = _enabled[session] = session
     make_current(session)
@@ -89,8 +89,7 @@ def join(spark: SparkSession) -> JarProcess:
     context = spark.sparkContext
     _parsers[context] = weakref.WeakSet()
     process = JarProcess()
-    # Of a session's catalog nothing is asked: a thread that waits for this may have locked it.
-    prepare_context(context, process.is_only_python)
+    prepare(context)
     start_numbers(process.number)
     process.offer_parsers(partial(_parser, context))
     return process

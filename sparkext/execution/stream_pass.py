@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from pyspark.sql import functions as F
-
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.streams import DELAY
 from sparkext.execution.arrow_schemas import arrow_schema
@@ -115,12 +113,13 @@ class StreamOperator:
         )
         for window in () if of.is_by_event else of.windows:
             say_recomputed(window)
-        packs = _packs_of(events, buckets).where(_TRUE)
+        packs = _packs_of(events, buckets).where(own_column(_TRUE))
         before = None
         if history is not None:
             needed = f"{TIME} >= timestamp_micros({of.needed_from(history.since)}L)"
             _, earlier = _hashed_events(history.events, queries, plan)
-            earlier = AnalysedFrame.of(earlier.where(f"{needed} AND {TIME} < timestamp_micros({history.since}L)"))
+            is_before = own_column(f"{needed} AND {TIME} < timestamp_micros({history.since}L)")
+            earlier = AnalysedFrame.of(earlier.where(is_before))
             before = _packs_of(earlier, buckets).groupBy(_BUCKET)
         processor = cast("StatefulProcessor", TrendProcessor(of))
         written = packs.groupBy(_BUCKET).transformWithState(
@@ -138,11 +137,12 @@ class StreamOperator:
             views: That are read, for people.
         """
         observed = {**_COUNTED, VIEWS: f"max({string(views)})"}
-        counted = self.written.observe(METRICS + name, *(F.expr(f"{sql} AS {one}") for one, sql in observed.items()))
-        hint = "concat('[TREND_STREAM_CHECKPOINT] The state in the checkpoint cannot be used: ', problem, '.')"
-        right = counted.where(
-            f"results IS NOT NULL OR CASE WHEN problem IS NOT NULL THEN {_fails(hint)} ELSE false END"
+        counted = self.written.observe(
+            METRICS + name, *(own_column(f"{sql} AS {one}") for one, sql in observed.items())
         )
+        hint = "concat('[TREND_STREAM_CHECKPOINT] The state in the checkpoint cannot be used: ', problem, '.')"
+        is_right = f"results IS NOT NULL OR CASE WHEN problem IS NOT NULL THEN {_fails(hint)} ELSE false END"
+        right = counted.where(own_column(is_right))
         rows = map_in_arrow(right.select("results"), unpacked, self._schema)
         layout = self._layout
         if not layout.other_keys:

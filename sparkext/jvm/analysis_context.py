@@ -160,8 +160,3 @@ def is_aggregate(name: str) -> bool:
     functions = java_class("org.apache.spark.sql.catalyst.analysis.FunctionRegistry").expressions()
     function = functions.get(name.lower())
     return bool(function.isDefined() and function.get()._1().getGroup() == "agg_funcs")
-
-
-def has_temporary_functions(spark: SparkSession) -> bool:
-    """Whether functions have been registered in a session."""
-    return not spark._jsparkSession.sessionState().catalog().listTemporaryFunctions().isEmpty()

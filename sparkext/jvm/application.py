@@ -17,13 +17,6 @@ _MOST_STAGES = 50
 """How many of the stages that failed last are looked at."""
 
 
-def set_missing_conf(context: SparkContext, name: str, value: str) -> None:
-    """Set a conf of an application that runs, unless it is set."""
-    conf = context._jsc.sc().conf()
-    if not conf.contains(name):
-        conf.set(name, value)
-
-
 def shows_progress(context: SparkContext) -> bool:
     """Whether Spark shows the progress of jobs on the console."""
     return bool(context._jsc.sc().progressBar().isDefined())

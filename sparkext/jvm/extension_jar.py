@@ -35,10 +35,6 @@ class JarProcess:
         self._known = java_gateway().entry_point
         self.number = int(self._known.number())
 
-    def is_only_python(self) -> bool:
-        """Whether the program is none of Python's, so that all functions in Python are this process' or a client's."""
-        return not self._known.hasPythonProgram()
-
     def offer_parsers(self, make: Callable[[Any, Any], ParserInterface]) -> None:
         """Have the jar ask for the parser of a session once one of its statements has a clause.
 

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
@@ -16,7 +17,7 @@ from sparkext.binding.meaning import has_variables
 from sparkext.execution import job_names
 from sparkext.execution.job_names import LentNames
 from sparkext.execution.query_results import query_sql
-from sparkext.execution.stream_pass import with_event_time
+from sparkext.execution.stream_pass import StreamOperator, with_event_time
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import known_rows, selected
 from sparkext.jvm.gateway import JavaError
@@ -236,31 +237,37 @@ class Serving:
     def _shown(self, relations: AnalysedRelations, query: TrendQuery, served: Served) -> AnalysedFrame:
         """The rows of a query, selected from the results that it is served from."""
         bound, run = served.bound, served.run
+        if run.operator is not None:
+            return self._streamed(relations, query, served, run.operator)
         key = run, relations.state
         # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
         may_be_on_driver = served.is_computed and served.may_be_on_driver and not self._kept_plans.has_others()
-        results = run.rows(may_be_on_driver) if run.operator is None else self.unions.results(run.operator, [query])
+        results = run.rows(may_be_on_driver)
         on_driver = results is not run.results
         shown_by, shown = query.shown or (None, run.results)
         if shown_by == key and query.on_driver == on_driver and (on_driver or not has_variables(shown)):
             return shown
-        index = run.index_of(bound)
-        assert index is not None
-        fields, ansi = run.plan.fields, relations.state.environment.ansi
-
-        def of(held: AnalysedFrame) -> AnalysedFrame:
-            return selected(held, lambda pool: query_sql(pool, fields, run.plan.results[index], bound, ansi))
-
+        of, may_show_again = partial(_rows_of, relations, served), True
         rows = of(results)
-        may_show_again = run.operator is None
-        if run.operator is not None:
-            rows = with_event_time(rows, bound)
-        elif on_driver:
+        if on_driver:
             may_show_again = not has_variables(rows)
             rows = _evaluated(rows, may_show_again) or of(run.results)
         if query.bound is bound:
             query.shown = (key, rows) if may_show_again else None
             query.on_driver = on_driver
+        return rows
+
+    def _streamed(
+        self, relations: AnalysedRelations, query: TrendQuery, served: Served, operator: StreamOperator
+    ) -> AnalysedFrame:
+        """The rows of a query over a stream, which the next reader is given, too."""
+        key = served.run, relations.state
+        shown_by, shown = query.shown or (None, operator.written)
+        if shown_by == key and not has_variables(shown):
+            return shown
+        rows = with_event_time(_rows_of(relations, served, self.unions.results(operator, [query])), served.bound)
+        if query.bound is served.bound:
+            query.shown = key, rows
         return rows
 
     def _check(self, query: TrendQuery, run: Run) -> None:
@@ -276,6 +283,14 @@ class _Lent(threading.local):
     """What a thread calls its jobs, if runs have lent them their names."""
 
     names: LentNames | None = None
+
+
+def _rows_of(relations: AnalysedRelations, served: Served, results: AnalysedFrame) -> AnalysedFrame:
+    """The rows of what is served, selected from the results of its run."""
+    run, bound, ansi = served.run, served.bound, relations.state.environment.ansi
+    index = run.index_of(bound)
+    assert index is not None
+    return selected(results, lambda pool: query_sql(pool, run.plan.fields, run.plan.results[index], bound, ansi))
 
 
 def _share_files(one: Pool, other: Pool) -> bool:

@@ -118,6 +118,7 @@ class TrendQuery:
         assert self.view is not None
         self.written = replace(self.written, view=replace(self.view, name=name))
         self.bound = replace(self.bound, query=replace(self.bound.query, name=self.written.name))
+        self.shown = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,10 +10,14 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pyarrow as pa
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
-from sparkext.udfs.workers.daemon import without_archive
+from sparkext.jvm.gateway import items
+from sparkext.jvm.plans import kind_of
+from sparkext.udfs.workers.path.sitecustomize import without_archive
+from tests.support.live import able_to_stream
 
 PROGRAM = """
 from pyspark.sql import SparkSession
@@ -21,11 +26,10 @@ import sparkext
 builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
 {before}
 enabled = sparkext.enable(spark)
-daemon = enabled.sparkContext._jsc.sc().conf().get("spark.python.daemon.module", "Spark's own")
 enabled.udf.register("twice", lambda number: 2 * number, "LONG")
-print("found", daemon, enabled.sql("SELECT twice(21)").head()[0])
+print("found", enabled.sql("SELECT twice(21)").head()[0])
 """
-"""Says which module starts the workers, and that functions run in them."""
+"""Says that functions run in workers."""
 
 
 def test_pyspark_is_taken_from_where_it_is_installed(spark: SparkSession) -> None:
@@ -43,19 +47,52 @@ def test_pyspark_is_taken_from_where_it_is_installed(spark: SparkSession) -> Non
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("before", "daemon"),
-    {
-        "spark = builder.getOrCreate()": "sparkext.udfs.workers.daemon",
-        "spark = builder.config('spark.python.daemon.module', 'pyspark.daemon').getOrCreate()": "pyspark.daemon",
-        "spark = builder.getOrCreate(); spark.udf.register('earlier', lambda number: number)": "Spark's own",
-    }.items(),
+    "before",
+    [
+        "spark = builder.getOrCreate()",
+        "spark = builder.config('spark.python.daemon.module', 'pyspark.daemon').getOrCreate()",
+        "spark = builder.getOrCreate(); spark.udf.register('earlier', lambda number: number)",
+    ],
     ids=["usual", "set by the user", "functions before"],
 )
-def test_what_starts_them(tmp_path: Path, before: str, daemon: str) -> None:
+def test_what_starts_them(tmp_path: Path, before: str) -> None:
     program = [sys.executable, "-c", PROGRAM.format(before=before)]
     ran = subprocess.run(program, capture_output=True, text=True, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines()[-1] == f"found {daemon} 42"
+    assert ran.stdout.splitlines()[-1] == "found 42"
+
+
+def printed(code: str, *paths: str) -> str:
+    """What a Python prints that Spark starts, with the path that it has from Spark."""
+    home = Path(pyspark.__file__).parent / "python" / "lib"
+    archives = [str(home / "pyspark.zip"), *map(str, home.glob("py4j-*.zip"))]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*archives, *paths])}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def path_of_a_stream(spark: SparkSession) -> list[str]:
+    """The path that Spark gives to the process that it starts for an operator, behind its own."""
+    clause = "ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS n PATTERN (A B) WITHIN INTERVAL 1 MINUTE"
+    with able_to_stream(spark):
+        rates = spark.readStream.format("rate").load().selectExpr("timestamp AS ts", "'A' AS ty")
+        rates.withWatermark("ts", "1 second").createOrReplaceTempView("rates")
+        plan = spark.sql(f"SELECT * FROM rates MATCH_TREND ({clause})")._jdf.queryExecution().analyzed()
+    while kind_of(plan) != "TransformWithStateInPySpark":
+        plan = items(plan.children())[0]
+    return str(plan.functionExpr().func().envVars()["PYTHONPATH"]).split(os.pathsep)
+
+
+def test_the_process_of_a_stream_has_no_archive(spark: SparkSession, tmp_path: Path) -> None:
+    """And whatever else Python does when it starts is done."""
+    ours = path_of_a_stream(spark)
+    file = "import pyspark; print(pyspark.__file__)"
+    assert "pyspark.zip" in printed(file)
+    assert printed(file, *ours).strip() == pyspark.__file__
+    (tmp_path / "sitecustomize.py").write_text(f"{file}; ran = True")
+    said = printed("import sitecustomize; print(sitecustomize.ran)", *ours, str(tmp_path))
+    assert said.splitlines() == [pyspark.__file__, "True"]
 
 
 def test_an_archive_is_left_out_for_its_own_files_only(tmp_path: Path) -> None:

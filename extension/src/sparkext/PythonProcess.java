@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.security.SecureRandom;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
@@ -266,12 +265,6 @@ public final class PythonProcess {
   /** For the process: the session that has asked for it first. */
   public SparkSession session() {
     return session;
-  }
-
-  /** For the process: whether the program is one of Python's, as far as can be told. */
-  public boolean hasPythonProgram() {
-    String command = System.getProperty("sun.java.command", "pyspark-shell");
-    return Arrays.stream(command.split("\\s+")).anyMatch(part -> part.equals("pyspark-shell") || part.endsWith(".py"));
   }
 
   /** For the process: how many were started for this JVM, of which views may be left. */
