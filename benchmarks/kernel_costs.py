@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from benchmarks.bench import Bench, Benchmark
 from benchmarks.kernel import COUNT, MEAN, MINUTE, Stream, check_plans, compiled, nanoseconds, query
 from benchmarks.plots import Lines
-from benchmarks.queries import PATTERNS, TRIP
+from benchmarks.queries import LENGTHS, PATTERNS, TRIP
 from benchmarks.report import Result, Row, Target
-from sparkext.planner.patterns.query import Query, Window
+from sparkext.planner.patterns.attribute import Attribute
+from sparkext.planner.patterns.query import Aggregate, Function, Query, Window
 
 HOUR = 60 * MINUTE
 BURSTS = (1, 5, 20, 50, 100, 200)
+TOTAL = Aggregate(Function.SUM, "Travel", Attribute("duration", "double"))
+MEASURES = ((COUNT,), (Aggregate(Function.COUNT, "Travel"),), (COUNT, MEAN), (TOTAL,))
+"""Those of `benchmarks.queries.mixed`, each in windows of its own."""
 
 
 def costs(bench: Bench) -> Result:
@@ -21,6 +25,11 @@ def costs(bench: Bench) -> Result:
     hundred = Stream(events, max(1, events // 100))
     pool = [query(f"q{number}", text) for number, text in enumerate(PATTERNS)]
     both = [query(f"q{number}", PATTERNS[number % 25], (COUNT, MEAN)[number // 25]) for number in range(50)]
+    mixed = [
+        query(f"{length} {text}", text, *measures, window=Window(length * MINUTE, slide * MINUTE))
+        for measures, (length, slide) in zip(MEASURES, LENGTHS, strict=True)
+        for text in PATTERNS
+    ]
     plain = [query("q", TRIP)]
     cases: dict[str, tuple[Sequence[Query], Stream]] = {
         "one": (plain, hundred),
@@ -30,6 +39,8 @@ def costs(bench: Bench) -> Result:
         "the same query 100 times": ([query(f"q{number}", TRIP) for number in range(100)], hundred),
         "25 patterns, `COUNT(*)`": (pool, hundred),
         "25 patterns, `COUNT(*)` and `AVG`": (both, hundred),
+        "25 patterns with four sets of measures, each with its own windows": (mixed, hundred),
+        "the same, 20 events a key": (mixed, Stream(events, max(1, events // 20))),
     }
     cases |= {f"bursts of {burst}": (plain, Stream(events, max(1, events // 100), burst=burst)) for burst in BURSTS[1:]}
     found = nanoseconds({name: (compiled(pool), stream) for name, (pool, stream) in cases.items()}, rounds)

@@ -13,7 +13,8 @@ _MEASURES = (
     "COUNT(*) AS trends, AVG(Travel.duration) AS mean",
     "SUM(Travel.duration) AS total",
 )
-_LENGTHS = ((20, 5), (30, 5), (60, 10), (120, 30))
+LENGTHS = ((20, 5), (30, 5), (60, 10), (120, 30))
+"""Minutes within which a trend is, and by which windows slide, for each set of measures in `mixed`."""
 PATTERNS = tuple(f"{before} (Pickup Travel)+ {after}" for after in _AFTER for before in _BEFORE)
 """That share the Kleene part ``(Pickup Travel)+`` and differ in what comes before and after it."""
 
@@ -49,7 +50,7 @@ def mixed(relation: str, number: int) -> Iterator[str]:
     """``number`` different queries of `PATTERNS`, at most 100; each set of measures has windows of its own."""
     for i in range(number):
         measures = i // 25 % 4
-        length, slide = _LENGTHS[measures]
+        length, slide = LENGTHS[measures]
         windows = f"WITHIN INTERVAL {length} MINUTES SLIDE INTERVAL {slide} MINUTES"
         yield trend(relation, PATTERNS[i % 25], _MEASURES[measures], windows=windows)
 

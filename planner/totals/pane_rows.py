@@ -6,7 +6,8 @@ that of the next, is one matrix, and a window is the product of its panes. That 
 twice, however many windows are open. Where few are, a lane for each of them is cheaper.
 
 Where a trend has a span, its totals are held for the time before each moment that it may have begun in. That is a
-window that slides with each event and is always computed by panes: of the events of one time each.
+window that slides with each event and is always computed by panes: each of the events up to a time at which trends
+begin.
 
 An unbounded window can be computed so too: all that the events of a *stretch* of time do is one matrix, so that
 several tasks compute the stretches of one key, and the product of their matrices is its window.

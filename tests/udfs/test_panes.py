@@ -73,15 +73,17 @@ def test_branches_share_rows_of_the_matrix() -> None:
     ids=str,
 )
 @pytest.mark.parametrize("sparse", [False, True])
-def test_windows_hold_what_they_hold(window: Window, sparse: bool) -> None:
+@pytest.mark.parametrize("panes_from", [0, float("inf")])
+def test_windows_hold_what_they_hold(window: Window, sparse: bool, panes_from: float) -> None:
+    """Whether by panes, or with a lane each, of which those are touched in which a trend has begun."""
     random = Random(window.within + sparse)
     time, times = -300, []
     for _ in range(70):
         time += random.choice((0, 1, 1, 40, 2 * window.within) if sparse else (0, 1, 1, 2, 6))
         times.append(time)
     queries = tuple(query(text, *AGGREGATES, window=window) for text in PATTERNS[:: 1 if window.live < 40 else 2])
-    plan = compiled(*queries)
-    assert len(plan.panes) == 1
+    plan = compiled(*queries, panes_from=panes_from)
+    assert len(plan.panes) == (panes_from == 0)
     rows = sorted_rows(kernel_rows(plan, stream(queries, times, random)))
     expected = twin_results(plan, rows)
     for cuts in (None, random, random):

@@ -38,6 +38,7 @@ from sparkext.udfs.kernels.guard_buckets import (
 )
 from sparkext.udfs.kernels.lookback import forget_past, insert_into_trees, look_back, record
 from sparkext.udfs.kernels.open_windows import close_all, enter, restrict
+from sparkext.udfs.kernels.reached import forget_reached, note_reached, reach
 from sparkext.udfs.kernels.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
 from sparkext.udfs.kernels.rows import rows_at_once
 from sparkext.udfs.kernels.space_lanes import clear
@@ -69,11 +70,12 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
         The row to go on with after the output was flushed, or spans were given more room; the number of rows when all
         were processed.
     """
-    updates, update_ends, sources = program.updates, program.update_ends, program.sources
+    updates, groups, group_ends, sources = program.updates, program.groups, program.group_ends, program.sources
     high, low, number = state.totals.high, state.totals.low, state.totals.number
     event_high, event_low, event_number = state.event.high, state.event.low, state.event.number
     later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
     opened, dirty, is_dirty, cursor = state.open, state.dirty, state.is_dirty, state.cursor
+    adding, reaching = state.adding, state.reaching
     times, new_key, classes = batch.time, batch.new_key, batch.classes
     valid, numbers, key_high, key_low = batch.valid, batch.numbers, batch.key_high, batch.key_low
     rows = len(times)
@@ -118,53 +120,68 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                     make_ready(program, state, regions, matched, parts)
 
         # What the event adds to each cell of its classes, from totals of earlier events only.
+        added = 0
         for m in range(parts):
-            for u in range(as_index(update_ends[matched[m]]), as_index(update_ends[matched[m] + 1])):
-                kind, window, at = (
-                    updates[u, col.UPDATE_KIND],
-                    as_index(updates[u, col.UPDATE_WINDOW]),
-                    as_index(updates[u, col.UPDATE_AT]),
-                )
-                begin, end = as_index(updates[u, col.UPDATE_SOURCES]), as_index(updates[u, col.UPDATE_SOURCES_END])
-                count, column = as_index(updates[u, col.UPDATE_COUNT]), updates[u, col.UPDATE_COLUMN]
-                counts = updates[u, col.UPDATE_COUNT] >= 0 and (column < 0 or valid[column, row] != 0)
-                lane_begin, lane_end = (
-                    as_index(opened[window, col.OPEN_LANE]),
-                    as_index(opened[window, col.OPEN_LANE_END]),
-                )
-                start = updates[u, col.UPDATE_START]
-                if updates[u, col.UPDATE_START_CLASS] >= 0:
-                    start &= (
-                        classes[row, updates[u, col.UPDATE_START_CLASS] // CLASSES_PER_WORD]
-                        >> updates[u, col.UPDATE_START_CLASS] % CLASSES_PER_WORD
+            for g in range(as_index(group_ends[matched[m]]), as_index(group_ends[matched[m] + 1])):
+                if regions is None:
+                    if not reach(program, state, g):
+                        continue
+                adding[added] = g
+                added += 1
+                for u in range(as_index(groups[g, col.GROUP_BEGIN]), as_index(groups[g, col.GROUP_END])):
+                    kind, window, at = (
+                        updates[u, col.UPDATE_KIND],
+                        as_index(updates[u, col.UPDATE_WINDOW]),
+                        as_index(updates[u, col.UPDATE_AT]),
                     )
-                guarded_start = start and updates[u, col.UPDATE_START_LINK] >= 0
-                if guarded_start:
-                    start = np.int64(0)
-                if kind == EXACT:
-                    add_up_counts(state, sources, begin, end, at, lane_begin, lane_end, start, counts, count)
-                elif kind == NUMBER:
-                    value = numbers[column, row] if counts and updates[u, col.UPDATE_WEIGHTED] else 1.0
-                    add_up_numbers(state, sources, begin, end, at, lane_begin, lane_end, start, counts, count, value)
-                else:
-                    own_key = (key_high[column, row], key_low[column, row]) if counts else (NO_HIGH, NO_LOW)
-                    count_kind = updates[u, col.UPDATE_COUNT_KIND]
-                    take_least(state, sources, begin, end, at, lane_begin, lane_end, counts, count, count_kind, own_key)
-                if guards is not None:
-                    if forbids:
-                        if guarded_start:
-                            start_where_intact(program, state, guards, u)
-                        if updates[u, col.UPDATE_LINKS] < updates[u, col.UPDATE_LINKS_END]:
-                            add_buckets(program, state, guards, u)
-                if past is not None:
-                    if reaches_back:
-                        if updates[u, col.UPDATE_LINKS] < updates[u, col.UPDATE_LINKS_END]:
-                            look_back(program, state, guards, past, batch, row, u)
-                if differences is not None:
-                    if adds_parts:
-                        if differences.of[u, col.ADDED_COLUMN] >= 0:
-                            begin, end = at + lane_begin, at + lane_end
-                            add_part(differences.of[u], batch, row, begin, end, event_high, event_low)
+                    begin, end = as_index(updates[u, col.UPDATE_SOURCES]), as_index(updates[u, col.UPDATE_SOURCES_END])
+                    count, column = as_index(updates[u, col.UPDATE_COUNT]), updates[u, col.UPDATE_COLUMN]
+                    counts = updates[u, col.UPDATE_COUNT] >= 0 and (column < 0 or valid[column, row] != 0)
+                    lane_begin, lane_end = (
+                        as_index(opened[window, col.OPEN_LANE]),
+                        as_index(opened[window, col.OPEN_LANE_END]),
+                    )
+                    if regions is None:
+                        lane_end = as_index(reaching[window, g])
+                        if lane_end <= lane_begin:
+                            continue
+                    start = updates[u, col.UPDATE_START]
+                    if updates[u, col.UPDATE_START_CLASS] >= 0:
+                        start &= (
+                            classes[row, updates[u, col.UPDATE_START_CLASS] // CLASSES_PER_WORD]
+                            >> updates[u, col.UPDATE_START_CLASS] % CLASSES_PER_WORD
+                        )
+                    guarded_start = start and updates[u, col.UPDATE_START_LINK] >= 0
+                    if guarded_start:
+                        start = np.int64(0)
+                    if kind == EXACT:
+                        add_up_counts(state, sources, begin, end, at, lane_begin, lane_end, start, counts, count)
+                    elif kind == NUMBER:
+                        value = numbers[column, row] if counts and updates[u, col.UPDATE_WEIGHTED] else 1.0
+                        add_up_numbers(
+                            state, sources, begin, end, at, lane_begin, lane_end, start, counts, count, value
+                        )
+                    else:
+                        own_key = (key_high[column, row], key_low[column, row]) if counts else (NO_HIGH, NO_LOW)
+                        count_kind = updates[u, col.UPDATE_COUNT_KIND]
+                        take_least(
+                            state, sources, begin, end, at, lane_begin, lane_end, counts, count, count_kind, own_key
+                        )
+                    if guards is not None:
+                        if forbids:
+                            if guarded_start:
+                                start_where_intact(program, state, guards, u)
+                            if updates[u, col.UPDATE_LINKS] < updates[u, col.UPDATE_LINKS_END]:
+                                add_buckets(program, state, guards, u)
+                    if past is not None:
+                        if reaches_back:
+                            if updates[u, col.UPDATE_LINKS] < updates[u, col.UPDATE_LINKS_END]:
+                                look_back(program, state, guards, past, batch, row, u)
+                    if differences is not None:
+                        if adds_parts:
+                            if differences.of[u, col.ADDED_COLUMN] >= 0:
+                                begin, end = at + lane_begin, at + lane_end
+                                add_part(differences.of[u], batch, row, begin, end, event_high, event_low)
 
         if past is not None:
             if reaches_back:
@@ -191,14 +208,19 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                 if alone and past.unseen[0]:
                     settle_anchored(program, state, past)
                     insert_into_trees(program, past)
-        for m in range(parts):
-            for u in range(as_index(update_ends[matched[m]]), as_index(update_ends[matched[m] + 1])):
+        for n in range(added):
+            g = adding[n]
+            for u in range(as_index(groups[g, col.GROUP_BEGIN]), as_index(groups[g, col.GROUP_END])):
                 kind, window, at = (
                     updates[u, col.UPDATE_KIND],
                     as_index(updates[u, col.UPDATE_WINDOW]),
                     updates[u, col.UPDATE_AT],
                 )
                 begin, end = at + opened[window, col.OPEN_LANE], at + opened[window, col.OPEN_LANE_END]
+                if regions is None:
+                    end = at + reaching[window, g]
+                    if end <= begin:
+                        continue
                 if spans is not None:
                     if is_spanned:
                         if spans.of[u, col.OF_EVALUATION] >= 0:
@@ -232,6 +254,8 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                         event_low,
                         event_number,
                     )
+            if regions is None:
+                note_reached(program, state, g)
         row += 1
     return row
 
@@ -259,6 +283,8 @@ def _move_on(program, state, guards, past, regions, spans, panes, output, batch,
             close_all(program, state, guards, panes, output, combine)
         if first:
             cursor[col.CURSOR_WIDE] = cursor[col.CURSOR_SCALED] = 0
+            if regions is None:
+                forget_reached(program, state, panes)
             if guards is not None:
                 forget_guards(guards)
             if past is not None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.jit.compiled import as_index, inner
+from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.pane_products import begin_panes, turn_panes
 from sparkext.udfs.kernels.space_lanes import clear, clear_cells, number_of_windows
 from sparkext.udfs.kernels.written_windows import write_window
 from sparkext.udfs.tables import columns as col
+from sparkext.udfs.tables.program import ALWAYS_YET
 
 
 @inner
@@ -99,9 +100,24 @@ def close_all(program, state, guards, panes, output, combine):
 @inner
 def _close(program, state, guards, output, w, until, combine):
     """Write out and clear the open windows of ``w`` below ``until``."""
-    opened = state.open[w]
-    for index in range(opened[col.OPEN_FIRST], min(opened[col.OPEN_LAST], until - 1) + 1):
-        lane = index - opened[col.OPEN_ORIGIN]
-        write_window(program, state, guards, output, w, index, as_index(lane), combine)
-        clear_cells(program, w, lane, lane + 1, state.totals.high, state.totals.low)
+    opened, high, low = state.open[w], state.totals.high, state.totals.low
+    first, last, origin = opened[col.OPEN_FIRST], min(opened[col.OPEN_LAST], until - 1), opened[col.OPEN_ORIGIN]
+    for index in range(first, max(first, min(last, opened[col.OPEN_ENDED]) + 1)):
+        write_window(program, state, guards, output, w, index, as_index(index - origin), combine)
+    if first <= last:
+        if opened[col.OPEN_ENDED] == ALWAYS_YET:
+            clear_cells(program, w, first - origin, last + 1 - origin, high, low)
+        else:
+            for g in range(len(program.groups)):
+                if first <= state.reached[w, g]:
+                    _clear(program, w, g, first - origin, min(last, state.reached[w, g]) + 1 - origin, high, low)
     opened[col.OPEN_FIRST] = max(opened[col.OPEN_FIRST], until)
+
+
+@inlined
+def _clear(program, w, g, first, last, high, low):
+    """Empty the lanes from ``first`` to ``last`` of the cells of a group."""
+    for u in range(as_index(program.groups[g, col.GROUP_BEGIN]), as_index(program.groups[g, col.GROUP_END])):
+        if program.updates[u, col.UPDATE_WINDOW] == w:
+            at = program.updates[u, col.UPDATE_AT]
+            clear(program.updates[u, col.UPDATE_KIND], at + first, at + last, high, low)

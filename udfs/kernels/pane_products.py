@@ -42,7 +42,7 @@ def turn_panes(program, state, panes, output, w, until, newest, combine):
             continue
         # Either a window closes that is not in the front, or another opens: the pane under way ends, unless the other
         # is equal to the one before it.
-        if index > last and (newest <= opened[col.OPEN_LAST] or not _has_start(state.totals, panes, p)):
+        if index > last and (newest <= opened[col.OPEN_LAST] or not has_start(state.totals, panes, p)):
             break
         end_pane(program, state, panes, w)
         if index > last or now[col.PANES_SINCE] == 0 or panes.newest[entries + room + now[col.PANES_SINCE] - 1] < index:
@@ -53,7 +53,7 @@ def turn_panes(program, state, panes, output, w, until, newest, combine):
 
 
 @inlined
-def _has_start(totals, panes, p):
+def has_start(totals, panes, p):
     """Whether a trend has begun in the pane under way: if none has, a window that begins after it holds as much."""
     some, at = False, panes.windows[p, col.PANES_ROWS]
     for e in range(panes.windows[p, col.PANES_CELLS], panes.windows[p, col.PANES_CELLS_END]):

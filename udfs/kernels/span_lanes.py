@@ -1,9 +1,9 @@
 """Spans: trends that end at a time, and have begun less than some time before.
 
-What all events of one time do is a pane. The trends that the next events go on with are those of a window that slides
-from time to time, a product of panes that two stacks keep (`sparkext.udfs.kernels.pane_products`). No such window is
-ever written. What events add to the coefficients of the cells that trends end in, times what the front holds for the
-time that trends may have begun at, is their gain, and is added to the windows that the time is in.
+What all events do up to a time at which trends begin is a pane. The trends that the next events go on with are those of
+a window that slides from time to time, a product of panes that two stacks keep (`sparkext.udfs.kernels.pane_products`).
+No such window is ever written. What events add to the coefficients of the cells that trends end in, times what the
+front holds for the time that trends may have begun at, is their gain, and is added to the windows that the time is in.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sparkext.udfs.kernels.pane_matrices import evaluate_front, keep_column
 from sparkext.udfs.kernels.pane_products import (
     begin_panes,
     clear_lanes,
+    has_start,
 )
 from sparkext.udfs.tables import columns as col
 
@@ -41,20 +42,22 @@ def move_spans(program, state, spans, time, first):
             begin_panes(program, state, panes, w)
             spans.changed[panes.windows[p, col.PANES_CELLS] : panes.windows[p, col.PANES_CELLS_END]] = 0
         else:
-            _end_pane(state, spans, p, opened[col.OPEN_LAST])
+            if has_start(state.totals, panes, p):
+                _end_pane(state, spans, p, opened[col.OPEN_LAST])
             oldest = time - (length - 1) if time >= _EARLIEST + (length - 1) else _EARLIEST
             entries = panes.windows[p, col.PANES_NEWEST]
             while now[col.FRONT_BEGIN] < now[col.FRONT_END] and panes.newest[entries + now[col.FRONT_BEGIN]] < oldest:
                 now[col.FRONT_BEGIN] += 1
             is_used_up = now[col.FRONT_BEGIN] == now[col.FRONT_END] and now[col.PANES_SINCE] > 0
             if is_used_up and panes.newest[entries + panes.windows[p, col.PANES_ROOM]] < oldest:
+                _end_pane(state, spans, p, opened[col.OPEN_LAST])
                 _make_front(program, state, panes, w, oldest)
         opened[col.OPEN_LAST] = time
 
 
 @inner
 def _end_pane(state, spans, p, time):
-    """Keep what the events of a time have done, as far as they have changed anything of a span."""
+    """Keep what the events up to a time have done, as far as they have changed anything of a span."""
     panes, changed = spans.panes, spans.changed
     layout, now = panes.windows[p], panes.now[p]
     rows, first, size = (

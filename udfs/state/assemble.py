@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +19,7 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     class_words,
 )
 from sparkext.udfs.comparisons.histories import NO_HISTORY, Histories, is_in_tree, tree_links
-from sparkext.udfs.state.parts import Update, number_of_parts
-from sparkext.udfs.state.parts import updates as ordered_updates
+from sparkext.udfs.state.parts import Group, Update, groups, number_of_parts
 from sparkext.udfs.tables import columns
 from sparkext.udfs.tables.field_indexes import field_indexes
 from sparkext.udfs.tables.program import NO_KEY, Ints, Program
@@ -35,11 +34,12 @@ def assemble(plan: KernelPlan) -> Program:
 
     updates: list[list[int]] = []
     sources: list[int] = []
-    in_order = ordered_updates(plan)
-    for update in in_order:
+    in_groups = groups(plan)
+    ends = {cell for bank in plan.banks for slot in bank.slots for cell in slot.cells}
+    for update in (update for group in in_groups for update in group.updates):
         updates.append([*_update(plan.cells, update, offsets, len(sources), links), cuts.target(update.number)])
         sources += (offsets[source] for source in update.cell.sources)
-    update_ends = np.searchsorted([update.part for update in in_order], np.arange(number_of_parts(plan) + 1))
+    group_ends = np.searchsorted([group.part for group in in_groups], np.arange(number_of_parts(plan) + 1))
 
     indexes, words, _ = field_indexes(plan.fields)
     banks: list[list[int]] = []
@@ -72,8 +72,10 @@ def assemble(plan: KernelPlan) -> Program:
         windows=_table(windows, columns.WINDOW_COLUMNS),
         kinds=np.array(kinds, np.int64),
         updates=_table(updates, columns.UPDATE_COLUMNS),
-        update_ends=update_ends.astype(np.int64),
-        turning=_turning(plan),
+        groups=_table(_groups(in_groups, ends), columns.GROUP_COLUMNS),
+        group_ends=group_ends.astype(np.int64),
+        group_sources=np.array([source for group in in_groups for source in group.sources], np.int64),
+        turning=_turning(plan, ends),
         sources=np.array(sources, np.int64),
         bank_ends=np.array(bank_ends, np.int64),
         banks=_table(banks, columns.BANK_COLUMNS),
@@ -112,9 +114,18 @@ def assemble(plan: KernelPlan) -> Program:
     )
 
 
-def _turning(plan: KernelPlan) -> Ints:
-    """Bits of the classes of events that begin or end trends."""
-    ends = {cell for bank in plan.banks for slot in bank.slots for cell in slot.cells}
+def _groups(in_groups: Sequence[Group], ends: set[int]) -> Iterator[list[int]]:
+    """Rows of ``Program.groups``; trends end in the cells ``ends``."""
+    row = source = 0
+    for group in in_groups:
+        is_end = any(update.number in ends for update in group.updates)
+        rows, sources = row + len(group.updates), source + len(group.sources)
+        yield [row, rows, int(group.starts), int(is_end), source, sources]
+        row, source = rows, sources
+
+
+def _turning(plan: KernelPlan, ends: set[int]) -> Ints:
+    """Bits of the classes of events that begin trends, or end them in some of the cells ``ends``."""
     bits = np.zeros(class_words(len(plan.classes)), np.int64)
     for number, cell in enumerate(plan.cells):
         # By panes, what starts comes from the constant 1.

@@ -8,6 +8,7 @@ from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.field_indexes import field_indexes
 from sparkext.udfs.tables.program import (
+    ALWAYS_YET,
     EXACT,
     EXTREME,
     NEVER_YET,
@@ -41,9 +42,9 @@ def set_units(totals: Totals, units: Ints) -> None:
 def new_state(program: Program, chunk: int | None = None) -> State:
     """The state before the first event; ``chunk`` is the length of chunks of time."""
     cells, regions = len(program.updates), len(program.bank_ends) - 1
-    opened = np.zeros((len(program.windows), 7), np.int64)
+    opened = np.zeros((len(program.windows), col.OPEN_COLUMNS), np.int64)
     opened[regions:, col.OPEN_LANE_END] = program.windows[regions:, col.WINDOW_LANES]
-    opened[:, col.OPEN_EARLIEST :] = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    opened[:, col.OPEN_ENDED :] = ALWAYS_YET, NEVER_YET, ALWAYS_YET
     return State(
         totals=_totals(program),
         event=_totals(program),
@@ -52,7 +53,10 @@ def new_state(program: Program, chunk: int | None = None) -> State:
         dirty=np.zeros(cells, np.int64),
         is_dirty=np.zeros(cells, np.uint8),
         cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0, chunk or 0, 0], np.int64),
-        matched=np.zeros(len(program.update_ends) - 1, np.int64),
+        matched=np.zeros(len(program.group_ends) - 1, np.int64),
+        reached=np.full((regions, len(program.groups)), ALWAYS_YET, np.int64),
+        reaching=np.zeros((regions, len(program.groups)), np.int64),
+        adding=np.zeros(len(program.groups), np.int64),
     )
 
 

@@ -6,6 +6,7 @@ that mode.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, Cell, KernelPlan
@@ -23,6 +24,22 @@ class Update(NamedTuple):
     part: int
     number: int
     cell: Cell
+
+
+class Group(NamedTuple):
+    """Cells of one part that hold trends at the same times, whatever they hold of them.
+
+    Attributes:
+        part: Of all of them.
+        updates: What events do to each.
+        starts: Whether trends begin there, or may come from anywhere.
+        sources: Numbers of the groups whose trends go on in this one.
+    """
+
+    part: int
+    updates: list[Update]
+    starts: bool
+    sources: tuple[int, ...]
 
 
 class Choice(NamedTuple):
@@ -70,3 +87,62 @@ def updates(plan: KernelPlan) -> list[Update]:
         alone = plan.regions[burst_choice.region].alone
         rows += (Update(burst_choice.alone, number, cell) for number, cell in alone if cell.event == burst_choice.event)
     return sorted(rows, key=lambda update: (update.part, update.number))
+
+
+def is_lean(plan: KernelPlan) -> bool:
+    """Whether the plan does with a lean kernel: nothing is forbidden, looks back, spans windows, or adds to extremes.
+
+    See `sparkext.udfs.workers.variants.FULL`.
+    """
+    return not (plan.guard_states or plan.is_cut or plan.comparisons or plan.spans or plan.has_addends)
+
+
+def groups(plan: KernelPlan) -> list[Group]:
+    """The groups of all updates, ordered by part. Where totals may come from elsewhere, there is one for each part."""
+    rows = updates(plan)
+    if plan.regions or not is_lean(plan):
+        return [
+            Group(part, [row for row in rows if row.part == part], True, ()) for part in sorted({r.part for r in rows})
+        ]
+    # What counts comes with its count, which is earlier in the plan.
+    leader: dict[int, int] = {}
+    for row in sorted(rows, key=lambda row: row.number):
+        leader[row.number] = row.number if row.cell.count is None else leader[row.cell.count]
+    together: dict[int, list[Update]] = {}
+    for row in rows:
+        together.setdefault(leader[row.number], []).append(row)
+    before = {of: [source for row in members for source in row.cell.sources] for of, members in together.items()}
+    starts = {
+        of: any(row.cell.start for row in members) or any(plan.cells[source].event == NO_EVENT for source in before[of])
+        for of, members in together.items()
+    }
+    label = _numbered([(members[0].part, starts[of]) for of, members in together.items()])
+    group_of = dict(zip(together, label, strict=True))
+    while True:
+        sources = {of: {group_of[leader[s]] for s in before[of] if s in leader} for of in together}
+        label = _numbered([(group_of[of], tuple(sorted(sources[of]))) for of in together])
+        if len(set(label)) == len(set(group_of.values())):
+            break
+        group_of = dict(zip(together, label, strict=True))
+    members_of: dict[int, list[int]] = {}
+    for of, number in group_of.items():
+        members_of.setdefault(number, []).append(of)
+    found = [
+        Group(
+            together[all_of[0]][0].part,
+            sorted((row for of in all_of for row in together[of]), key=lambda row: row.number),
+            starts[all_of[0]],
+            tuple(sorted(sources[all_of[0]])),
+        )
+        for all_of in members_of.values()
+    ]
+    order = sorted(range(len(found)), key=lambda number: found[number].part)
+    place = {number: at for at, number in enumerate(order)}
+    numbers = {label: place[index] for index, label in enumerate(members_of)}
+    return [found[index]._replace(sources=tuple(numbers[source] for source in found[index].sources)) for index in order]
+
+
+def _numbered(values: Sequence[object]) -> list[int]:
+    """Values as numbers, the same for equal ones."""
+    numbers: dict[object, int] = {}
+    return [numbers.setdefault(value, len(numbers)) for value in values]

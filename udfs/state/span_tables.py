@@ -21,7 +21,7 @@ class Spans(NamedTuple):
     """Trends whose last event is less than some time after their first, and how far their totals are.
 
     Attributes:
-        panes: Of the spans in order, one per time with events. There is room for more of them when they are full.
+        panes: Of the spans in order, one per time at which trends begin. There is room for more when they are full.
         table: Per span, its row in ``Program.windows`` and its length. Shape (spans, 2).
         of: Per row of ``Program.updates``, its row in ``gains`` (-1: no trend of a span ends there), and the
             evaluation of its cell (-1: it is of no span). Shape (updates, 2); see `OF_GAIN` and so on.

@@ -23,8 +23,11 @@ NO_KEY = (np.iinfo(np.int64).max, -1)
 SCAN_CHUNK = 1024
 """Events before that a scan looks at together."""
 
+ALWAYS_YET = np.iinfo(np.int64).max
+"""Last window with a trend where that is not kept."""
+
 NEVER_YET = np.iinfo(np.int64).min
-"""Latest start of a forbidden trend when there is none."""
+"""Latest start of a forbidden trend, or last window with a trend, when there is none."""
 
 
 class Program(NamedTuple):
@@ -41,8 +44,11 @@ class Program(NamedTuple):
             offset and arithmetic of the count (-1: contributes nothing), column (-1: none), weighted,
             store (-1: none), class needed to start (-1: none), link with the condition to start
             (-1: none), begin and end in ``links``, row of ``cuts`` (-1: none). Ordered by event class
-            and then part, see `sparkext.udfs.state.parts`. Shape (cells, 16).
-        update_ends: Begin of each class and part in ``updates``, and the end. Shape (classes + parts + 1,).
+            and then part, see `sparkext.udfs.state.parts`, and then group. Shape (cells, 16).
+        groups: Cells that hold trends at the same times: begin and end in ``updates``, whether trends begin there
+            and whether they end there, begin and end in ``group_sources``. Shape (groups, 6).
+        group_ends: Begin of each class and part in ``groups``, and the end. Shape (classes + parts + 1,).
+        group_sources: Groups whose trends go on in another.
         turning: Bits of the classes of events that begin a trend or end one, so that it matters to them which windows
             are open. Shape (words,).
         sources: Offsets of source cells.
@@ -96,7 +102,9 @@ class Program(NamedTuple):
     windows: Ints
     kinds: Ints
     updates: Ints
-    update_ends: Ints
+    groups: Ints
+    group_ends: Ints
+    group_sources: Ints
     turning: Ints
     sources: Ints
     bank_ends: Ints
@@ -218,9 +226,10 @@ class State(NamedTuple):
         event: Of the event at hand; scratch.
         pending: Of events at the latest time, which are not before each other.
         open: Per window: index of the window in lane 0, first and last open window, first lane that
-            the latest time is in and the lane after the last, first and last window that may open for
-            the key under way. Of regions and spans, all lanes are always in use; a span has the latest time as
-            its last open window. Shape (windows + regions + spans, 7).
+            the latest time is in and the lane after the last, last window in which some trend may have
+            ended, first and last window that may open for the key under way. Of regions and spans, all
+            lanes are always in use; a span has the latest time as its last open window.
+            Shape (windows + regions + spans, 8).
         dirty: Rows of ``Program.updates`` that have something pending. Shape (cells,).
         is_dirty: Whether a row is in ``dirty``. Shape (cells,).
         cursor: Whether a key is under way, the latest time, number of dirty rows, number of rows in
@@ -228,6 +237,10 @@ class State(NamedTuple):
             whether counts of this key may need both words, whether its numbers may need scales,
             length of a chunk of time (0: keys are not cut), the row of the output that was written last. Shape (10,).
         matched: Classes that the event at hand is of, and then parts; scratch. Shape (classes + parts,).
+        reached: Per window and group, the last window in which the group may hold something; `NEVER_YET` when there is
+            none. Shape (windows, groups).
+        reaching: Per window and group, the lane after the last to which the event at hand adds; scratch. Likewise.
+        adding: Groups to which the event at hand adds; scratch. Shape (groups,).
     """
 
     totals: Totals
@@ -238,6 +251,9 @@ class State(NamedTuple):
     is_dirty: Flags
     cursor: Ints
     matched: Ints
+    reached: Ints
+    reaching: Ints
+    adding: Ints
 
 
 class Guards(NamedTuple):

@@ -13,6 +13,7 @@ from sparkext.udfs.state.assemble import assemble, cell_offsets
 from sparkext.udfs.state.difference_tables import new_differences
 from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past, set_units
 from sparkext.udfs.state.pane_tables import Matrix, new_panes, put_stretches, stretch_matrix
+from sparkext.udfs.state.parts import is_lean
 from sparkext.udfs.state.past import PastRoom
 from sparkext.udfs.state.region_tables import new_regions
 from sparkext.udfs.state.span_tables import is_full, new_spans, with_room
@@ -20,14 +21,6 @@ from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.batch import Batch, no_batch
 from sparkext.udfs.tables.program import Ints, Output
 from sparkext.udfs.workers.variants import COMPILED, FORMS, FULL, PLAIN, Arguments, Kernel, KernelForm, variant_of
-
-
-def is_lean(plan: KernelPlan) -> bool:
-    """Whether the plan does with a lean kernel: nothing is forbidden, looks back, spans windows, or adds to extremes.
-
-    See `sparkext.udfs.workers.variants.FULL`.
-    """
-    return not (plan.guard_states or plan.is_cut or plan.comparisons or plan.spans or plan.has_addends)
 
 
 def variant_name(plan: KernelPlan) -> str:
