@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from sparkext import __version__
-from sparkext.cli import compile_command, explain_command, jar_command, submit
+from sparkext.cli import compile_command, demo_command, explain_command, jar_command, submit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="sparkext", description="Event trend aggregation in Spark SQL.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
+    demo_command.add(commands)
     compile_command.add(commands)
     explain_command.add(commands)
     jar_command.add(commands)

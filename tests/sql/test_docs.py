@@ -163,7 +163,7 @@ def test_the_commands_of_the_readme() -> None:
         assert re.search(rf"^{target}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     commands = re.findall(r"^sparkext (\S+)", text, re.MULTILINE)
     assert commands
-    assert set(commands) <= {*PROGRAMS, "explain"}
+    assert set(commands) <= {*PROGRAMS, "demo", "explain"}
 
 
 FLIGHTS = "tailnum STRING, carrier STRING, origin STRING, dest STRING, departs TIMESTAMP, delay INT, kind STRING"
