@@ -2,7 +2,7 @@
 # processes run tests.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all cluster-test versions constraints bench peers lint format jar wheel notebook site clean kernels browser
+.PHONY: help demo check test test-all cluster-test versions constraints bench peers dbt lint format jar wheel notebook site clean kernels browser
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -21,7 +21,7 @@ check: $(VENV)/.dev ## Tests that need no Spark, kernels interpreted
 test: kernels ## Those, and what SQL means on a Spark session; `make test ARGS="-k windows"` for some of them
 	@$(WITH_JAVA) SPARKEXT_POOLS=120 SPARKEXT_TEST_SECONDS=480 $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile $(ARGS)
 
-test-all: $(VENV)/.lab kernels browser $(VENV)/classes.jsa ## Those, and programs, pages in Chromium and JupyterLab, benchmarks in toy size, a cluster, other versions
+test-all: $(VENV)/.lab kernels browser dbt $(VENV)/classes.jsa ## Those, and programs, pages in Chromium and JupyterLab, benchmarks in toy size, a cluster, other versions
 	@$(WITH_JAVA) $(BIN)/python -m pytest $(SEED) --numprocesses $(JOBS) --dist loadfile -m "not cluster" $(ARGS)
 	@$(MAKE) --no-print-directory cluster-test
 	@$(BIN)/python -m tests.support.versions --brief
@@ -48,6 +48,13 @@ peers: $(VENV)-peers/.peers ## An environment with what by-hand-funnels compares
 $(VENV)-peers/.peers: benchmarks/peers/requirements.txt | $(BIN)/python
 	@$(BIN)/python -m venv $(VENV)-peers
 	@$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+dbt: $(VENV)-dbt/.dbt ## An environment with dbt, for the project in examples/dbt
+
+$(VENV)-dbt/.dbt: examples/dbt/requirements.txt | $(BIN)/python
+	@$(BIN)/python -m venv $(VENV)-dbt
+	@$(VENV)-dbt/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
 browser:

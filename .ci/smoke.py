@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pyspark
+import sqlglot
 from pyspark.sql import SparkSession
 
 import sparkext
@@ -43,6 +44,10 @@ if "A+ B" not in page or "</html>" not in page:
     sys.exit("the page of the sharing plan is not there")
 print(f"sparkext {sparkext.__version__} counts {found[0][0]} trends of A+ B, as it should")
 spark.stop()
+
+sql = "SELECT n FROM events MATCH_TREND (ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A+ B))"
+if sqlglot.transpile(sql, read="sparkext", write="sparkext") != [sql]:
+    sys.exit("sqlglot does not find the dialect")
 
 if not (Path(pyspark.__file__).parent / "jars" / "sparkext.jar").exists():
     sys.exit(0)  # there was no JDK to make it

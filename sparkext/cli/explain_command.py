@@ -10,14 +10,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pyspark.errors import PySparkException
-from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+from sparkext.cli.local_session import local_session
 from sparkext.cli.sql_file import Statement, statements
 from sparkext.explain.pictures.document import read
 from sparkext.explain.pictures.page import page
 from sparkext.planner.amounts import count
-from sparkext.session import enable, explain_sharing
+from sparkext.session import explain_sharing
 from sparkext.sharing_picture import SharingPicture
 from sparkext.sql.tokens import TokenError
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     except TokenError as error:
         return _failed(f"{file} cannot be divided into statements: {error}")
     with TemporaryDirectory(prefix="sparkext-explain-") as warehouse:
-        spark = _session({"spark.sql.warehouse.dir": warehouse} | confs)
+        spark = local_session("sparkext explain", {"spark.sql.warehouse.dir": warehouse} | confs)
         return _explain(spark, listed, file, arguments.html, compare=arguments.compare)
 
 
@@ -90,18 +90,6 @@ def define(spark: SparkSession, statement: Statement) -> None:
 
 def _left_out(listed: Sequence[Statement]) -> int:
     return sum(s.is_shown or (s.is_query and not s.has_trends) for s in listed)
-
-
-def _session(confs: dict[str, str]) -> SparkSession:
-    # Spark logs errors in statements, besides raising them.
-    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")
-    builder = SparkSession.builder.master("local[*]").appName("sparkext explain").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.ui.showConsoleProgress", "false")
-    for name, value in confs.items():
-        builder = builder.config(name, value)
-    spark = enable(builder.getOrCreate())
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
 
 
 def _show(picture: SharingPicture, file: Path, target: Path | None, left_out: int) -> int:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from sparkext import __version__
-from sparkext.cli import checkpoint_command, compile_command, explain_command, jar_command, submit
+from sparkext.cli import checkpoint_command, compile_command, demo_command, explain_command, jar_command, submit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", required=True, metavar="command")
     checkpoint_command.add(commands)
     compile_command.add(commands)
+    demo_command.add(commands)
     explain_command.add(commands)
     jar_command.add(commands)
     for program in submit.PROGRAMS.values():

@@ -28,6 +28,7 @@ from tests.cluster import page as cluster_page
 from tests.support import sql_clients_page
 from tests.support.pages import blocks
 from tests.support.sql_cases import settings, stream, trends, values
+from tests.support.versions import PYTHONS, SPARKS, supported
 
 ROOT = Path(__file__).parents[2]
 LANGUAGE = ROOT / "docs" / "language.md"
@@ -108,6 +109,19 @@ def raised_while_running() -> Iterator[str]:
         yield from re.findall(r"\[(TREND_\w+)\]", path.read_text())
 
 
+def test_versions_that_the_page_of_platforms_lists() -> None:
+    """Are those that tests are run under, with what is tried of each; they are those that the package allows."""
+    page = ROOT / "docs" / "platforms.md"
+    table = re.compile(r"\| sparkext [^\n]*\n(?:\|[^\n]*\n)+")
+    if os.environ.get("SPARKEXT_UPDATE_GOLDEN"):
+        page.write_text(table.sub(supported() + "\n", page.read_text(), count=1))
+    assert table.findall(page.read_text()) == [supported() + "\n"]
+    project = (ROOT / "pyproject.toml").read_text()
+    assert f'requires-python = ">={PYTHONS[0]}"' in project
+    oldest, newest = SPARKS[0], SPARKS[-1].split(".")
+    assert f'"pyspark>={oldest},<{newest[0]}.{int(newest[1]) + 1}"' in project
+
+
 def test_all_blocks_about_sql_clients_are_checked() -> None:
     """By the tests of the programs."""
     kinds = {heading: [kind for kind, _ in inside] for heading, inside in blocks(sql_clients_page.PAGE).items()}
@@ -149,7 +163,7 @@ def test_the_commands_of_the_readme() -> None:
         assert re.search(rf"^{target}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
     commands = re.findall(r"^sparkext (\S+)", text, re.MULTILINE)
     assert commands
-    assert set(commands) <= {*PROGRAMS, "explain"}
+    assert set(commands) <= {*PROGRAMS, "demo", "explain"}
 
 
 FLIGHTS = "tailnum STRING, carrier STRING, origin STRING, dest STRING, departs TIMESTAMP, delay INT, kind STRING"

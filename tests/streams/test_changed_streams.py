@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 import sparkext
+from sparkext.cli.checkpoint_command import describe
 from tests.streams.test_streams import disordered
 from tests.support.live import Feed, able_to_stream
 
@@ -89,6 +90,11 @@ def test_queries_change_at_a_restart(spark: SparkSession, feed: Feed) -> None:
     assert "and needs what was not kept: ty B[v > 4]" in told
     spark.sql(f"SET {ON_CHANGE} = allow")
     found = feed.all_now(spark.sql(union(*after)))
+    kept = "\n".join(describe(spark, feed.checkpoint()))
+    assert "Operator 0: 3 buckets, rows are written up to 2026-01-24 03:33:" in kept
+    assert "  the keys k int; ORDER BY ts timestamp\n" in kept
+    assert "    any time: A B+ C WITHIN 1 minute SLIDE 20 seconds (A is ty A, B is ty B, C is ty C; reads v int" in kept
+    assert re.search(r"    2026-01-01 00:0\d:\S+ UTC: ty B\[v > 4\]", kept)
     create(spark, feed.batch())
     wanted = {name: in_order(map(tuple, spark.sql(union(name)).collect())) for name in VIEWS}
     closed = max(row[3] for row in before)

@@ -23,12 +23,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from examples.java import make_sure
+from sparkext import __version__
 
 ROOT = Path(__file__).parents[2]
 PLACE = ROOT / ".versions"
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 SPARKS = ("4.0", "4.1", "4.2", "4.3")
+REFERENCE = "3.11"
+"""The Python with which each PySpark is tried before a release."""
+
 OLDEST = ("numba==0.61.*", "pyarrow==19.*", "pandas==2.2.*", "sqlglot==30.0.*")
 """The lower bounds of pyproject.toml; numpy is the oldest that a Python has."""
 
@@ -68,15 +72,28 @@ class Versions:
         return PLACE / f"python{self.python}-pyspark{self.spark}"
 
 
-def wanted(pythons: Iterable[str], sparks: Iterable[str]) -> list[Versions]:
+def wanted(pythons: Iterable[str], sparks: Iterable[str], own: str | None = None) -> list[Versions]:
     """All of some versions; if none are named, each PySpark, and each Python with the newest PySpark."""
-    pythons, sparks = tuple(pythons), tuple(sparks)
+    pythons, sparks, own = tuple(pythons), tuple(sparks), own or _own_python()
     if pythons or sparks:
-        return [Versions(python, spark) for spark in sparks or SPARKS[-1:] for python in pythons or (_own_python(),)]
+        return [Versions(python, spark) for spark in sparks or SPARKS[-1:] for python in pythons or (own,)]
     return [
-        *(Versions(_own_python(), spark) for spark in SPARKS),
-        *(Versions(python, SPARKS[-1]) for python in PYTHONS if python != _own_python()),
+        *(Versions(own, spark) for spark in SPARKS),
+        *(Versions(python, SPARKS[-1]) for python in PYTHONS if python != own),
     ]
+
+
+def supported() -> str:
+    """The table of what is supported, as a page has it."""
+    tried = {*wanted((), (), own=REFERENCE)}
+    ends = {versions for versions, tests in brief().items() if tests is CONTRACT} - tried
+    lines = [f"| sparkext {__version__} | {' | '.join(f'Python {python}' for python in PYTHONS)} |"]
+    lines.append("|---" * (len(PYTHONS) + 1) + "|")
+    for spark in SPARKS:
+        cells = (Versions(python, spark) for python in PYTHONS)
+        said = ("tested" if cell in tried else "partly tested" if cell in ends else "expected" for cell in cells)
+        lines.append(f"| PySpark {spark} | {' | '.join(said)} |")
+    return "\n".join(lines)
 
 
 def brief() -> dict[Versions, tuple[str, ...]]:
