@@ -126,7 +126,7 @@ def _name_after(tokens: Sequence[Token]) -> tuple[tuple[str, tuple[int, int]], S
 
 _VIEW = re.compile(
     "(CREATE (OR REPLACE )?|(?P<altered>ALTER ))"
-    "(?P<global>GLOBAL )?(?P<temporary>TEMP |TEMPORARY )?(MATERIALIZED )?VIEW (IF NOT EXISTS )?"
+    "(?P<global>GLOBAL )?(?P<temporary>TEMP |TEMPORARY )?VIEW (IF NOT EXISTS )?"
 )
 _FUNCTION = re.compile("CREATE (OR REPLACE )?(TEMP |TEMPORARY )?FUNCTION ")
 _PLAIN_NAME = re.compile(r"'[\w.]+'")
