@@ -38,7 +38,7 @@ from sparkext.udfs.kernels.guard_buckets import (
 )
 from sparkext.udfs.kernels.lookback import forget_past, insert_into_trees, look_back, record
 from sparkext.udfs.kernels.open_windows import close_all, enter, restrict
-from sparkext.udfs.kernels.reached import forget_reached, note_reached, reach
+from sparkext.udfs.kernels.reached import forget_reached, reach
 from sparkext.udfs.kernels.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
 from sparkext.udfs.kernels.rows import rows_at_once
 from sparkext.udfs.kernels.space_lanes import clear
@@ -75,7 +75,7 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
     event_high, event_low, event_number = state.event.high, state.event.low, state.event.number
     later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
     opened, dirty, is_dirty, cursor = state.open, state.dirty, state.is_dirty, state.cursor
-    adding, reaching = state.adding, state.reaching
+    group_sources, adding, reached, reaching = program.group_sources, state.adding, state.reached, state.reaching
     times, new_key, classes = batch.time, batch.new_key, batch.classes
     valid, numbers, key_high, key_low = batch.valid, batch.numbers, batch.key_high, batch.key_low
     rows = len(times)
@@ -124,9 +124,9 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
         for m in range(parts):
             for g in range(as_index(group_ends[matched[m]]), as_index(group_ends[matched[m] + 1])):
                 if regions is None:
-                    if not reach(program, state, g):
+                    if not reach(groups, group_sources, opened, reached, reaching, g):
                         continue
-                adding[added] = g
+                adding[as_index(added)] = g
                 added += 1
                 for u in range(as_index(groups[g, col.GROUP_BEGIN]), as_index(groups[g, col.GROUP_END])):
                     kind, window, at = (
@@ -142,7 +142,7 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                         as_index(opened[window, col.OPEN_LANE_END]),
                     )
                     if regions is None:
-                        lane_end = as_index(reaching[window, g])
+                        lane_end = as_index(reaching[g, window])
                         if lane_end <= lane_begin:
                             continue
                     start = updates[u, col.UPDATE_START]
@@ -208,9 +208,9 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                 if alone and past.unseen[0]:
                     settle_anchored(program, state, past)
                     insert_into_trees(program, past)
-        for n in range(added):
-            g = adding[n]
-            for u in range(as_index(groups[g, col.GROUP_BEGIN]), as_index(groups[g, col.GROUP_END])):
+        for n in range(as_index(added)):
+            of = as_index(adding[n])
+            for u in range(as_index(groups[of, col.GROUP_BEGIN]), as_index(groups[of, col.GROUP_END])):
                 kind, window, at = (
                     updates[u, col.UPDATE_KIND],
                     as_index(updates[u, col.UPDATE_WINDOW]),
@@ -218,7 +218,7 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                 )
                 begin, end = at + opened[window, col.OPEN_LANE], at + opened[window, col.OPEN_LANE_END]
                 if regions is None:
-                    end = at + reaching[window, g]
+                    end = at + reaching[of, window]
                     if end <= begin:
                         continue
                 if spans is not None:
@@ -254,8 +254,6 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                         event_low,
                         event_number,
                     )
-            if regions is None:
-                note_reached(program, state, g)
         row += 1
     return row
 

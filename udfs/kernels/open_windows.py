@@ -109,8 +109,8 @@ def _close(program, state, guards, output, w, until, combine):
             clear_cells(program, w, first - origin, last + 1 - origin, high, low)
         else:
             for g in range(len(program.groups)):
-                if first <= state.reached[w, g]:
-                    _clear(program, w, g, first - origin, min(last, state.reached[w, g]) + 1 - origin, high, low)
+                if first <= state.reached[g, w]:
+                    _clear(program, w, g, first - origin, min(last, state.reached[g, w]) + 1 - origin, high, low)
     opened[col.OPEN_FIRST] = max(opened[col.OPEN_FIRST], until)
 
 

@@ -20,34 +20,30 @@ _NEVER = np.int64(NEVER_YET)
 
 
 @inlined
-def reach(program, state, g):
-    """Put the lanes of a group to which the event at hand adds into ``reaching``; returns whether there are any."""
-    groups, reached = program.groups, state.reached
-    some = False
-    for w in range(as_index(number_of_windows(program))):
-        begin, end = state.open[w, col.OPEN_LANE], state.open[w, col.OPEN_LANE_END]
-        origin = state.open[w, col.OPEN_ORIGIN]
-        latest = origin + end - 1 if groups[g, col.GROUP_STARTS] else _NEVER
-        for s in range(as_index(groups[g, col.GROUP_SOURCES]), as_index(groups[g, col.GROUP_SOURCES_END])):
-            latest = max(latest, reached[w, as_index(program.group_sources[s])])
+def reach(groups, group_sources, opened, reached, reaching, g):
+    """Put the lanes of a group to which the event at hand adds into ``reaching``; returns whether there are any.
+
+    The group holds something there from now on. Groups of one class are asked those first that go on from others.
+    """
+    starts, ends, some = groups[g, col.GROUP_STARTS], groups[g, col.GROUP_ENDS], False
+    first, last = as_index(groups[g, col.GROUP_SOURCES]), as_index(groups[g, col.GROUP_SOURCES_END])
+    for w in range(as_index(reached.shape[1])):
+        begin, origin = opened[w, col.OPEN_LANE], opened[w, col.OPEN_ORIGIN]
+        latest = origin + opened[w, col.OPEN_LANE_END] - 1
+        if not starts:
+            before = _NEVER
+            for s in range(first, last):
+                before = max(before, reached[as_index(group_sources[s]), w])
+            latest = min(latest, before)
         if latest < origin + begin:
-            end = begin
-        elif latest < origin + end:
-            end = latest - origin + 1
-        state.reaching[w, g] = end
-        some |= begin < end
+            reaching[g, w] = begin
+            continue
+        reaching[g, w] = latest - origin + 1
+        reached[g, w] = max(reached[g, w], latest)
+        if ends:
+            opened[w, col.OPEN_ENDED] = max(opened[w, col.OPEN_ENDED], latest)
+        some = True
     return some
-
-
-@inlined
-def note_reached(program, state, g):
-    """Let a group hold what the event at hand has added to it."""
-    for w in range(as_index(number_of_windows(program))):
-        if state.open[w, col.OPEN_LANE] < state.reaching[w, g]:
-            latest = state.open[w, col.OPEN_ORIGIN] + state.reaching[w, g] - 1
-            state.reached[w, g] = max(state.reached[w, g], latest)
-            if program.groups[g, col.GROUP_ENDS]:
-                state.open[w, col.OPEN_ENDED] = max(state.open[w, col.OPEN_ENDED], latest)
 
 
 @inlined
@@ -55,6 +51,5 @@ def forget_reached(program, state, panes):
     """Let no group hold anything, at the begin of a key. Of windows by panes, all lanes are in use."""
     for w in range(number_of_windows(program)):
         if panes.of[w] < 0:
-            for g in range(len(program.groups)):
-                state.reached[w, g] = _NEVER
+            state.reached[:, w] = _NEVER
             state.open[w, col.OPEN_ENDED] = _NEVER

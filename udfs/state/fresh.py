@@ -54,8 +54,8 @@ def new_state(program: Program, chunk: int | None = None) -> State:
         is_dirty=np.zeros(cells, np.uint8),
         cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0, chunk or 0, 0], np.int64),
         matched=np.zeros(len(program.group_ends) - 1, np.int64),
-        reached=np.full((regions, len(program.groups)), ALWAYS_YET, np.int64),
-        reaching=np.zeros((regions, len(program.groups)), np.int64),
+        reached=np.full((len(program.groups), regions), ALWAYS_YET, np.int64),
+        reaching=np.zeros((len(program.groups), regions), np.int64),
         adding=np.zeros(len(program.groups), np.int64),
     )
 

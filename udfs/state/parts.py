@@ -98,7 +98,10 @@ def is_lean(plan: KernelPlan) -> bool:
 
 
 def groups(plan: KernelPlan) -> list[Group]:
-    """The groups of all updates, ordered by part. Where totals may come from elsewhere, there is one for each part."""
+    """The groups of all updates, ordered by part, and states before those that they go on from, as far as can be.
+
+    Where totals may come from elsewhere, there is one for each part.
+    """
     rows = updates(plan)
     if plan.regions or not is_lean(plan):
         return [
@@ -136,7 +139,7 @@ def groups(plan: KernelPlan) -> list[Group]:
         )
         for all_of in members_of.values()
     ]
-    order = sorted(range(len(found)), key=lambda number: found[number].part)
+    order = sorted(range(len(found)), key=lambda number: (found[number].part, -number))
     place = {number: at for at, number in enumerate(order)}
     numbers = {label: place[index] for index, label in enumerate(members_of)}
     return [found[index]._replace(sources=tuple(numbers[source] for source in found[index].sources)) for index in order]

@@ -237,9 +237,9 @@ class State(NamedTuple):
             whether counts of this key may need both words, whether its numbers may need scales,
             length of a chunk of time (0: keys are not cut), the row of the output that was written last. Shape (10,).
         matched: Classes that the event at hand is of, and then parts; scratch. Shape (classes + parts,).
-        reached: Per window and group, the last window in which the group may hold something; `NEVER_YET` when there is
-            none. Shape (windows, groups).
-        reaching: Per window and group, the lane after the last to which the event at hand adds; scratch. Likewise.
+        reached: Per group and window, the last window in which the group may hold something; `NEVER_YET` when there is
+            none. Shape (groups, windows).
+        reaching: Per group and window, the lane after the last to which the event at hand adds; scratch. Likewise.
         adding: Groups to which the event at hand adds; scratch. Shape (groups,).
     """
 
