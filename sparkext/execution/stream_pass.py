@@ -64,7 +64,12 @@ _HASH = "hash"
 
 
 class StreamOperator:
-    """Queries over a stream, as one operator with one state computes them."""
+    """Queries over a stream, as one operator with one state computes them.
+
+    Attributes:
+        written: What it writes.
+        views: That are read of it, for people, by the names of metrics.
+    """
 
     def __init__(self, source: AnalysedFrame, queries: Sequence[BoundQuery], plan: KernelPlan, buckets: int) -> None:
         """Of some queries.
@@ -92,6 +97,7 @@ class StreamOperator:
             processor, OUTPUT, outputMode="Append", timeMode="EventTime"
         )
         self.written = AnalysedFrame.of(written)
+        self.views: dict[str, str] = {}
 
     def results(self, name: str, views: str) -> AnalysedFrame:
         """The results, with the columns of `sparkext.execution.source_pass.run_pool`, for one of those that read them.
