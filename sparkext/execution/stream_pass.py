@@ -70,7 +70,12 @@ _HASH = "hash"
 
 
 class StreamOperator:
-    """Queries over a stream, as one operator with one state computes them."""
+    """Queries over a stream, as one operator with one state computes them.
+
+    Attributes:
+        written: What it writes.
+        views: That are read of it, for people, by the names of metrics.
+    """
 
     def __init__(
         self,
@@ -126,6 +131,7 @@ class StreamOperator:
             processor, OUTPUT, outputMode="Append", timeMode="EventTime", initialState=before
         )
         self.written = AnalysedFrame.of(written)
+        self.views: dict[str, str] = {}
 
     def results(self, name: str, views: str) -> AnalysedFrame:
         """The results, with the columns of `sparkext.execution.source_pass.run_pool`, for one of those that read them.

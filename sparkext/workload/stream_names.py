@@ -29,11 +29,12 @@ class StreamNames:
         self._naming = threading.Lock()
         self._operators: WeakValueDictionary[str, StreamOperator] = WeakValueDictionary()
 
-    def name_of(self, operator: StreamOperator, queries: Sequence[TrendQuery]) -> str:
-        """The name of an operator to a reader, the same in each process: of its first view, or of what is computed.
+    def of(self, operator: StreamOperator, queries: Sequence[TrendQuery]) -> tuple[str, str]:
+        """The name of an operator to a reader, the same in each process, and which views are read.
 
-        Spark refuses a streaming query with two operators of one name. So where another one that is in use has it,
-        there is a number behind it.
+        The name is that of the first view, or made of what is computed. Spark refuses a streaming query with one name
+        for two things. So where another operator that is in use has it, or other views are read of this one, there is
+        a number behind it.
 
         Args:
             operator: The operator.
@@ -42,22 +43,19 @@ class StreamNames:
         called = next(filter(None, (query.lasting_name for query in queries)), None)
         if called is None:
             called = _digest(queries)
-        elif len({query.bound.computation for query in queries}) > 1:
+        elif len({query.written.number for query in queries}) > 1:
             called = f"pool_of_{called}"
-        if not self._is_for(called, operator):
+        views = _views(queries)
+        if not self._is_for(called, operator, views):
             self._collect()
         names = (called if number == 1 else f"{called}_{number}" for number in itertools.count(1))
-        return next(name for name in names if self._is_for(name, operator))
+        return next(name for name in names if self._is_for(name, operator, views)), views
 
-    def _is_for(self, name: str, operator: StreamOperator) -> bool:
-        """Whether an operator has a name, which it is given if no other one has it."""
+    def _is_for(self, name: str, operator: StreamOperator, views: str) -> bool:
+        """Whether a name is that of some views of an operator, which it becomes if it is of no others."""
         with self._naming:
-            return self._operators.setdefault(name, operator) is operator
-
-
-def views_of(queries: Sequence[TrendQuery]) -> str:
-    """What is read, for people: the names of views, and of clauses that none has the patterns."""
-    return ", ".join(dict.fromkeys(query.lasting_name or str(query.bound.query.pattern) for query in queries))
+            is_its_own = self._operators.setdefault(name, operator) is operator
+            return is_its_own and operator.views.setdefault(name, views) == views
 
 
 def text_of(bound: BoundQuery) -> str:
@@ -72,3 +70,8 @@ def text_of(bound: BoundQuery) -> str:
 def _digest(queries: Sequence[TrendQuery]) -> str:
     text = "\n".join(sorted(text_of(query.bound) for query in queries))
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+def _views(queries: Sequence[TrendQuery]) -> str:
+    """What is read, for people: the names of views, and of clauses that none has the patterns."""
+    return ", ".join(dict.fromkeys(query.lasting_name or str(query.bound.query.pattern) for query in queries))

@@ -25,7 +25,7 @@ from sparkext.workload.pool import Pool
 from sparkext.workload.pools import Pools
 from sparkext.workload.run import Run
 from sparkext.workload.runs import WHY_NOT_ONE, Demand, may_be_one
-from sparkext.workload.stream_names import StreamNames, text_of, views_of
+from sparkext.workload.stream_names import StreamNames, text_of
 from sparkext.workload.trend_query import TrendQuery
 
 log = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ class StreamUnions:
 
     def results(self, operator: StreamOperator, queries: Sequence[TrendQuery]) -> AnalysedFrame:
         """The results of an operator, for a reader of some queries that it computes."""
-        return operator.results(self._names.name_of(operator, queries), views_of(queries))
+        return operator.results(*self._names.of(operator, queries))
 
     def _read_by(self, branch: Branch) -> _Read | None:
         """The query that a branch reads; None if it reads none, or one that has been bound anew."""

@@ -119,6 +119,7 @@ def test_what_one_operator_is_made_of(spark: SparkSession, feed: Feed) -> None:
 
 def test_names_of_metrics(spark: SparkSession, feed: Feed) -> None:
     """They are those of views, or made of what is computed, and no two operators that differ have one."""
+    spark.sql("REFRESH SHARING")  # the session knows clauses of other tests
     feed.put([(1, "x", 0, "A", 1)])
     create(spark, ["sliding", "not", "no keys", "span"], feed.stream())
     pool = "SELECT a FROM v_not UNION ALL SELECT a FROM v_sliding"
@@ -135,6 +136,13 @@ def test_names_of_metrics(spark: SparkSession, feed: Feed) -> None:
     first, second = spark.table("v_sliding"), spark.table("v_sliding")
     assert first.join(second, first.window_end == second.window_end).isStreaming
     assert len(names(first.unionAll(second).select("a").unionAll(spark.table("v_not").select("a")))) == 3
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW v_twin AS SELECT * FROM ev MATCH_TREND ({CLAUSES['sliding']})")
+    both = spark.sql("SELECT a FROM v_sliding UNION ALL SELECT a FROM v_twin")  # one operator, of which others are read
+    assert names(both.unionAll(spark.sql("SELECT a FROM v_sliding"))) == [
+        "sparkext_pool_of_v_sliding",
+        "sparkext_v_sliding",
+    ]
+    assert names(spark.table("v_twin")) == ["sparkext_v_twin"]
     own = CLAUSES["next"].replace("60 SECONDS", "59 SECONDS")  # no other test has it
     clause = f"SELECT a FROM ev MATCH_TREND ({own})"
     [name] = names(spark.sql(clause))
