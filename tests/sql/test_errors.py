@@ -709,7 +709,6 @@ def test_hints(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 b2"})
     proposed = {
         trends("A", "MEDIAN(A.v) AS n"): "COUNT, SUM, AVG, MIN, MAX",
-        trends("A", more="DEFINE A AS v > LAST(A.v, 1)"): "PREV(x)",
         trends("A", "LAST(A.v) AS n"): "AVG(LAST(price))",
         trends("A", "SUM(FIRST(A.v) * 2) AS n"): "SUM(FIRST(A.v * 2))",
         trends("A", "SUM(LAST(A.v) + FIRST(v)) AS n"): "SUM(LAST(x)) + SUM(FIRST(x))",
