@@ -224,7 +224,6 @@ CASES: dict[str, list[str]] = {
         trends("A B", more="DEFINE B AS §power(B.v, PREV(v)) > 1"),
         trends("A B", more="DEFINE B AS v > 1 AND (t > 2 OR §sqrt(B.v - PREV(v)) > 1)"),
         trends("A B", more="DEFINE B AS CASE WHEN v > PREV(v) THEN true ELSE §ln(PREV(v) + v) > 1 END"),
-        trends("A B", more="DEFINE B AS §exists(array(1, 2), x -> x > PREV(t))"),
         trends("A B", more="DEFINE B AS §array(v) = PREV(array(v))"),
         trends("A B", more="DEFINE B AS §struct(v) = PREV(struct(v))"),
         trends("A B", more="DEFINE B AS §k COLLATE UTF8_LCASE = PREV(k)"),
