@@ -21,7 +21,7 @@ from benchmarks.same import check_same
 from benchmarks.streams import LIVE, MINUTES, SKIPPED, files_of, run_stream, watch
 from tests.support.live import able_to_stream
 
-_COLUMNS = "driver", "district", "window_start", "window_end"
+_COLUMNS = "district", "window_start", "window_end"
 
 
 def run(bench: Bench) -> Result:
