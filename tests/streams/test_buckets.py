@@ -17,7 +17,6 @@ import pytest
 
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.compiler.compile import compile_completions, compile_plan
-from sparkext.planner.compiler.completion_plan import final_when, one_by_one
 from sparkext.planner.kernel_plan.event_form import EventForm
 from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.planner.patterns.query import Completion, Mark, Query, Shown, Side, Window
@@ -43,7 +42,7 @@ from sparkext.udfs.streams.stored import (
 )
 from sparkext.udfs.streams.stream_plan import StreamPlan
 from sparkext.udfs.streams.windows_of_events import in_order
-from tests.support.completion_pools import NUMBER, as_found, disagreements, draw, events_of, source_of
+from tests.support.completion_pools import NUMBER, as_found, disagreements, draw, events_of, final_together, source_of
 from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import difference, kernel_rows, query_results
 from tests.support.pools import COUNT, query
@@ -139,10 +138,7 @@ def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed:
     random = Random(seed)
     total, faults = 0, []
     orders = max((len(event.order) for event in events), default=0)
-    together: dict[object, list[Query]] = {}
-    for asking in queries:
-        together.setdefault((final_when(asking), one_by_one(asking)), []).append(asking)
-    for asked in together.values():
+    for asked in final_together(queries):
         plan = compile_completions(template_of(asked), orders, ())
         source, layout = source_of(plan, events, orders)
         if source is None:

@@ -11,7 +11,6 @@ import pytest
 
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.compiler.compile import compile_completions, compile_plan
-from sparkext.planner.compiler.completion_plan import final_when, one_by_one
 from sparkext.planner.kernel_plan.event_form import is_evaluated_for_some, readers
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.query import Query
@@ -23,7 +22,7 @@ from sparkext.udfs.streams.stored import NEVER
 from sparkext.udfs.streams.stream_plan import StreamPlan
 from sparkext.udfs.streams.windows_of_events import last_ended
 from tests.streams.test_buckets import absences, asked_of_completions
-from tests.support.completion_pools import as_found, difference, events_of, source_of
+from tests.support.completion_pools import as_found, difference, events_of, final_together, source_of
 from tests.support.completions import Found, count_completions, enumerate_completions
 from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import combined, kernel_rows, query_results, source_batch
@@ -184,12 +183,10 @@ def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed:
     """As `window_problems`, of rows and counts of completions."""
     random = Random(seed)
     orders = max((len(event.order) for event in events), default=0)
-    together: dict[object, list[Query]] = {}
-    for asking in queries:
-        together.setdefault((final_when(asking), one_by_one(asking)), []).append(asking)
+    together = final_together(queries)
     if not together:
         return 0, []
-    first_queries, second = (random.choice([*together.values()]) for _ in range(2))
+    first_queries, second = (random.choice(together) for _ in range(2))
     before = completion_pool(random.sample(first_queries, random.randint(1, len(first_queries))), events, orders)
     after = completion_pool(random.sample(second, random.randint(1, len(second))), events, orders)
     if before is None or after is None:

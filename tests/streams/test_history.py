@@ -15,7 +15,6 @@ from pyspark.sql import SparkSession
 
 import sparkext
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
-from sparkext.planner.compiler.completion_plan import final_when, one_by_one
 from sparkext.planner.patterns.query import Query
 from sparkext.udfs.streams import bucket as bucket_module
 from sparkext.udfs.streams.bucket import Bucket
@@ -31,7 +30,7 @@ from tests.streams.test_changed_queries import (
 )
 from tests.streams.test_changed_streams import SOON, create, in_order
 from tests.streams.test_streams import disordered
-from tests.support.completion_pools import as_found, difference
+from tests.support.completion_pools import as_found, difference, final_together
 from tests.support.completions import enumerate_completions
 from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import combined, query_results
@@ -104,11 +103,8 @@ def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed:
     """As `window_problems`, of rows of completions."""
     random = Random(seed)
     orders = max((len(event.order) for event in events), default=0)
-    together: dict[object, list[Query]] = {}
-    for asking in queries:
-        if asking.completion is not None and asking.completion.has_rows:
-            together.setdefault((final_when(asking), one_by_one(asking)), []).append(asking)
-    pools = [pool for some in together.values() if (pool := completion_pool(some, events, orders)) is not None]
+    together = final_together(asking for asking in queries if asking.has_rows)
+    pools = [pool for some in together if (pool := completion_pool(some, events, orders)) is not None]
     if not pools:
         return 0, []
     pool = random.choice(pools)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sparkext.planner.automata.guards import ALWAYS, guard
 from sparkext.planner.automata.unambiguous import automaton_of
 from sparkext.planner.compiler.compile import compile_completions
-from sparkext.planner.compiler.completion_plan import one_by_one
+from sparkext.planner.compiler.completion_plan import final_when, one_by_one
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.kernel_plan.result_columns import BEYOND, field_column
 from sparkext.planner.patterns.attribute import Attribute
@@ -106,6 +106,14 @@ def _asking(query: Query, random: Random) -> Query | None:
     completion = Completion(has_rows, tuple(shown) if has_rows else (), () if has_rows else counted)
     aggregates = query.aggregates if has_rows and random.random() < 0.6 else ()
     return replace(query, aggregates=aggregates, span=span, wait=wait, completion=completion)
+
+
+def final_together(queries: Iterable[Query]) -> list[list[Query]]:
+    """Queries apart by when what they ask for is final over a stream: those that one operator may compute."""
+    together: dict[object, list[Query]] = {}
+    for asking in queries:
+        together.setdefault((final_when(asking), one_by_one(asking)), []).append(asking)
+    return [*together.values()]
 
 
 def found_rows(

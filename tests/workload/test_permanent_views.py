@@ -457,3 +457,13 @@ def test_views_beside_the_one_that_is_read_are_computed_with_it(events: SparkSes
             assert values(alone.table(f"v{number}")) == found
             assert alone.sql("SHOW TREND QUERIES").count() == number + 1
     sparkext.disable(alone)
+
+
+def test_datasets_of_pipelines_are_no_permanent_views(events: SparkSession) -> None:
+    """Spark itself says that they are for pipelines, and nothing is left of them."""
+    for kind in ("MATERIALIZED VIEW", "STREAMING TABLE"):
+        with pytest.raises(AnalysisException) as caught:
+            events.sql(f"CREATE {kind} pairs AS {trends('A B')}")
+        assert "TREND_" not in str(caught.value)
+        assert not events.catalog.tableExists("pairs")
+    assert events.sql("SHOW TREND QUERIES LIKE 'pairs'").count() == 0
