@@ -113,20 +113,21 @@ def say_no_types(name: str, types: Iterable[str], source_types: Sequence[str]) -
 
 
 def say_recomputed(window: Window) -> None:
-    """Say, once for each kind of window, that an event of a stream is computed many times, if that may be.
+    """Say how many times an event of a stream may be computed: as a warning, once for each kind of window, if many.
 
     Args:
         window: Whose bounds are in microseconds.
     """
     times = (window.within + window.slide) / window.slide
+    text = (
+        f"windows of {window.within / 1e6:g} s that slide by {window.slide / 1e6:g} s: each event of the stream is "
+        f"computed up to {times:.0f} times, once for each micro-batch in which a window of it ends. With a trigger "
+        "longer than the slide it is (WITHIN + trigger) / trigger times; see 'How it is computed' in docs/streaming.md"
+    )
     if times > MANY_TIMES:
-        say_once(
-            f"windows of {window.within / 1e6:g} s that slide by {window.slide / 1e6:g} s: each event of the stream is "
-            f"computed up to {times:.0f} times, once for each micro-batch in which a window of it ends. With a trigger "
-            "longer than the slide it is (WITHIN + trigger) / trigger times; see 'How it is computed' in "
-            "docs/streaming.md",
-            ("recomputed", window),
-        )
+        say_once(text, ("recomputed", window))
+    else:
+        log.info("%s", text)
 
 
 def say_once(text: str, key: Hashable) -> None:
