@@ -34,6 +34,7 @@ SAMPLE_ROWS = "spark.sparkext.statistics.sampleRows"
 SORT = "spark.sparkext.sort"
 STREAM_BUCKETS = "spark.sparkext.stream.buckets"
 STREAM_HISTORY = "spark.sparkext.stream.history"
+STREAM_LATE_ROWS = "spark.sparkext.stream.lateRows"
 STREAM_ON_CHANGE = "spark.sparkext.stream.onChange"
 STREAM_SINCE = "spark.sparkext.stream.since"
 _CHOICES = {
@@ -44,6 +45,7 @@ _CHOICES = {
     ENABLED: ("true", "false"),
     OPTIMIZER: tuple(OPTIMIZERS),
     SORT: ("worker", "spark"),
+    STREAM_LATE_ROWS: ("false", "true"),
     STREAM_ON_CHANGE: ("refuse", "list", "allow"),
 }
 _CATALOG_VIEWS = 100
@@ -69,6 +71,7 @@ KNOWN = (
     SAMPLE_ROWS,
     STREAM_BUCKETS,
     STREAM_HISTORY,
+    STREAM_LATE_ROWS,
     STREAM_ON_CHANGE,
     STREAM_SINCE,
 )

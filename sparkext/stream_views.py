@@ -17,13 +17,16 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from sparkext.confs_for import confs_for
-from sparkext.settings import STREAM_HISTORY, STREAM_SINCE
+from sparkext.settings import STREAM_HISTORY, STREAM_LATE_ROWS, STREAM_SINCE
 from sparkext.sql.quoting import identifier, string
 
 QUERY = "query"
 """Name of the column that says which view a row is of."""
 
 BOUNDS = "window_start", "window_end"
+
+LATE = "late"
+"""Name of the struct that rows of late events have: ``event_time``, and ``late_by_milliseconds``."""
 
 _ROWS = "rows_of_views"
 _HISTORY = "sparkext_history"
@@ -59,7 +62,9 @@ def stream(
 
     Returns:
         A streaming frame with the columns ``query``, keys, ``window_start``, ``window_end``, and for each view a struct
-        of its other columns, called like the view, which is NULL in rows of other views.
+        of its other columns, called like the view, which is NULL in rows of other views. With the setting
+        ``spark.sparkext.stream.lateRows`` there is a row for each late event, too, in which ``query`` is NULL, and a
+        struct ``late``.
 
     Raises:
         PySparkTypeError: ``views`` is no list of names.
@@ -79,16 +84,23 @@ def stream(
                 f"stream: the columns before window_start are {_listed(first.keys)} in {views[0]}, and "
                 f"{_listed(shape.keys)} in {view}. Views of one stream have the same keys in the same order."
             )
-    columns = [QUERY, *first.keys, *BOUNDS, *views]
+    has_late = str(session.conf.get(STREAM_LATE_ROWS, "false")).lower() == "true"
+    columns = [QUERY, *first.keys, *BOUNDS, *views, *([LATE] if has_late else [])]
     twice = next((name for index, name in enumerate(columns) if name.lower() in _lowered(columns[:index])), None)
     if twice is not None:
         raise PySparkValueError(f"stream: two columns would be called {twice}; call the view or the key otherwise.")
     shared = ", ".join(map(identifier, (*first.keys, *BOUNDS)))
+    late = f", CAST(NULL AS STRUCT<event_time: {first.time}, late_by_milliseconds: BIGINT>) AS {LATE}"
     branches = []
     for view, shape in zip(views, shapes, strict=True):
         own = f"struct({', '.join(map(identifier, shape.others))})"
         values = ", ".join(f"{own if one == view else 'NULL'} AS {identifier(one)}" for one in views)
-        branches.append(f"SELECT {string(view)} AS {QUERY}, {shared}, {values} FROM {identifier(view)}")
+        name = f"nullif({string(view)}, NULL)" if has_late else string(view)
+        more = late if has_late else ""
+        branches.append(f"SELECT {name} AS {QUERY}, {shared}, {values}{more} FROM {identifier(view)}")
+    if has_late and len(views) == 1:  # rows of late events are those of a UNION ALL
+        nothing = ", ".join(f"NULL AS {identifier(one)}" for one in views)
+        branches.append(f"SELECT NULL AS {QUERY}, {shared}, {nothing}{late} FROM {identifier(views[0])} WHERE false")
     if (history is None) is not (since is None):
         raise PySparkValueError("stream: history and since are given together, or neither is.")
     if isinstance(history, DataFrame):
@@ -173,10 +185,12 @@ class _Shape:
     Attributes:
         keys: Before ``window_start``.
         others: After ``window_end``.
+        time: Type of ``window_end``, in SQL.
     """
 
     keys: tuple[str, ...]
     others: tuple[str, ...]
+    time: str
 
 
 def _shape_of_view(spark: SparkSession, view: str) -> _Shape:
@@ -190,7 +204,7 @@ def _shape_of_view(spark: SparkSession, view: str) -> _Shape:
             f"stream: {view} has the columns {_listed(columns)}; there must be keys, window_start, window_end and "
             "others, in this order. A UNION ALL in SQL takes any columns."
         )
-    return _Shape(tuple(columns[:at]), tuple(columns[at + 2 :]))
+    return _Shape(tuple(columns[:at]), tuple(columns[at + 2 :]), rows.schema.fields[at + 1].dataType.simpleString())
 
 
 def _shape_of_rows(rows: DataFrame) -> _Shape:
@@ -204,7 +218,7 @@ def _shape_of_rows(rows: DataFrame) -> _Shape:
             f"the columns are {_listed(rows.columns)}; those of sparkext.stream are query, keys, window_start, "
             "window_end, and a struct for each view."
         )
-    return _Shape(tuple(names[:at]), tuple(views))
+    return _Shape(tuple(names[:at]), tuple(views), columns[at].dataType.simpleString())
 
 
 def _columns(shape: _Shape, view: str) -> list[str]:
@@ -213,7 +227,8 @@ def _columns(shape: _Shape, view: str) -> list[str]:
 
 
 def _is_of(view: str) -> str:
-    return f"{QUERY} = {string(view)}"
+    rows = f"{QUERY} = {string(view)}"
+    return f"({QUERY} IS NULL OR {rows})" if view == LATE else rows  # a view may be called so, where none is NULL
 
 
 def _rows_of(rows: DataFrame, shape: _Shape, view: str) -> DataFrame:

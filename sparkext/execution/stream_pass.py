@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
+from pyspark.sql.types import LongType
+
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.streams import DELAY
 from sparkext.execution.arrow_schemas import arrow_schema
@@ -26,6 +28,7 @@ from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.sql.quoting import alone as as_expression
 from sparkext.sql.quoting import string
 from sparkext.udfs.streams.combined_rows import combined_rows
+from sparkext.udfs.streams.late_rows import LATE_BY, beside_combined
 from sparkext.udfs.streams.packs import PACKED, packed
 from sparkext.udfs.streams.processor import OUTPUT, TrendProcessor, unpacked
 from sparkext.udfs.streams.stream_plan import StreamPlan
@@ -86,6 +89,7 @@ class StreamOperator:
         buckets: int,
         on_change: str,
         history: StreamHistory | None = None,
+        has_late: bool = False,
     ) -> None:
         """Of some queries.
 
@@ -97,12 +101,16 @@ class StreamOperator:
             buckets: Among how many buckets keys are divided.
             on_change: What becomes of the state of other queries; see `StreamPlan`.
             history: Events from before the stream.
+            has_late: Whether there is a row for each late event, too.
         """
         first = queries[0]
         self._layout = Layout(len(first.groups), len(first.partitions))
         self._fields = plan.fields
         compact, events = _hashed_events(source, queries, plan)
         self._schema = result_schema(compact, self._layout, plan)
+        self._has_late = has_late
+        if has_late:
+            self._schema.add(LATE_BY, LongType())
         of = StreamPlan(
             plan,
             self._layout,
@@ -115,6 +123,7 @@ class StreamOperator:
             _ahead(source, first),
             on_change,
             None if history is None else history.since,
+            arrow_schema(self._schema) if has_late else None,
         )
         for window in () if of.is_by_event else of.windows:
             say_recomputed(window)
@@ -155,7 +164,9 @@ class StreamOperator:
             return rows
         groups = [group_column(index) for index in range(layout.group_keys)]
         together = rows.repartition(*groups) if groups else rows.repartition(1)
-        return map_in_arrow(together, combined_rows(self._fields, layout.group_keys + 2), self._schema)
+        combine = combined_rows(self._fields, layout.group_keys + 2)
+        combine = beside_combined(combine, layout.group_keys) if self._has_late else combine
+        return map_in_arrow(together, combine, self._schema)
 
 
 def _hashed_events(

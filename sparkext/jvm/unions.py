@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sparkext.jvm.frames import expression
 from sparkext.jvm.gateway import items, java_class, option, scala_object, scala_seq
@@ -177,6 +177,23 @@ def _called(plan: Plan, columns: Sequence[Any]) -> Plan:
 def _alias(value: Any, column: Any) -> Any:
     alias = java_class("org.apache.spark.sql.catalyst.expressions.Alias")
     return alias(value, column.name(), column.exprId(), column.qualifier(), option(column.metadata()), scala_seq([]))
+
+
+class UnionColumn(NamedTuple):
+    """A column of a union: its name, its type in SQL, and whether there may be NULL in it."""
+
+    name: str
+    type: str
+    may_be_null: bool
+
+
+def columns_of(branches: Sequence[Branch]) -> list[UnionColumn]:
+    """The columns of a union of branches."""
+    kinds = [items(branch.plan.output()) for branch in branches]
+    return [
+        UnionColumn(str(column.name()), str(column.dataType().sql()), any(bool(one[index].nullable()) for one in kinds))
+        for index, column in enumerate(kinds[0])
+    ]
 
 
 def over(branch: Branch, rows: Plan) -> Plan:

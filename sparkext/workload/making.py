@@ -85,7 +85,9 @@ def make(source: PoolSource, planned: Planned, keep: bool, moved: Migration | No
         wanted = planned.settings
         alone = [kernel_plan] if len(queries) == 1 else [_alone(query, planned).plan for query in queries]
         history = None if wanted.history is None else StreamHistory.of(spark, *wanted.history)
-        operator = StreamOperator(source.frame, queries, kernel_plan, alone, wanted.buckets, wanted.on_change, history)
+        operator = StreamOperator(
+            source.frame, queries, kernel_plan, alone, wanted.buckets, wanted.on_change, history, wanted.has_late
+        )
         results = operator.written
     else:
         results = _results(source, planned, counted, name)

@@ -39,6 +39,7 @@ class PlanSettings:
     buckets: int
     on_change: str
     history: tuple[str, str] | None
+    has_late: bool
     most_matches: int
     most_nodes: int
 
@@ -65,6 +66,7 @@ class PlanSettings:
             buckets=settings.stream_buckets(confs),
             on_change=settings.choice(confs, settings.STREAM_ON_CHANGE),
             history=settings.stream_history(confs),
+            has_late=settings.choice(confs, settings.STREAM_LATE_ROWS) == "true",
             most_matches=settings.most_matches(confs),
             most_nodes=settings.most_nodes(confs),
         )

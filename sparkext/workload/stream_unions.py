@@ -10,14 +10,16 @@ from functools import partial
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
+from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.execution import job_names
+from sparkext.execution.late_events import LATE_COLUMN, late_sql
 from sparkext.execution.query_results import query_sql
 from sparkext.execution.stream_pass import StreamOperator
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import selected
 from sparkext.jvm.plans import Plan
-from sparkext.jvm.unions import Branch, in_one, marked, over, with_unions
+from sparkext.jvm.unions import Branch, UnionColumn, columns_of, in_one, marked, over, with_unions
 from sparkext.planner.amounts import count
 from sparkext.workload.analyses import AnalysedRelations
 from sparkext.workload.collector import Collector
@@ -139,7 +141,8 @@ class StreamUnions:
                     groups.append(group := _Together(one.query.pool, []))
                 group.members.append((branch, one))
                 group_of[branch] = group
-        made = {group: self._in_one(relations, group) for group in groups if len(group.members) > 1}
+        late = _late_columns(relations, branches)
+        made = {group: self._in_one(relations, group, late) for group in groups if late or len(group.members) > 1}
         plans: list[Plan] = []
         for branch in branches:
             group = group_of.get(branch)
@@ -154,8 +157,14 @@ class StreamUnions:
                     one.query.apart = _why_alone(group, groups)
         return plans
 
-    def _in_one(self, relations: AnalysedRelations, group: _Together) -> Plan | None:
-        """The rows of some branches, as one operator computes them; None if it cannot be."""
+    def _in_one(self, relations: AnalysedRelations, group: _Together, late: Sequence[UnionColumn]) -> Plan | None:
+        """The rows of some branches, as one operator computes them; None if it cannot be.
+
+        Args:
+            relations: Looks of the analysis.
+            group: The branches.
+            late: Columns of the union, if it has rows of late events.
+        """
         queries, size = group.bound, len(group.members)
         name = f"{job_names.OURS}stream, {count(len(queries), 'query', 'queries')}"
         demand = Demand(queries[0], queries, relations.confs, in_one=queries, name=lambda: name)
@@ -168,10 +177,20 @@ class StreamUnions:
         for branch, one in group.members:
             rows = selected(results, partial(_sql, run, one.bound, relations.state.environment.ansi))
             plans.append(over(branch, rows.analysed_plan))
+        if late:
+            ansi = relations.state.environment.ansi
+            plans.append(selected(results, partial(late_sql, late, queries[0], ansi)).analysed_plan)
         plan = in_one(group.members[0][0], results.analysed_plan, plans)
         for _, one in group.members if plan is not None else ():
             one.query.run = run
         return plan
+
+
+def _late_columns(relations: AnalysedRelations, branches: Sequence[Branch]) -> list[UnionColumn]:
+    """Columns of a union of branches, if it has rows of late events; else none."""
+    wanted = settings.choice(relations.confs, settings.STREAM_LATE_ROWS) == "true"
+    columns = columns_of(branches) if wanted else []
+    return columns if any(name.lower() == LATE_COLUMN for name, *_ in columns) else []
 
 
 def _sql(run: Run, bound: BoundQuery, ansi: bool, results: str) -> str:

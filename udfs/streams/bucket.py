@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow, as_numbers
 from sparkext.udfs.arrow.order_keys import as_int64
+from sparkext.udfs.streams.late_rows import beside_late, late_rows
 from sparkext.udfs.streams.other_forms import in_form
 from sparkext.udfs.streams.packs import from_bytes
 from sparkext.udfs.streams.query_changes import adopted, change_list, check_state, is_of_others
@@ -79,6 +80,7 @@ class _Step:
         closing: The first and the last window of each kind that end in it.
         keep_from: The time of the first event that is needed after it.
         new: Events that have come in time.
+        late: Others.
         loaded: Events of pages that have been read.
         gone: Pages that are not needed any more as they are.
     """
@@ -86,6 +88,7 @@ class _Step:
     closing: list[tuple[int, int]]
     keep_from: int
     new: list[pa.RecordBatch] = field(default_factory=list)
+    late: list[pa.RecordBatch] = field(default_factory=list)
     loaded: dict[int, pa.RecordBatch] = field(default_factory=dict)
     gone: list[Page] = field(default_factory=list)
 
@@ -132,7 +135,8 @@ class Bucket:
     def step(self, packs: Sequence[bytes], watermark: int) -> Iterator[pa.RecordBatch]:
         """The rows that the watermark makes final; the state is stored when all have been taken.
 
-        They are those of the windows that end, or of completions that wait for nothing more.
+        They are those of the windows that end, or of completions that wait for nothing more; and where they are asked
+        for, one for each event that has come too late.
 
         Args:
             packs: Events that have come, as `sparkext.udfs.streams.packs.packed` has packed them.
@@ -149,10 +153,12 @@ class Bucket:
         if is_of_others(header, self._of):
             self._adopt(watermark)
         step = self._begun(packs, watermark)
-        if self._of.is_by_event:
-            yield from self._settle(step, watermark)
-        elif any(last >= first for first, last in step.closing):
-            yield from self._close(step)
+        final = self._settle(step, watermark) if self._of.is_by_event else self._close(step)
+        if self._of.late_schema is None:
+            yield from final
+        else:
+            yield from late_rows(step.late, header.until, self._of.layout.keys, self._of.late_schema)
+            yield from map(beside_late, final)
         self._drop(step)
         self._keep(step, watermark)
         header.until = watermark
@@ -196,7 +202,8 @@ class Bucket:
             self.header.latest = max(self.header.latest, int(times.max()))
             in_time = _where(events, times >= until)
             if in_time.num_rows < events.num_rows:
-                self.counts.late += events.num_rows - in_time.num_rows
+                step.late.append(_where(events, times < until))
+                self.counts.late += step.late[-1].num_rows
                 self.counts.lateness = max(self.counts.lateness, until - int(times.min()))
             if in_time.num_rows:
                 step.new.append(in_time)
@@ -204,6 +211,8 @@ class Bucket:
 
     def _close(self, step: _Step) -> Iterator[pa.RecordBatch]:
         """The rows of the windows that end."""
+        if not any(last >= first for first, last in step.closing):
+            return
         ending = [
             (window, *pair) for window, pair in zip(self._of.windows, step.closing, strict=True) if pair[0] <= pair[1]
         ]

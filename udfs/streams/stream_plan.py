@@ -47,6 +47,7 @@ class StreamPlan:
         ahead: How much later than the watermark an event that has come may be; None where that is not known.
         on_change: What becomes of the state of other queries: ``refuse``, ``list`` or ``allow``.
         begins_at: The time from which on events are those of the stream; None if it has no history.
+        late_schema: Of the rows, if there is one for each late event; see `sparkext.udfs.streams.late_rows.late_rows`.
     """
 
     plan: KernelPlan
@@ -60,6 +61,7 @@ class StreamPlan:
     ahead: int | None = 0
     on_change: str = "refuse"
     begins_at: int | None = None
+    late_schema: pa.Schema | None = None
 
     @property
     def windows(self) -> tuple[Window, ...]:
