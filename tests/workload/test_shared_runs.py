@@ -149,6 +149,7 @@ def test_sessions_that_read_at_the_same_time(sessions: Sessions) -> None:
 OTHERS = {
     "time zone": {"spark_sql_session_timeZone": "Asia/Tokyo"},
     "ANSI": {"spark_sql_ansi_enabled": "false"},
+    "how binary columns are shown": {"spark_sql_binaryOutputStyle": "HEX"},
     "how files are read": {"spark_sql_parquet_inferTimestampNTZ_enabled": "false"},
     "how files are reached": {"fs_made_key": "mine"},
     "shares nothing": {"spark_sparkext_cache_sharedFor": "0"},
@@ -166,6 +167,19 @@ def test_sessions_that_are_set_otherwise(sessions: Sessions, confs: dict[str, st
     assert len(sessions.made) == 1 + passes
     assert sessions.read(2) == RIGHT[2]
     assert len(sessions.made) == 1 + passes
+
+
+def test_what_spark_sets_when_it_has_shown_rows(sessions: Sessions) -> None:
+    """Its prompt and its Thrift server do so; views that are created then are in one pool with those before."""
+    reader = sessions.open()
+    assert values(reader.table("made.v0")) == RIGHT[0]
+    reader.conf.set("spark.sql.binaryOutputStyle", "UTF-8")
+    assert values(reader.table("made.v1")) == RIGHT[1]
+    reader.sql(f"CREATE OR REPLACE VIEW made.v2 AS {trends('A', source='made.e')}")
+    assert sessions.read(0) == RIGHT[0]
+    assert sessions.read(2, spark_sql_binaryOutputStyle="UTF-8") == [("x", 2)]
+    assert len(sessions.made) == 2
+    assert reader.sql("EXPLAIN SHARING").collect()[0].plan.count("Pool ") == 1
 
 
 def test_what_a_session_calls_its_own_does_not_matter(sessions: Sessions) -> None:
@@ -394,21 +408,16 @@ BOUND = (
 )
 
 
-@pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.long)])
-def test_rows_that_no_session_has_a_part_in(sessions: Sessions, number: int) -> None:
-    """Python's functions, and Java's."""
+def test_rows_that_no_session_has_a_part_in(sessions: Sessions) -> None:
     spark = sessions.open()
-    if number:
-        spark.udf.registerJavaFunction("own", "test.org.apache.spark.sql.JavaStringLength", "int")
-    else:
-        spark.udf.register("own", lambda value: value, "int")
+    spark.udf.register("own", lambda value: value, "int")
     spark.sql("DECLARE OR REPLACE VARIABLE lim INT DEFAULT 1")
     spark.createDataFrame(spark.sparkContext.parallelize([(1,)]), "a INT").createTempView("frame")
     free = [text for text in (*FREE, *BOUND) if is_session_free(AnalysedFrame.of(spark.sql(text)))]
     assert free == [*FREE]
 
 
-def test_another_history_of_sessions(sessions: Sessions) -> None:
+def test_any_history_of_sessions(sessions: Sessions) -> None:
     """Whatever sessions do, each reads what one that has nothing in common with others reads."""
     chance = random.Random(4)
     spark, time = sessions.first, 4
