@@ -103,7 +103,9 @@ class Run:
         operator: Over a stream, gives the results to each reader.
         costs: Of the plans that other optimizers find, as far as they have been asked for.
         comparisons: With other optimizers, by what was known of the events, as far as they have been asked for.
-        copies: Of the results, on the driver: one, or none that can be had, as far as it has been asked for.
+        copies: Of the results, on the driver: one, or none that can be had, as far as it has been asked for. Sessions
+            that share the results share it.
+        own_copies: That copy in this session, likewise.
         holders: Who has the results, if they are kept.
         asked: Whether something was to read the results before they were computed.
         made: When the run was, in seconds since 1970.
@@ -122,6 +124,7 @@ class Run:
     costs: dict[str, float] = field(default_factory=dict)
     comparisons: dict[tuple[float, ...], tuple[StrategyResult, ...]] = field(default_factory=dict)
     copies: list[AnalysedFrame | None] = field(default_factory=list)
+    own_copies: list[AnalysedFrame] = field(default_factory=list)
     holders: Holders = field(default_factory=Holders)
     asked: threading.Event = field(default_factory=threading.Event)
     made: float = field(default_factory=time.time)
@@ -133,9 +136,8 @@ class Run:
 
     def in_session(self, spark: SparkSession) -> Run | None:
         """The same results in another session; None if they have been given up meanwhile."""
-        copies = [None if copy is None else frame_of_plan(spark, copy.analysed_plan) for copy in self.copies]
         results = frame_of_plan(spark, self.results.analysed_plan)
-        run = replace(self, results=results, copies=copies, is_of_another=self.is_computed())
+        run = replace(self, results=results, own_copies=[], is_of_another=self.is_computed())
         return None if self.holders.are_gone else run
 
     @property
@@ -227,7 +229,12 @@ class Run:
                 return None
             is_small = size.bytes <= MOST_ON_DRIVER and has_limit_of_rows(self.results.sparkSession)
             self.copies.append(self._copy() if is_small else None)
-        return self.copies[0]
+        copied = self.copies[0]
+        if copied is None:
+            return None
+        if not self.own_copies:
+            self.own_copies.append(frame_of_plan(self.results.sparkSession, copied.analysed_plan))
+        return self.own_copies[0]
 
     def _copy(self) -> AnalysedFrame:
         copied = self.results.sparkSession.createDataFrame(self.results.toArrow(), self.results.schema)

@@ -111,7 +111,7 @@ def test_a_session_makes_no_pass_that_another_has_made(sessions: Sessions) -> No
 
 
 def test_the_session_that_has_made_it_is_closed(sessions: Sessions) -> None:
-    """What is kept stays, nothing is read for the next session, and what it reads again is on its driver."""
+    """What is kept stays, and nothing is read for the next session. What goes to the driver does so once for all."""
     assert sessions.read(0) == RIGHT[0]
     sessions.close()
     [run] = sessions.made
@@ -124,7 +124,8 @@ def test_the_session_that_has_made_it_is_closed(sessions: Sessions) -> None:
     context = reader.sparkContext
     context.setJobGroup("read", "no jobs")
     try:
-        assert values(reader.table("made.v1")) == RIGHT[1]
+        for again in (reader, sessions.open()):
+            assert values(again.table("made.v1")) == RIGHT[1]
         assert list(context.statusTracker().getJobIdsForGroup("read")) == []
     finally:
         context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
