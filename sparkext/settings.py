@@ -31,6 +31,7 @@ PARTITIONS = "spark.sparkext.partitions"
 PYTHON = "spark.sparkext.python"
 STATISTICS = "spark.sparkext.statistics"
 SAMPLE_ROWS = "spark.sparkext.statistics.sampleRows"
+SHARED_FOR = "spark.sparkext.cache.sharedFor"
 SORT = "spark.sparkext.sort"
 STREAM_BUCKETS = "spark.sparkext.stream.buckets"
 STREAM_HISTORY = "spark.sparkext.stream.history"
@@ -49,7 +50,10 @@ _CHOICES = {
     STREAM_ON_CHANGE: ("refuse", "list", "allow"),
 }
 _CATALOG_VIEWS = 100
+_OF_VIEWS = "a number of views, or 0"
+_OF_SECONDS = "a number of seconds, or 0"
 _SAMPLED = 10_000
+_SHARED_SECONDS = 600
 _BUCKETS = 32
 _MOST_BUCKETS = 1 << 14
 _PREFIX = "spark.sparkext."
@@ -66,6 +70,7 @@ KNOWN = (
     OPTIMIZER,
     PARTITIONS,
     PYTHON,
+    SHARED_FOR,
     SORT,
     STATISTICS,
     SAMPLE_ROWS,
@@ -123,7 +128,9 @@ def check_value(name: str, value: str) -> None:
     elif name == STREAM_BUCKETS:
         _buckets(value)
     elif name == CATALOG_VIEWS:
-        _at_least_zero(name, value)
+        _at_least_zero(name, value, _OF_VIEWS)
+    elif name == SHARED_FOR:
+        _at_least_zero(name, value, _OF_SECONDS)
 
 
 def choice(confs: Confs, name: str) -> str:
@@ -209,7 +216,16 @@ def catalog_views(confs: Confs) -> int:
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    return _at_least_zero(CATALOG_VIEWS, confs.get(CATALOG_VIEWS, str(_CATALOG_VIEWS)))
+    return _at_least_zero(CATALOG_VIEWS, confs.get(CATALOG_VIEWS, str(_CATALOG_VIEWS)), _OF_VIEWS)
+
+
+def shared_for(confs: Confs) -> int:
+    """Seconds for which results of permanent views stay for other sessions; 0 when sessions share none.
+
+    Raises:
+        PlanningError: ``TREND_UNKNOWN_SETTING``.
+    """
+    return _at_least_zero(SHARED_FOR, confs.get(SHARED_FOR, str(_SHARED_SECONDS)), _OF_SECONDS)
 
 
 def stream_buckets(confs: Confs) -> int:
@@ -275,8 +291,8 @@ def _positive(name: str, value: str, known: str) -> int:
     return int(value)
 
 
-def _at_least_zero(name: str, value: str) -> int:
-    return 0 if value == "0" else _positive(name, value, "a number of views, or 0")
+def _at_least_zero(name: str, value: str, known: str) -> int:
+    return 0 if value == "0" else _positive(name, value, known)
 
 
 def _unknown(name: str, value: str, known: str) -> PlanningError:

@@ -95,6 +95,9 @@ def spark(spark_session: SparkSession, settings: tuple[str, dict[str, str]]) -> 
                 spark_session.conf.unset(name)
         for name, value in confs.items():
             spark_session.conf.set(name, value)
+    from sparkext.workload.shared_runs import shared_runs
+
+    shared_runs(spark_session).withdraw()
 
 
 _OURS = "spark.sparkext."

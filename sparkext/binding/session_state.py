@@ -61,6 +61,13 @@ _READ = (
 )
 """Beginnings of those among them that decide what functions in Python are given, and give."""
 
+_SET_BY_SPARK = {"spark.sql.binaryOutputStyle": "UTF-8"}
+"""Confs that Spark itself sets in a session once it has shown rows at a prompt or to a client of its Thrift server.
+
+Of what is kept they decide nothing but what ``to_csv`` makes of binary columns: a session that has shown rows, and the
+views that it creates then, are to be pooled with those before.
+"""
+
 _modifiable: dict[str, bool] = {}
 """Whether confs can be changed in a session, by name; those of the application are the same in all."""
 
@@ -119,8 +126,8 @@ def confs_that_are_read(spark: SparkSession, confs: Mapping[str, str]) -> tuple[
 
 
 def _is_unset(name: str, value: str) -> bool:
-    """Whether a conf has been given the value that it has without that."""
-    default = default_of(name)
+    """Whether a conf has been given the value that it has without that, or that Spark gives it by itself."""
+    default = _SET_BY_SPARK.get(name) or default_of(name)
     return default is not None and default.lower() == value.lower()
 
 

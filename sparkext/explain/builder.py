@@ -129,14 +129,13 @@ def _pass(
     computed: Collection[Run] = (),
 ) -> Pass:
     first = pool[0].bound
-    state = "broken" if run is None else "computed" if run in computed else "planned"
     return Pass(
         name=name,
         source=_source_of(pool),
         group_by=tuple(key.canonical for key in first.groups),
         other_keys=tuple(key.canonical for key in first.partitions),
         order_by=first.time_canonical,
-        state=state,
+        state="broken" if run is None else _state(run, computed),
         kept=run is not None and run.persisted,
         stream=_stream(pool[0], run),
         queries=tuple(queries),
@@ -163,6 +162,13 @@ def _computed(queries: Iterable[TrendQuery]) -> set[Run]:
     return {run for run in dict.fromkeys(query.run for query in queries) if run is not None and run.is_computed()}
 
 
+def _state(run: Run | None, computed: Collection[Run]) -> str:
+    """The state of a pass that can be made, and of its queries."""
+    if run is None or run not in computed:
+        return "planned"
+    return "computed in another session" if run.is_of_another else "computed"
+
+
 def _made(run: Run | None) -> Made | None:
     """How the pass of a run has been made last; None before."""
     passed = None if run is None else run.passed()
@@ -182,7 +188,7 @@ def _made(run: Run | None) -> Made | None:
 
 def _query(query: TrendQuery, computed: Collection[Run]) -> Query:
     index = None if query.run is None else query.run.index_of(query.bound)
-    state = "broken" if not query.is_right else "computed" if query.run in computed else "planned"
+    state = _state(query.run, computed) if query.is_right else "broken"
     return Query(
         number=None if index is None else index + 1,
         name=query.bound.query.name,

@@ -85,7 +85,7 @@ class Query:
         clause: What it asks for.
         sql: The statement that it was written in.
         source: The relation before the clause, as it was written.
-        state: ``broken``, ``computed`` or ``planned``.
+        state: ``broken``, ``planned``, ``computed`` or ``computed in another session``.
     """
 
     number: int | None
@@ -464,7 +464,7 @@ class Pass:
         group_by: Keys of the results.
         other_keys: Keys besides.
         order_by: Event time.
-        state: ``planned``, ``computed`` or ``broken``.
+        state: As that of its queries.
         kept: Whether the results are kept.
         queries: That are shown.
         names: Of all queries by number, also of others that they share with.

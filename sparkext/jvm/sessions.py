@@ -78,6 +78,11 @@ def session_id(spark: SparkSession) -> str:
     return uuid
 
 
+def shared_state(spark: SparkSession) -> Any:
+    """What a session has in common with others: catalog and cache. Equal for those that have it in common."""
+    return spark._jsparkSession.sharedState()
+
+
 def make_current(session: SparkSession) -> None:
     """Let `SparkSession.getActiveSession` and ``builder.getOrCreate`` find a session."""
     sessions = java_class("org.apache.spark.sql.classic.SparkSession")

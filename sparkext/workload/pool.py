@@ -16,6 +16,7 @@ from sparkext.jvm.frames import columns_of
 from sparkext.jvm.relation_files import SourceVersion
 from sparkext.workload.run import Run
 from sparkext.workload.runs import Runs
+from sparkext.workload.shared_runs import SharedRuns
 from sparkext.workload.source import PoolSource
 
 
@@ -33,6 +34,7 @@ class Pool:
         first: BoundQuery,
         optimizer: str | None = None,
         announce: Callable[[Run], None] = lambda _: None,
+        shared: SharedRuns | None = None,
     ) -> None:
         """A pool of which nothing has been computed.
 
@@ -41,9 +43,10 @@ class Pool:
             first: A query that it takes.
             optimizer: That plans it; the one of the session if left out.
             announce: Called with each run that is made.
+            shared: Runs that sessions have in common, if it may have such.
         """
         self.source = PoolSource(spark, first.source)
-        self.runs = Runs(self.source, optimizer, announce)
+        self.runs = Runs(self.source, optimizer, announce, shared)
         self._first = first
         self._meant = first.meaning.source
         self._environment = replace(first.state.environment, namespace=())

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from pyspark.sql import SparkSession
 
 from sparkext.binding.bound_query import BoundQuery
-from sparkext.workload.collector import LATER, Collector
+from sparkext.workload.collector import Collector
 from sparkext.workload.pool import Pool
 from sparkext.workload.registry import Registry
+from sparkext.workload.releases import Releases
 from sparkext.workload.run import Run
+from sparkext.workload.shared_runs import shared_runs
 
 
 class Pools:
@@ -31,10 +31,10 @@ class Pools:
         """
         self._spark = spark
         self._registry = registry
-        self._collector = collector
         self._announce = announce
+        self._shared = shared_runs(spark)
         self._pools: list[Pool] = []
-        self._released: deque[tuple[float, Run]] = deque()
+        self._releases = Releases(collector)
 
     def __iter__(self) -> Iterator[Pool]:
         """The pools as they are now."""
@@ -47,13 +47,13 @@ class Pools:
 
     def number_of_runs(self) -> int:
         """Runs of the pools, and those that have been released and are to be released once more."""
-        return sum(len(pool.runs) for pool in self) + len(self._released)
+        return sum(len(pool.runs) for pool in self) + len(self._releases)
 
     def of(self, query: BoundQuery) -> Pool:
         """The pool that a query is in from now on; a new one if none takes it."""
         pool = next((pool for pool in self if pool.takes(query)), None)
         if pool is None:
-            pool = Pool(self._spark, query, announce=self._announce)
+            pool = Pool(self._spark, query, announce=self._announce, shared=self._shared)
             self.add(pool)
         return pool
 
@@ -64,10 +64,7 @@ class Pools:
                 self._pools.append(pool)
 
     def release_unused(self) -> None:
-        """Release results that no query asks for, and forget pools that no query is in.
-
-        Spark may ask its catalog for that, so it is not done with the registry locked.
-        """
+        """Release results that no query asks for, and forget pools that no query is in."""
         unused: list[Run] = []
         with self._registry.changing:
             asked = [*self._registry.views().values(), *self._registry.of_statements()]
@@ -78,25 +75,15 @@ class Pools:
                 unused += pool.runs.take_unused(live, recent)
                 if not live and not recent:
                     self._pools.remove(pool)
-        self._release(unused)
+        self._releases.release(unused)
 
     def release_all(self) -> None:
-        """Release all results, and plan anew together what has failed together."""
+        """Release all results, also those that sessions share, and plan anew together what has failed together."""
         for pool in self:
             pool.runs.forget_failures()
-            self._release(pool.runs.take_unused(()))
+            self._releases.release(pool.runs.take_unused(()))
+        self._shared.withdraw()
 
     def release_again(self) -> None:
-        """Release once more what Spark was just computing anew when it was released, as it does after an INSERT."""
-        while self._released and self._released[0][0] <= time.monotonic() - LATER:
-            self._released.popleft()[1].release()
-        if self._released:
-            self._collector.expect_later()
-
-    def _release(self, runs: Iterable[Run]) -> None:
-        for run in runs:
-            run.release()
-            if not run.persisted:
-                continue
-            self._released.append((time.monotonic(), run))
-            self._collector.expect_later()
+        """Release once more what Spark was just computing anew when it was released."""
+        self._releases.again()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass, field, replace
+from weakref import WeakSet
 
 from pyspark import StorageLevel
+from pyspark.sql import SparkSession
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.execution import job_names
@@ -15,6 +17,7 @@ from sparkext.execution.sample import TaskCounters
 from sparkext.execution.stream_pass import StreamOperator
 from sparkext.jvm import application, storage
 from sparkext.jvm.analysed_frame import AnalysedFrame
+from sparkext.jvm.frames import frame_of_plan
 from sparkext.jvm.relation_files import SourceVersion
 from sparkext.planner.budget import Budget
 from sparkext.planner.compared_strategies import StrategyResult, compared
@@ -36,6 +39,38 @@ MOST_ON_DRIVER = 8 << 20
 """Size of kept results, in bytes, up to which the driver has a copy, so that to read a view takes no job."""
 
 
+class Holders:
+    """Who has results that are kept: runs of sessions, until they are released or gone."""
+
+    def __init__(self) -> None:
+        """Nobody yet."""
+        self._changing = threading.Lock()
+        self._holders: WeakSet[Run] = WeakSet()
+        self._are_gone = False
+
+    def __len__(self) -> int:
+        """How many there are."""
+        with self._changing:
+            return len(self._holders)
+
+    def add(self, run: Run) -> None:
+        """A run has them, unless they have been given up."""
+        with self._changing:
+            if not self._are_gone:
+                self._holders.add(run)
+
+    def remove(self, run: Run) -> None:
+        """A run does not have them any more; if it was the last one, they are to be given up for good."""
+        with self._changing:
+            self._holders.discard(run)
+            self._are_gone = self._are_gone or not self._holders
+
+    @property
+    def are_gone(self) -> bool:
+        """Whether the last one has released them."""
+        return self._are_gone
+
+
 @dataclass(frozen=True, slots=True)
 class Passed:
     """How a run has been computed last.
@@ -53,7 +88,7 @@ class Passed:
     kept: storage.Size | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Run:
     """Some queries of a pool, planned together.
 
@@ -68,11 +103,14 @@ class Run:
         operator: Over a stream, gives the results to each reader.
         costs: Of the plans that other optimizers find, as far as they have been asked for.
         comparisons: With other optimizers, by what was known of the events, as far as they have been asked for.
-        copies: Of the results, on the driver: one, or none that can be had, as far as it has been asked for.
-        released: Whether the results are to be kept no more.
+        copies: Of the results, on the driver: one, or none that can be had, as far as it has been asked for. Sessions
+            that share the results share it.
+        own_copies: That copy in this session, likewise.
+        holders: Who has the results, if they are kept.
         asked: Whether something was to read the results before they were computed.
         made: When the run was, in seconds since 1970.
         jobs: By which it is computed.
+        is_of_another: Whether another session has computed it.
     """
 
     name: str
@@ -86,10 +124,21 @@ class Run:
     costs: dict[str, float] = field(default_factory=dict)
     comparisons: dict[tuple[float, ...], tuple[StrategyResult, ...]] = field(default_factory=dict)
     copies: list[AnalysedFrame | None] = field(default_factory=list)
-    released: threading.Event = field(default_factory=threading.Event)
+    own_copies: list[AnalysedFrame] = field(default_factory=list)
+    holders: Holders = field(default_factory=Holders)
     asked: threading.Event = field(default_factory=threading.Event)
     made: float = field(default_factory=time.time)
     jobs: PassJobs = field(default_factory=PassJobs)
+    is_of_another: bool = False
+
+    def __post_init__(self) -> None:
+        self.holders.add(self)
+
+    def in_session(self, spark: SparkSession) -> Run | None:
+        """The same results in another session; None if they have been given up meanwhile."""
+        results = frame_of_plan(spark, self.results.analysed_plan)
+        run = replace(self, results=results, own_copies=[], is_of_another=self.is_computed())
+        return None if self.holders.are_gone else run
 
     @property
     def queries(self) -> tuple[BoundQuery, ...]:
@@ -180,7 +229,12 @@ class Run:
                 return None
             is_small = size.bytes <= MOST_ON_DRIVER and has_limit_of_rows(self.results.sparkSession)
             self.copies.append(self._copy() if is_small else None)
-        return self.copies[0]
+        copied = self.copies[0]
+        if copied is None:
+            return None
+        if not self.own_copies:
+            self.own_copies.append(frame_of_plan(self.results.sparkSession, copied.analysed_plan))
+        return self.own_copies[0]
 
     def _copy(self) -> AnalysedFrame:
         copied = self.results.sparkSession.createDataFrame(self.results.toArrow(), self.results.schema)
@@ -225,11 +279,11 @@ class Run:
         """
         if self.persisted and not storage.is_kept(self.results):
             storage.keep(self.results, self.name, KEPT)
-            if self.released.is_set():
+            if self.holders.are_gone:
                 self.results.unpersist()
 
     def release(self) -> None:
-        """Give up what is kept."""
-        self.released.set()
-        if self.persisted:
+        """Give up what is kept, unless another session has it, too."""
+        self.holders.remove(self)
+        if self.persisted and self.holders.are_gone:
             self.results.unpersist()

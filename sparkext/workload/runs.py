@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from pyspark.errors import AnalysisException
@@ -22,6 +23,7 @@ from sparkext.workload import making
 from sparkext.workload.failed_passes import divided
 from sparkext.workload.planning import PlanSettings, optimize_template
 from sparkext.workload.run import Run
+from sparkext.workload.shared_runs import Alike, SharedRuns, alike, are_session_free
 from sparkext.workload.source import PoolSource
 
 log = logging.getLogger(__name__)
@@ -48,6 +50,7 @@ class Demand:
         anew: Queries that one run is to compute with it, whatever has been computed.
         in_one: Queries over a stream, that one among them, which one operator is to compute.
         name: What people who look at the Spark UI may call a run that is made for it.
+        permanent: Those among the live queries that are of permanent views, which sessions have in common.
     """
 
     query: BoundQuery
@@ -56,6 +59,7 @@ class Demand:
     anew: Sequence[BoundQuery] = ()
     in_one: Sequence[BoundQuery] = ()
     name: Callable[[], str] = lambda: f"{job_names.OURS}pool"
+    permanent: Sequence[BoundQuery] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +88,26 @@ class Runs:
         planning: Held while a run is sought or made, by one thread at a time.
     """
 
-    def __init__(self, source: PoolSource, optimizer: str | None, announce: Callable[[Run], None]) -> None:
+    def __init__(
+        self,
+        source: PoolSource,
+        optimizer: str | None,
+        announce: Callable[[Run], None],
+        shared: SharedRuns | None = None,
+    ) -> None:
         """None yet.
 
         Args:
             source: That they read.
             optimizer: That plans them; that of the session if None.
             announce: Called with each run that is made.
+            shared: Those that sessions have in common; None if these are to have none of them.
         """
         self.planning = threading.RLock()
         self._source = source
         self._optimizer = optimizer
         self._announce = announce
+        self._shared = shared
         self._changing = threading.Lock()
         self._runs: list[Run] = []
         self._replaced: list[Run] = []
@@ -143,13 +155,19 @@ class Runs:
         """
         with self.planning:
             self._divide_failed()
-            choice = self._choice(demand)
-            run = _holding(choice.computed, demand.query, *demand.anew) or self._waiting(demand, choice)
-            if run is None:
-                settings.check_names(demand.confs)
-                run = self._make(demand, choice)
-                self._announce(run)
-            return run
+            common = self._in_common(demand)
+            with nullcontext() if self._shared is None or common is None else self._shared.planning(common):
+                if common is not None:
+                    self._take_over(demand, common)
+                choice = self._choice(demand)
+                run = _holding(choice.computed, demand.query, *demand.anew) or self._waiting(demand, choice)
+                if run is None:
+                    settings.check_names(demand.confs)
+                    run = self._make(demand, choice)
+                    self._announce(run)
+                    if common is not None:
+                        self._share(run, demand, common)
+                return run
 
     def _current(self) -> list[Run]:
         """Runs over the source as it is."""
@@ -252,6 +270,39 @@ class Runs:
                 )
         self._has_warned = True
 
+    # What sessions have in common.
+
+    def _in_common(self, demand: Demand) -> Alike | None:
+        """What a query has in common with those of other sessions that one run may serve; None if there is no such.
+
+        A source is one that all of them read, and follow.
+        """
+        query = demand.query
+        if self._shared is None or not settings.shared_for(demand.confs) or not _is_among(query, demand.permanent):
+            return None
+        if self._source.is_stream or self._source.not_followed or not self._source.may_keep(query, demand.confs):
+            return None
+        return alike(query, demand.confs)
+
+    def _take_over(self, demand: Demand, common: Alike) -> None:
+        """Have runs of other sessions, as far as they compute queries that this one has bound, too, and no others."""
+        assert self._shared is not None
+        own = {run.holders for run in self._runs}
+        for run in self._shared.of(common, self._source.version):
+            if run.holders in own or not _is_of_some(run, demand.permanent):
+                continue
+            _ = self._source.size  # Spark's rules look at what the session reads, as they would if it were read here
+            if (taken := run.in_session(self._source.spark)) is not None:
+                with self._changing:
+                    self._runs = [*self._runs, taken]
+
+    def _share(self, run: Run, demand: Demand, common: Alike) -> None:
+        """Let other sessions have a run that computes queries of permanent views alone."""
+        assert self._shared is not None
+        are_permanent = run.persisted and all(_is_among(one, demand.permanent) for one in run.queries)
+        if are_permanent and are_session_free(run.queries):
+            self._shared.add(run, common, settings.shared_for(demand.confs))
+
     # Passes that have failed.
 
     def _divide_failed(self) -> None:
@@ -347,6 +398,17 @@ def by_pass(queries: Iterable[BoundQuery]) -> list[list[BoundQuery]]:
 def _holding(runs: Iterable[Run], *queries: BoundQuery) -> Run | None:
     """The first run that all of the queries are in."""
     return next((run for run in runs if all(run.index_of(query) is not None for query in queries)), None)
+
+
+def _is_among(query: BoundQuery, queries: Iterable[BoundQuery]) -> bool:
+    """Whether a query is one of some, itself and not an equal one."""
+    return any(one is query for one in queries)
+
+
+def _is_of_some(run: Run, queries: Sequence[BoundQuery]) -> bool:
+    """Whether each query of a run is computed as one of some queries is."""
+    held = {run.index_of(query) for query in queries}
+    return held.issuperset(range(len(run.queries)))
 
 
 def may_be_one(queries: Sequence[BoundQuery]) -> bool:

@@ -220,7 +220,11 @@ class Serving:
                 live.append(bound)
             left = {query, *also}
             again = [bound if other is query else other.bound for other in anew if other in left]
-            demand = Demand(bound, live, relations.confs, again, name=lambda: self._name_of(pool, also))
+            permanent = [other.bound for other in members if other.use.view is not None and other is not query]
+            permanent += [bound] if query.use.view is not None else []
+            demand = Demand(
+                bound, live, relations.confs, again, name=lambda: self._name_of(pool, also), permanent=permanent
+            )
             run = pool.runs.serving_run(demand)
         self._pools.add(pool)  # forgotten meanwhile, with the last view: its run is yet to be released
         return run

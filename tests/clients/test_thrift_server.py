@@ -267,3 +267,33 @@ def test_one_session_for_all_and_how_it_ends(tmp_path: Path) -> None:
         first.close()
         second.close()
         server.close()
+
+
+def test_each_read_is_a_new_connection(tmp_path: Path) -> None:
+    """As those of a BI tool: the first one computes the views of the schema for all, and what it has computed stays.
+
+    Some time after the last one, nothing is kept any more.
+    """
+    server = Server(tmp_path, "--conf", "spark.sparkext.cache.sharedFor=20")
+    try:
+        passes: list[str] = []
+        for number, pattern in enumerate(("A B", "A+ B", "A B+")):
+            first = Client(server, tmp_path)
+            if number == 0:
+                first.run(
+                    "CREATE TABLE stored USING parquet AS SELECT * FROM VALUES (1, 'A'), (2, 'B') AS e(t, kind);\n"
+                )
+            made = CLAUSE.replace("A B", pattern)
+            first.run(f"CREATE VIEW v{number} AS SELECT * FROM stored MATCH_TREND ({made});\n")
+            first.close()
+        for number in range(3):
+            client = Client(server, tmp_path)
+            assert client.rows(f"SELECT n FROM v{number};\n") == ["1"]
+            passes += {row.split("\t")[6] for row in client.rows("SHOW TREND QUERIES;\n")}
+            client.type("!quit\n")
+            assert client.status() == 0
+        assert passes == ["computed", "computed in another session", "computed in another session"]
+        assert len(server.kept()) == 1
+        eventually(lambda: server.kept() == [])
+    finally:
+        server.close()

@@ -19,7 +19,7 @@ from sparkext.execution.stream_pass import with_event_time
 from sparkext.jvm import storage, temp_views
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.session import parsers_of
-from sparkext.workload import collector, making, pools
+from sparkext.workload import collector, making, releases
 from sparkext.workload import workload as workload_module
 from sparkext.workload.collector import Collector
 from sparkext.workload.planning import Planned
@@ -55,7 +55,7 @@ def kept(spark: SparkSession) -> int:
 
 @pytest.mark.long
 def test_planning_again_and_again_leaves_nothing(views: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pools, "LATER", 0.0)
+    monkeypatch.setattr(releases, "LATER", 0.0)
 
     def plan() -> None:
         views.sql("REFRESH SHARING")
@@ -285,7 +285,7 @@ def test_a_run_that_spark_computes_anew_while_it_is_released_is_not_kept(
     views: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it does after an INSERT: what depends on the table is taken out of its cache, planned anew, and put back."""
-    monkeypatch.setattr(pools, "LATER", 0.2)
+    monkeypatch.setattr(releases, "LATER", 0.2)
     monkeypatch.setattr(collector, "LATER", 0.2)
     views.sql("SELECT * FROM one").collect()
     [pool] = workload(views).pools
