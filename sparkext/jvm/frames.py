@@ -73,9 +73,13 @@ def selected_by_one_task(frame: DataFrame, write: Callable[[str], str]) -> Analy
 
     That they are is a part of the plan: a hint would be one that sessions may disable.
     """
-    coalesced = java_class("org.apache.spark.sql.catalyst.plans.logical.Repartition")
     with call_for(AnalysedFrame.of(frame).analysed_plan) as relation:
-        return frame_of_plan(frame.sparkSession, coalesced(1, False, _parser().parsePlan(write(relation))))
+        return frame_of_plan(frame.sparkSession, in_one_partition(_parser().parsePlan(write(relation))))
+
+
+def in_one_partition(plan: Plan) -> Plan:
+    """The rows of a plan, all in one partition, so that what brings them together moves none of them."""
+    return java_class("org.apache.spark.sql.catalyst.plans.logical.Repartition")(1, False, plan)
 
 
 def sorted_within_partitions(frame: DataFrame, order: Iterable[str]) -> AnalysedFrame:

@@ -113,7 +113,8 @@ class TrendParser(ParserInterface):
         if not (self._workload.reads_trends(text) or self._workload.may_unite_streams(text)):
             return plan
         try:
-            analysed = self._analyzer.analysed(plan)
+            with self._workload.reading_for(text):
+                analysed = self._analyzer.analysed(plan)
             return analysed if analysed is plan else self._workload.pooled(analysed)
         except ParseException:
             raise  # of a clause or view, which says where

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -19,14 +20,15 @@ from sparkext.execution.job_names import LentNames
 from sparkext.execution.query_results import query_sql
 from sparkext.execution.stream_pass import StreamOperator, with_event_time
 from sparkext.jvm.analysed_frame import AnalysedFrame
-from sparkext.jvm.frames import known_rows, selected
+from sparkext.jvm.frames import in_one_partition, known_rows, selected
 from sparkext.jvm.gateway import JavaError
 from sparkext.jvm.permanent_views import without_views
-from sparkext.jvm.plans import Plan, is_of_now
+from sparkext.jvm.plans import Plan, is_of_now, kind_of
 from sparkext.jvm.relation_files import SourceVersion
 from sparkext.jvm.storage import KeptPlans
 from sparkext.planner.amounts import count
 from sparkext.planner.errors import PlanningError
+from sparkext.sql.brought_together import brings_together
 from sparkext.sql.quoting import one_line
 from sparkext.udfs.workers.pool_run import NODE
 from sparkext.workload import self_check
@@ -65,14 +67,27 @@ class Serving:
         self._pools = pools
         self._collector = collector
         self._kept_plans = KeptPlans(spark, NODE, job_names.OURS)
-        self._lent = _Lent()
+        self._thread = _Thread()
         self.unions = StreamUnions(pools, collector)
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: jobs are called after no run any more."""
-        if (lent := self._lent.names) is not None:
-            self._lent.names = None
+        if (lent := self._thread.lent) is not None:
+            self._thread.lent = None
             lent.give_back()
+
+    @contextmanager
+    def reading_for(self, text: str) -> Iterator[None]:
+        """While this thread analyses a statement of that text.
+
+        Small results are on the driver, where Spark shows them without a job. To bring them together it would make two
+        jobs of them, with a shuffle between: where all are in one partition, it is one task.
+        """
+        before, self._thread.brings_together = self._thread.brings_together, brings_together(text)
+        try:
+            yield
+        finally:
+            self._thread.brings_together = before
 
     def serve(self, relations: AnalysedRelations, query: TrendQuery, statement: Statement | None) -> Plan:
         """The plan of the rows of a query that is read, which follow its source as it is now.
@@ -91,12 +106,14 @@ class Serving:
         rows = self._shown(relations, query, served)
         is_shown = run.persisted or query.view is not None or job_names.all_are_watched.is_set()
         if is_shown and run.operator is None and not served.is_computed:
-            if self._lent.names is None:
-                self._lent.names = LentNames(self._spark)
-            run.lend_name(self._lent.names)
+            if self._thread.lent is None:
+                self._thread.lent = LentNames(self._spark)
+            run.lend_name(self._thread.lent)
         if settings.choice(relations.confs, settings.DEBUG) == "true" and not rows.is_stream:
             self._check(query, run)
         plan = rows.analysed_plan if query.use.view is None else without_views(rows.analysed_plan)
+        if self._thread.brings_together and kind_of(plan) == "LocalRelation":
+            plan = in_one_partition(plan)
         return plan if run.operator is None else self.unions.stand_in(plan, query, served.bound)
 
     # Following the source.
@@ -283,10 +300,16 @@ class Serving:
         query.checked = run
 
 
-class _Lent(threading.local):
-    """What a thread calls its jobs, if runs have lent them their names."""
+class _Thread(threading.local):
+    """What a thread is at.
 
-    names: LentNames | None = None
+    Attributes:
+        lent: What it calls its jobs, if runs have lent them their names.
+        brings_together: Whether the statement that it analyses brings rows together.
+    """
+
+    lent: LentNames | None = None
+    brings_together = False
 
 
 def _rows_of(relations: AnalysedRelations, served: Served, results: AnalysedFrame) -> AnalysedFrame:

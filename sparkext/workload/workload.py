@@ -8,6 +8,7 @@ import logging
 import re
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from enum import Enum
 from functools import partial
@@ -176,6 +177,10 @@ class Workload:
             if is_nested:
                 raise PlanningError("TREND_RECURSIVE_VIEW", 0, 0, view=written.name)
             return self._rows(number, statement)
+
+    def reading_for(self, text: str) -> AbstractContextManager[None]:
+        """While this thread analyses a statement of that text, whose rows it may read in another way than others."""
+        return self._serving.reading_for(text)
 
     def may_unite_streams(self, text: str) -> bool:
         """Whether a statement or view may have a UNION ALL of views over a stream, as far as its text tells."""

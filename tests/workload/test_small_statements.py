@@ -72,3 +72,31 @@ def test_a_kept_view_is_its_rows(spark: SparkSession) -> None:
     assert "Filter" not in shown, shown
     spark.read.parquet(*spark.table("f").inputFiles()).where("t < 3").createOrReplaceTempView("e")
     assert values(spark.table("one")) == [("x", 1), ("y", 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT count(*) AS n FROM one",
+        "SELECT k, sum(n) AS n FROM one GROUP BY k",
+        "SELECT DISTINCT n FROM one",
+        "SELECT * FROM one ORDER BY n",
+        "SELECT *, rank() OVER (ORDER BY n) AS at FROM one",
+    ],
+)
+def test_small_results_are_brought_together_by_one_task(spark: SparkSession, text: str) -> None:
+    """Without a shuffle."""
+    assert "Exchange" not in _executed(spark, text)
+    assert values(spark.sql(text)) == values(spark.sql(text.replace("FROM one", "FROM one JOIN one AS o USING (k, n)")))
+
+
+def test_small_results_that_are_shown_take_no_job(spark: SparkSession) -> None:
+    spark.sql("SELECT count(*) FROM one").collect()
+    assert _executed(spark, "SELECT * FROM one WHERE n > 1").startswith("LocalTableScan")
+    assert _executed(spark, "SELECT k FROM one UNION ALL SELECT k FROM two").count("LocalTableScan") == 2
+    assert "Coalesce" not in _executed(spark, "SELECT count(*) FROM one JOIN made USING (k)")
+
+
+def _executed(spark: SparkSession, text: str) -> str:
+    """What Spark runs for a statement."""
+    return str(spark.sql(text)._jdf.queryExecution().executedPlan().toString())
