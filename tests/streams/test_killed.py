@@ -1,4 +1,4 @@
-"""A stream of which driver, JVM and workers are killed, and which goes on from its checkpoint.
+"""A stream of which driver, JVM and workers are killed, and whose queries change as it goes on from its checkpoint.
 
 It takes minutes, so it is run by hand: ``pytest -m cluster tests/streams/test_killed.py``.
 """
@@ -16,33 +16,53 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
+import sparkext
+from tests.streams.test_changed_streams import SOON, create
 from tests.streams.test_streams import disordered
-from tests.support.killed_stream import CLAUSE
+from tests.support.killed_stream import FOLDER, POINTS, SINK, VIEWS
 from tests.support.live import Feed
 
-KILLS = 2
+KILLS = 10
+
+POOLS = "trips vain", "trips direct large"
+"""Views that take turns from one start to the next; the first of them is always there."""
 
 
 @pytest.mark.cluster
-def test_each_row_is_written_once_however_often_it_is_killed(spark: SparkSession, tmp_path: Path) -> None:
-    feed, random = Feed(spark, tmp_path), Random(5)
-    for part in disordered(random, 12, 60):
+@pytest.mark.parametrize("sink", sorted(POINTS))
+def test_each_row_is_written_once_however_often_it_is_killed(spark: SparkSession, tmp_path: Path, sink: str) -> None:
+    feed, random = Feed(spark, tmp_path), Random(sink)
+    for part in disordered(random, 3 * KILLS, 60):
         feed.put(part)
-    kills = 0
-    while not run(tmp_path, random.uniform(0, 2) if kills < KILLS else None):
+    kills = starts = 0
+    while not run(tmp_path, sink, starts, random.choice(POINTS[sink]) if kills < KILLS else None, random):
         kills += 1
+        starts += 1
     assert kills == KILLS
-    feed.batch().createOrReplaceTempView("ev")
-    final = spark.read.parquet(str(tmp_path / "out")).where("window_end < '2026-01-12'")
-    wanted = spark.sql(f"SELECT * FROM ev MATCH_TREND ({CLAUSE})").where("window_end < '2026-01-12'")
-    assert sorted(map(str, final.collect())) == sorted(map(str, wanted.collect()))
+    create(spark, feed.batch())
+    written = spark.read.option("mergeSchema", "true").parquet(str(tmp_path / "out"))
+    if sink == "files":
+        sparkext.views_of(written)
+    for view in dict.fromkeys(" ".join(POOLS).split()):
+        if sink == "files":
+            rows = spark.table(f"{view}_rows")
+        else:
+            rows = spark.read.parquet(str(tmp_path / "out" / f"query={view}")).drop("batch")
+        found, wanted = (sorted(map(str, one.where(SOON).collect())) for one in (rows, spark.table(view)))
+        assert len(found) == len(set(found)) > 0
+        assert set(found) <= set(wanted)
+        if view == POOLS[0].split()[0]:
+            assert found == wanted
 
 
-def run(folder: Path, kill_after: float | None) -> bool:
-    """Run the program; kill it so many seconds after its next micro-batch, if so. Whether it has come to its end."""
-    command = [sys.executable, "-m", "tests.support.killed_stream", str(folder)]
+def run(folder: Path, sink: str, start: int, point: str | None, random: Random) -> bool:
+    """Run the program; let it die at a point some time after its next micro-batch. Whether it has come to its end."""
+    environment = {FOLDER: str(folder), VIEWS: POOLS[start % len(POOLS)], SINK: sink}
+    command = [sys.executable, "-m", "tests.support.killed_stream"]
     before = None
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as program:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True, env=os.environ | environment
+    ) as program:
         assert program.stdout is not None
         for line in program.stdout:
             if line.startswith("done"):
@@ -51,8 +71,13 @@ def run(folder: Path, kill_after: float | None) -> bool:
                 continue
             if before is None:
                 before = line
-            elif kill_after is not None and line != before:
-                time.sleep(kill_after)
-                os.killpg(program.pid, signal.SIGKILL)
-                return False
-    raise AssertionError("the program has failed")
+            elif point is not None and line != before:
+                time.sleep(random.uniform(0, 2))
+                if point == "any":
+                    os.killpg(program.pid, signal.SIGKILL)
+                    return False
+                (folder / "die").write_text(point)
+                point = None
+    assert point is None
+    assert not (folder / "die").exists()  # else it has failed by itself
+    return False

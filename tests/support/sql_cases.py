@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from sparkext.cli.explain_command import define
 from sparkext.cli.sql_file import statements
+from sparkext.confs_for import confs_for
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -91,21 +92,9 @@ def position(error: AnalysisException) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-@contextmanager
-def settings(spark: SparkSession, **confs: str) -> Iterator[None]:
+def settings(spark: SparkSession, **confs: str) -> AbstractContextManager[None]:
     """Spark confs for some time, with ``_`` in their names in place of dots."""
-    names = {name: name.replace("_", ".") for name in confs}
-    before = {dotted: spark.conf.get(dotted, None) for dotted in names.values()}
-    for name, dotted in names.items():
-        spark.conf.set(dotted, confs[name])
-    try:
-        yield
-    finally:
-        for dotted, value in before.items():
-            if value is None:
-                spark.conf.unset(dotted)
-            else:
-                spark.conf.set(dotted, value)
+    return confs_for(spark, {name.replace("_", "."): value for name, value in confs.items()})
 
 
 def deliveries(spark: SparkSession) -> None:
