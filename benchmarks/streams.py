@@ -37,8 +37,18 @@ QUERY = (
 )
 
 
+OWN = (
+    "SELECT driver, window(ts, '20 minutes', '5 minutes') AS w, count(*) AS events FROM {} WHERE action {} 'Nothing' "
+    "GROUP BY driver, window(ts, '20 minutes', '5 minutes')"
+)
+"""A stream of Spark's own, with a state for each driver and window."""
+
+
 def run(bench: Bench) -> Result:
-    """Seconds for the same events: micro-batches once they run steadily, and the pass over all files."""
+    """Seconds for the same events: micro-batches once they run steadily, the pass over all files, Spark's own streams.
+
+    Of these one counts all events, and the other one reads them and has no use for any.
+    """
     drivers = bench.pick(5_000, 5_000, 50)
     sizes: tuple[int, ...] = bench.pick((100_000, 500_000), (500_000,), (500,))
     files = bench.pick(10, 7, 5)
@@ -54,12 +64,15 @@ def run(bench: Bench) -> Result:
             end = max(found["window_end"].to_pylist())
             wanted = spark.sql(QUERY.format("rides")).where(f"window_end <= TIMESTAMP '{end}'").toArrow()
             check_same("stream", wanted, found, ("driver", "window_start", "window_end"))
+            steady = {name: _own_seconds(spark, folder, sign) for name, sign in (("all", "<>"), ("none", "="))}
             on_disk = sum(path.stat().st_size for path in Path(checkpoint).rglob("*") if path.is_file())
-        full = [one for one in progress if one["numInputRows"]][SKIPPED:]
-        took = sum(one["durationMs"]["triggerExecution"] for one in full) / 1000
+        full = _steady(progress)
+        took = _seconds(full)
         base = times["batch"] * len(full) / files
         what = f"{size:,} events a trigger"
         rows.append(Row(what, took, "s", "batch pass over as many of the events", base, Target(2.5)))
+        rows.append(Row(what, took, "s", "a stream of Spark's own, counts by driver and window", steady["all"]))
+        rows.append(Row(what, took, "s", "the same where no event counts", steady["none"]))
         observed = next(iter(full[-1]["observedMetrics"].values()))
         kept.append(
             {
@@ -95,6 +108,23 @@ def files_of(bench: Bench, rides: Rides, size: int) -> Path:
         os.utime(file, (1_700_000_000 + number,) * 2)
     (folder / "_DONE").touch()
     return folder
+
+
+def _steady(progress: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The micro-batches that count."""
+    return [one for one in progress if one["numInputRows"]][SKIPPED:]
+
+
+def _seconds(progress: list[dict[str, Any]]) -> float:
+    return float(sum(one["durationMs"]["triggerExecution"] for one in progress)) / 1000
+
+
+def _own_seconds(spark: SparkSession, folder: Path, sign: str) -> float:
+    """What the micro-batches of `OWN` take."""
+    with tempfile.TemporaryDirectory() as checkpoint:
+        watch(spark, folder)
+        rows = partial(spark.sql, OWN.format(LIVE, sign))
+        return _seconds(_steady(run_stream(spark, rows, Path(checkpoint), lambda _: None)))
 
 
 def _batch(spark: SparkSession) -> None:
