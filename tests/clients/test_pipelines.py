@@ -1,7 +1,8 @@
-"""Declarative pipelines: ``spark-pipelines`` with the jar, whose datasets have the clause."""
+"""The declarative pipeline of the examples: ``spark-pipelines`` with the jar."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,63 +12,41 @@ from pyspark.find_spark_home import _find_spark_home
 
 from tests.clients.test_metastore import run
 from tests.support.extension_jar import jar
-from tests.support.spark_programs import variables
+from tests.support.spark_programs import ROOT, variables
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
-SPEC = """
-name: trends
-storage: {storage}
-libraries:
-  - glob:
-      include: transformations/**
-configuration:
-  spark.sql.shuffle.partitions: "2"
-  spark.sparkext.stream.buckets: "2"
-"""
+STORAGE = "file:///tmp/purchases"
 
 CONF = """
 spark.driver.extraClassPath {jar}
-spark.sql.catalogImplementation hive
-spark.sql.streaming.stateStore.providerClass org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider
 spark.sparkext.python {python}
 spark.ui.enabled false
 """
-
-EVENTS = (
-    "CREATE TABLE events USING parquet AS SELECT CAST(id % 7 AS INT) AS k, "
-    "TIMESTAMP '2026-01-01 00:00:00' + make_interval(0, 0, 0, 0, 0, 0, id) AS ts, "
-    "CASE WHEN id % 2 = 0 THEN 'A' ELSE 'B' END AS ty FROM range(1000)"
-)
-
-CLAUSE = "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS n PATTERN (A B) WITHIN INTERVAL 60 SECONDS"
-
-DATASETS = f"""
-CREATE MATERIALIZED VIEW pairs AS SELECT * FROM events MATCH_TREND ({CLAUSE});
-
-CREATE STREAMING TABLE running AS
-SELECT * FROM STREAM events WATERMARK ts DELAY OF INTERVAL 10 SECONDS MATCH_TREND ({CLAUSE});
-"""
+"""What the installation of a wheel does, or its user."""
 
 
 def test_datasets_with_the_clause(tmp_path: Path) -> None:
     """A materialized view, and a streaming table whose rows are those of the view, but for windows that are open."""
+    project = Path(shutil.copytree(ROOT / "examples" / "pipeline", tmp_path / "pipeline"))
     (tmp_path / "conf").mkdir()
-    (tmp_path / "transformations").mkdir()
     (tmp_path / "conf" / "spark-defaults.conf").write_text(CONF.format(jar=jar(), python=sys.executable))
-    (tmp_path / "spark-pipeline.yml").write_text(SPEC.format(storage=(tmp_path / "storage").as_uri()))
-    (tmp_path / "transformations" / "trends.sql").write_text(DATASETS)
-    assert run(tmp_path, "plain", EVENTS) == [[]]
+    spec = project / "spark-pipeline.yml"
+    assert STORAGE in spec.read_text()
+    spec.write_text(spec.read_text().replace(STORAGE, (tmp_path / "storage").as_uri()))
+    assert run(project, "plain", (project / "visits.sql").read_text()) == [[]]
+    command = ["run", "--spec", "spark-pipeline.yml", "--conf", "spark.sql.catalogImplementation=hive"]
     ran = subprocess.run(
-        [f"{_find_spark_home()}/bin/spark-pipelines", "run", "--spec", "spark-pipeline.yml"],
-        cwd=tmp_path,
+        [f"{_find_spark_home()}/bin/spark-pipelines", *command],
+        cwd=project,
         env={**variables(), "SPARK_CONF_DIR": str(tmp_path / "conf"), "PYSPARK_PYTHON": sys.executable},
         capture_output=True,
         text=True,
         timeout=300,
     )
     assert ran.returncode == 0, ran.stderr
-    pairs, running = run(tmp_path, "plain", "SELECT * FROM pairs", "SELECT * FROM running")
-    assert len(pairs) > 50
-    last = max(row[2] for row in running)
-    assert sorted(running) == sorted(row for row in pairs if row[2] <= last)
+    purchases, so_far = run(project, "plain", "SELECT * FROM purchases", "SELECT * FROM purchases_so_far")
+    assert len(purchases) > 50
+    assert len(so_far) > 50
+    last = max(row[2] for row in so_far)
+    assert sorted(so_far) == sorted(row for row in purchases if row[2] <= last)

@@ -418,9 +418,10 @@ def test_rows_that_no_session_has_a_part_in(sessions: Sessions) -> None:
     assert free == [*FREE]
 
 
-def test_any_history_of_sessions(sessions: Sessions) -> None:
+@pytest.mark.parametrize("seed", first(1, range(4, 10)))
+def test_any_history_of_sessions(sessions: Sessions, seed: int) -> None:
     """Whatever sessions do, each reads what one that has nothing in common with others reads."""
-    chance = random.Random(4)
+    chance = random.Random(seed)
     spark, time = sessions.first, 4
     for step in range(14):
         match chance.choice(("insert", "replace", "close", "refresh", "read", "read", "read")):

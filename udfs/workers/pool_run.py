@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sparkext.planner.kernel_plan.kernel_plan import Encoding, KernelPlan, Layout
+from sparkext.udfs.arrow.bank_order import by_bank
 from sparkext.udfs.arrow.batches import BatchReader, keys_at, rows_of
 from sparkext.udfs.arrow.difference_keys import difference_types
 from sparkext.udfs.arrow.result_batch import result_batch
@@ -59,7 +60,11 @@ def pool_kernel(
     def kernel(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         run = (run_of or PoolRun)(plan, layout)
         results = run.results(batches if sort is None else sorted_events(layout, sort, batches))
-        yield from whole_groups(plan.fields, layout.group_keys, results) if is_whole else results
+        if is_whole:
+            results = whole_groups(plan.fields, layout.group_keys, results)
+        elif not layout.other_keys and not plan.is_stretched:
+            results = by_bank(layout.group_keys, results)  # kept as they are; others are yet to be added up
+        yield from results
         if report is not None:
             report(run.counters.totals())
 

@@ -1,0 +1,24 @@
+"""Clauses with more conditions than one word of class bits has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from tests.support.sql_cases import stream, trends, values
+
+NUMBER = 150
+
+
+def test_each_condition_is_evaluated_once(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark does not apply them a second time to leave out rows earlier, nor combine them with each other."""
+    stream(spark, {"x": "a1 a2 a50 a149 a150 a500", "y": "a7 a8", "z": "a999"}, "made")
+    spark.table("made").write.parquet(str(tmp_path / "e"))
+    spark.read.parquet(str(tmp_path / "e")).createOrReplaceTempView("e")
+    names = [f"V{number}" for number in range(NUMBER)]
+    define = ", ".join(f"{name} AS v + 4321 = {number * 10 + 4321}" for number, name in enumerate(names))
+    frame = spark.sql(trends(f"({' | '.join(names)})+", more=f"DEFINE {define}", keys="PARTITION BY k ORDER BY t"))
+    plan = str(frame._jdf.queryExecution().optimizedPlan().toString())
+    assert [plan.count(f"= {number * 10 + 4321}") for number in (1, 70, 149)] == [1, 1, 1], plan
+    assert values(frame) == [("x", 2**4 - 1), ("y", 2**2 - 1)]
