@@ -38,7 +38,7 @@ _MODULES = {
     "stream": "stream_views",
     "views_of": "stream_views",
 }
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if sys.platform == "win32":
     raise ImportError("sparkext runs on Linux and macOS, and on Windows inside of WSL.")
