@@ -1,9 +1,10 @@
 """A bucket: some keys of a stream, the events that rows to come may be about, and what becomes final.
 
-Only events are kept, and not the totals of windows under way: events may come in any order before the watermark, and
+Events are kept, and not the totals of windows under way: events may come in any order before the watermark, and
 the windows that end at it are computed from all of their events, by the very pass that a batch has. So whatever a
 query may ask for is right on a stream if it is in a batch. An event is computed once for each window that it is in, or
-for each micro-batch in which one of them ends, if these are fewer. Completions of trends with a span need the events of
+for each micro-batch in which one of them ends, if these are fewer; or twice, where totals are carried on beside events
+(`sparkext.udfs.streams.carrying`). Completions of trends with a span need the events of
 a span before the watermark, whether there are windows or not.
 """
 
