@@ -140,15 +140,17 @@ class Stream:
         )
 
 
-def compiled(queries: Sequence[Query], panes: bool = True) -> KernelPlan:
+def compiled(queries: Sequence[Query], panes: bool = True, is_stream: bool = False) -> KernelPlan:
     """The plan of a pool that shares what is equal anyway, and nothing else.
 
     Args:
         queries: The pool.
         panes: Whether windows may be computed by panes, or each by itself.
+        is_stream: Whether it is for a stream, from micro-batch to micro-batch.
     """
     template = template_of(queries)
-    return compile_plan(template, share_equal_prefixes(template), PANES_FROM if panes else float("inf"))
+    from_windows = PANES_FROM if panes else float("inf")
+    return compile_plan(template, share_equal_prefixes(template), from_windows, is_stream=is_stream)
 
 
 def problem(template: Template, stream: Stream) -> Problem:

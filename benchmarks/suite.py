@@ -30,6 +30,7 @@ from benchmarks import (
     small,
     spark_alone,
     strategies,
+    stream_phi,
     stream_pools,
     streams,
 )
@@ -71,6 +72,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     strategies.BENCHMARK,
     streams.BENCHMARK,
     stream_pools.BENCHMARK,
+    stream_phi.BENCHMARK,
 )
 
 

@@ -61,6 +61,7 @@ def compile_plan(
     matches: MatchPlan | None = None,
     most_matches: int = MOST_MATCHES,
     own_rows: bool = False,
+    is_stream: bool = False,
 ) -> KernelPlan:
     """The kernel plan that computes all queries of ``template``, sharing what ``plan`` shares.
 
@@ -73,14 +74,17 @@ def compile_plan(
         matches: How the matches of some queries are built, which share nothing by ``plan`` then.
         most_matches: Most partial matches of a step in a key and window.
         own_rows: Whether no two queries have a row together; not with ``matches``.
+        is_stream: Whether windows may be carried on from one micro-batch to the next; see `panes.pane_rows`. Not with
+            ``matches``.
     """
     if matches is not None and matches.roots:
         compiled, _, _ = _compiled(template, plan, panes_from, False, built=matches.queries)
         return with_matches(compiled, template.queries, matches, most_matches)
-    compiled, banks, cells = _compiled(template, plan, panes_from, stretched, own_rows=own_rows)
+    compiled, banks, cells = _compiled(template, plan, panes_from, stretched, own_rows=own_rows, is_stream=is_stream)
     if not fallback or not compiled.regions or stretched:
         return compiled
-    lanes, _, own = _compiled(template, share_equal_prefixes(template), panes_from, stretched, compiled, banks)
+    equal = share_equal_prefixes(template)
+    lanes, _, own = _compiled(template, equal, panes_from, stretched, compiled, banks, is_stream=is_stream)
     if not lanes.banks:
         return compiled
     if compiled.holds_totals_alone and lanes.holds_totals_alone:
@@ -137,6 +141,7 @@ def _compiled(
     banks: Banks | None = None,
     built: Set[int] = frozenset(),
     own_rows: bool = False,
+    is_stream: bool = False,
 ) -> tuple[KernelPlan, Banks, dict[Node, int]]:
     """A kernel plan, its banks and the cells of all nodes. Nothing is added to the banks of ``built`` queries.
 
@@ -145,7 +150,7 @@ def _compiled(
     """
     merged = equal_prefixes(template, plan)
     apart = told_apart(merged)
-    rows_of = pane_rows(template, apart, panes_from, stretched)
+    rows_of = pane_rows(template, apart, panes_from, stretched, is_stream)
     panes = tuple(None if number in built else rows for number, rows in enumerate(rows_of))
     shared = regions(template, plan)
     kept = [

@@ -59,6 +59,10 @@ NO_EVENT = -1
 SCALE_BITS = 512
 """A scaled double with number n and scale s stands for n · 2^(SCALE_BITS·s)."""
 
+CARRIED_FROM = 8
+"""How many windows must be open, for each that ends at once, for what keys have done to be carried on beside events of
+a stream, which takes matrices. An event is computed twice then, and not for each window."""
+
 
 class Arithmetic(Enum):
     """How the totals of a cell are held.

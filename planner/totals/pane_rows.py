@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.bits import members
+from sparkext.planner.kernel_plan.kernel_plan import CARRIED_FROM
 from sparkext.planner.patterns.query import Selection, Window
 from sparkext.planner.sharing.template import Template
 
@@ -67,7 +68,11 @@ def may_be_stretched(template: Template) -> bool:
 
 
 def pane_rows(
-    template: Template, merged: tuple[tuple[int, ...], ...], least: float = PANES_FROM, stretched: bool = False
+    template: Template,
+    merged: tuple[tuple[int, ...], ...],
+    least: float = PANES_FROM,
+    stretched: bool = False,
+    is_stream: bool = False,
 ) -> tuple[PaneRows | None, ...]:
     """Per query, the rows of its pane matrices; None where a lane per window is kept, as it never is for a span.
 
@@ -78,6 +83,7 @@ def pane_rows(
         merged: Per query and state, a number that states of several queries have in common that hold equal totals.
         least: As `PANES_FROM`.
         stretched: Whether keys are computed in stretches; see `may_be_stretched`.
+        is_stream: Whether windows are by panes from `CARRIED_FROM` on.
     """
     together: dict[Window | int | None, list[int]] = {}
     for number, query in enumerate(template.queries):
@@ -90,18 +96,20 @@ def pane_rows(
             together.setdefault(window, []).append(number)
     rows_of: list[PaneRows | None] = [None] * len(template.queries)
     for window, queries in together.items():
+        is_carried = is_stream and isinstance(window, Window) and window.live >= CARRIED_FROM
+        each = 0.0 if is_carried else least
         events = {template.states[state].event for number in queries for state in template.states_of[number]}
-        if isinstance(window, Window) and window.live < least * len(events):
+        if isinstance(window, Window) and window.live < each * len(events):
             continue
         reached = {number: _before(template, number) for number in queries}
         # States that one comes after have a row each, if others come after them, as they do but for that one itself.
         fewest = max(states.bit_count() for masks in reached.values() for states in masks)
-        if isinstance(window, Window) and window.live < least * len(events) * fewest:
+        if isinstance(window, Window) and window.live < each * len(events) * fewest:
             continue
         comes_after = {number: [members(states) for states in masks] for number, masks in reached.items()}
         rows = _rows(template, merged, comes_after)
         count = 1 + max(rows.values(), default=0)
-        if not isinstance(window, Window) or window.live >= least * len(events) * count:
+        if not isinstance(window, Window) or window.live >= each * len(events) * count:
             for number in queries:
                 of = {state: rows[block] for state, block in enumerate(merged[number]) if block in rows}
                 before = tuple(tuple(s for s in states if s in of) for states in comes_after[number])

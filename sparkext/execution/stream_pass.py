@@ -27,6 +27,7 @@ from sparkext.planner.kernel_plan.event_form import event_form, needs_of
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.sql.quoting import alone as as_expression
 from sparkext.sql.quoting import string
+from sparkext.udfs.streams.carrying import carried_windows
 from sparkext.udfs.streams.combined_rows import combined_rows
 from sparkext.udfs.streams.late_rows import LATE_BY, beside_combined
 from sparkext.udfs.streams.packs import PACKED, packed
@@ -125,8 +126,9 @@ class StreamOperator:
             None if history is None else history.since,
             arrow_schema(self._schema) if has_late else None,
         )
+        carried = carried_windows(plan)
         for window in () if of.is_by_event else of.windows:
-            say_recomputed(window)
+            say_recomputed(window, window in carried)
         packs = _packs_of(events, buckets).where(own_column(_TRUE))
         before = None
         if history is not None:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from sparkext.jvm.application import shows_progress
 from sparkext.planner.amounts import count
-from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import CARRIED_FROM, KernelPlan
 from sparkext.planner.patterns.query import EventClass, Window
 from sparkext.sql.quoting import one_line
 from sparkext.sql.spelling import closest
@@ -112,17 +112,20 @@ def say_no_types(name: str, types: Iterable[str], source_types: Sequence[str]) -
     )
 
 
-def say_recomputed(window: Window) -> None:
+def say_recomputed(window: Window, is_carried: bool) -> None:
     """Say how many times an event of a stream may be computed: as a warning, once for each kind of window, if many.
 
     Args:
         window: Whose bounds are in microseconds.
+        is_carried: Whether totals are carried from micro-batch to micro-batch where many windows are open.
     """
-    times = (window.within + window.slide) / window.slide
+    times = 2 if is_carried else (window.within + window.slide) / window.slide
+    how = "as totals are carried on" if is_carried else "once for each micro-batch in which a window of it ends"
     text = (
         f"windows of {window.within / 1e6:g} s that slide by {window.slide / 1e6:g} s: each event of the stream is "
-        f"computed up to {times:.0f} times, once for each micro-batch in which a window of it ends. With a trigger "
-        "longer than the slide it is (WITHIN + trigger) / trigger times; see 'How it is computed' in docs/streaming.md"
+        f"computed up to {times:.0f} times, {how}. With a trigger longer than "
+        f"{f'{window.within / CARRIED_FROM / 1e6:g} s' if is_carried else 'the slide'} it is "
+        "(WITHIN + trigger) / trigger times; see 'How it is computed' in docs/streaming.md"
     )
     if times > MANY_TIMES:
         say_once(text, ("recomputed", window))

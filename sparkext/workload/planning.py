@@ -171,6 +171,7 @@ def plan_together(
             matches=matches,
             most_matches=wanted.most_matches,
             own_rows=is_stream,  # a query may come to a stream later than others
+            is_stream=is_stream,
         )
     if optimized.plan_result.chooses_bursts:
         plan = with_choices(plan, Constants(), mean_burst(optimized.problem, optimized.plan_result.plan))

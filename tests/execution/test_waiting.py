@@ -109,10 +109,14 @@ def test_how_kernels_ran_is_said_once(monkeypatch: pytest.MonkeyPatch, caplog: p
 def test_windows_that_overlap_much_are_said_once(caplog: pytest.LogCaptureFixture) -> None:
     minute = 60_000_000
     caplog.set_level(logging.INFO)
-    waiting.say_recomputed(Window(15 * minute, minute))
+    waiting.say_recomputed(Window(15 * minute, minute), is_carried=False)
     assert [(record.levelname, "up to 16 times" in record.message) for record in caplog.records] == [("INFO", True)]
     caplog.clear()
     for _ in range(2):
-        waiting.say_recomputed(Window(60 * minute, minute))
+        waiting.say_recomputed(Window(60 * minute, minute), is_carried=False)
     (told,) = caplog.messages
     assert told.startswith("windows of 3600 s that slide by 60 s: each event of the stream is computed up to 61 times")
+    caplog.clear()
+    waiting.say_recomputed(Window(60 * minute, minute), is_carried=True)
+    assert [(record.levelname, "up to 2 times" in record.message) for record in caplog.records] == [("INFO", True)]
+    assert "With a trigger longer than 450 s it is" in caplog.messages[0]

@@ -77,7 +77,8 @@ def as_int64(values: pa.Array) -> Ints:
     """
     if pa.types.is_date32(values.type):
         values = values.cast(pa.int32())
-    numbers = as_numbers(values.cast(pa.int64()), np.int64)
+    is_word = pa.types.is_timestamp(values.type) or pa.types.is_int64(values.type)
+    numbers = as_numbers(values if is_word else values.cast(pa.int64()), np.int64)
     return np.where(has_values(values), numbers, 0) if values.null_count else numbers.copy()
 
 

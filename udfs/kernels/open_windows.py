@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
+from sparkext.udfs.kernels.carried_panes import leave_front, leave_lanes, take_up
 from sparkext.udfs.kernels.pane_products import begin_panes, turn_panes
 from sparkext.udfs.kernels.space_lanes import clear, clear_cells, number_of_windows
 from sparkext.udfs.kernels.written_windows import write_window
@@ -50,6 +51,9 @@ def enter(program, state, guards, panes, output, time, combine, first):
                 opened[col.OPEN_FIRST], opened[col.OPEN_LAST] = oldest, oldest - 1
                 opened[col.OPEN_LANE_END] = lanes
                 begin_panes(program, state, panes, w)
+                if panes.carried.windows[panes.of[w], col.CARRIED_MODE] == col.GOES_ON:
+                    opened[col.OPEN_LANE_END] = lanes // 2  # no later front is made of these events
+                    take_up(program, state, panes, w)
             else:
                 turn_panes(program, state, panes, output, w, oldest, newest, combine)
             opened[col.OPEN_LAST] = max(opened[col.OPEN_LAST], newest)
@@ -92,7 +96,15 @@ def close_all(program, state, guards, panes, output, combine):
     for window in range(number_of_windows(program)):
         last = state.open[window, col.OPEN_LAST]
         if panes.of[window] >= 0:
-            turn_panes(program, state, panes, output, window, last + 1, last, combine)
+            carried = panes.carried.windows[panes.of[window]]
+            if carried[col.CARRIED_MODE] == col.ALONE:
+                turn_panes(program, state, panes, output, window, last + 1, last, combine)
+            elif carried[col.CARRIED_MODE] == col.GOES_ON:
+                until = carried[col.CARRIED_UNTIL] + 1
+                turn_panes(program, state, panes, output, window, until, last, combine)
+                leave_lanes(program, state, panes, window)
+            else:
+                leave_front(program, state, panes, window)
         else:
             _close(program, state, guards, output, window, last + 1, combine)
 

@@ -41,8 +41,12 @@ def turn_panes(program, state, panes, output, w, until, newest, combine):
             index = end
             continue
         # Either a window closes that is not in the front, or another opens: the pane under way ends, unless the other
-        # is equal to the one before it.
-        if index > last and (newest <= opened[col.OPEN_LAST] or not has_start(state.totals, panes, p)):
+        # is equal to the one before it, or a later pass will compute it from the events.
+        if index > last and (
+            newest <= opened[col.OPEN_LAST]
+            or panes.carried.windows[p, col.CARRIED_MODE] == col.GOES_ON
+            or not has_start(state.totals, panes, p)
+        ):
             break
         end_pane(program, state, panes, w)
         if index > last or now[col.PANES_SINCE] == 0 or panes.newest[entries + room + now[col.PANES_SINCE] - 1] < index:

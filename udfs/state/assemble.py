@@ -24,6 +24,20 @@ from sparkext.udfs.tables import columns
 from sparkext.udfs.tables.field_indexes import field_indexes
 from sparkext.udfs.tables.program import NO_KEY, Ints, Program
 
+_KEPT = 4
+
+_assembled: list[tuple[KernelPlan, Program]] = []
+
+
+def assembled(plan: KernelPlan) -> Program:
+    """What `assemble` gives, which is made once for a plan that many passes of a process have."""
+    for known, program in _assembled:
+        if known is plan:
+            return program
+    program = assemble(plan)
+    _assembled[:] = [(plan, program), *_assembled[: _KEPT - 1]]
+    return program
+
 
 def assemble(plan: KernelPlan) -> Program:
     """A kernel plan as flat arrays."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Space
 from sparkext.udfs.state.assemble import cell_offsets
+from sparkext.udfs.state.carried_tables import Carried, nothing_carried
 from sparkext.udfs.state.fresh import totals_of
 from sparkext.udfs.state.products import product_row, product_table
 from sparkext.udfs.tables import columns as col
@@ -49,6 +50,7 @@ class Panes(NamedTuple):
         touched: Per pane and evaluation, whether the pane changes it.
         now: Per window by panes: begin and end of the entries of the front in use, number of panes since.
             Shape (windows by panes, 3).
+        carried: What is carried of keys from one pass to the next.
     """
 
     of: Ints
@@ -61,6 +63,7 @@ class Panes(NamedTuple):
     newest: Ints
     touched: Flags
     now: Ints
+    carried: Carried
 
 
 def new_panes(plan: KernelPlan, program: Program, stretches: int = 1) -> Panes:
@@ -138,6 +141,7 @@ def panes_of(plan: KernelPlan, program: Program, spaces: Sequence[Space], rooms:
         newest=np.zeros(newest, np.int64),
         touched=np.zeros(touched, np.uint8),
         now=np.zeros((len(spaces), 3), np.int64),
+        carried=nothing_carried(len(spaces)),
     )
 
 

@@ -1,9 +1,10 @@
 """A bucket: some keys of a stream, the events that rows to come may be about, and what becomes final.
 
-Only events are kept, and not the totals of windows under way: events may come in any order before the watermark, and
+Events are kept, and not the totals of windows under way: events may come in any order before the watermark, and
 the windows that end at it are computed from all of their events, by the very pass that a batch has. So whatever a
 query may ask for is right on a stream if it is in a batch. An event is computed once for each window that it is in, or
-for each micro-batch in which one of them ends, if these are fewer. Completions of trends with a span need the events of
+for each micro-batch in which one of them ends, if these are fewer; or twice, where totals are carried on beside events
+(`sparkext.udfs.streams.carrying`). Completions of trends with a span need the events of
 a span before the watermark, whether there are windows or not.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow, as_numbers
 from sparkext.udfs.arrow.order_keys import as_int64
+from sparkext.udfs.streams.carrying import Carrying
 from sparkext.udfs.streams.late_rows import beside_late, late_rows
 from sparkext.udfs.streams.other_forms import in_form
 from sparkext.udfs.streams.packs import from_bytes
@@ -35,11 +38,14 @@ from sparkext.udfs.streams.stored import (
     page_of,
 )
 from sparkext.udfs.streams.stream_plan import StreamPlan
-from sparkext.udfs.streams.windows_of_events import in_order, last_ended, settled_rows, window_rows
+from sparkext.udfs.streams.windows_of_events import in_order, last_ended, settled_rows, together, window_rows
 from sparkext.udfs.tables.program import Ints
 
 SMALL_PAGE = 64 << 10
-"""Size in bytes below which a page is put together with what comes next."""
+"""Size in bytes below which a page is put together with what comes next, if that is at least half as much."""
+
+TINY_PAGE = 4 << 10
+"""Size in bytes below which it always is."""
 
 MOST_ROWS = 1 << 18
 """Most events of a page."""
@@ -153,7 +159,7 @@ class Bucket:
         if is_of_others(header, self._of):
             self._adopt(watermark)
         step = self._begun(packs, watermark)
-        final = self._settle(step, watermark) if self._of.is_by_event else self._close(step)
+        final = self._settle(step, watermark) if self._of.is_by_event else self._close(step, watermark)
         if self._of.late_schema is None:
             yield from final
         else:
@@ -164,7 +170,8 @@ class Bucket:
         header.until = watermark
         size = self._store_header()
         self.counts.kept = sum(page.rows for page in header.pages)
-        self.counts.size = size + sum(page.size for page in header.pages)
+        carried = () if header.carried is None else header.carried.pages
+        self.counts.size = size + sum(page.size for page in header.pages) + sum(page.size for page in carried)
 
     def _store_header(self) -> int:
         """Store what is known; its size."""
@@ -209,36 +216,50 @@ class Bucket:
                 step.new.append(in_time)
         return step
 
-    def _close(self, step: _Step) -> Iterator[pa.RecordBatch]:
+    def _close(self, step: _Step, watermark: int) -> Iterator[pa.RecordBatch]:
         """The rows of the windows that end."""
         if not any(last >= first for first, last in step.closing):
             return
-        ending = [
-            (window, *pair) for window, pair in zip(self._of.windows, step.closing, strict=True) if pair[0] <= pair[1]
+        pages, new = self.header.pages, [self._times(events) for events in step.new]
+        earliest = min([_GREATEST, *(page.first for page in pages), *(int(times.min()) for times in new)])
+        latest = max([NEVER, *(page.last for page in pages), *(int(times.max()) for times in new)])
+        closing = [
+            (max(first, last_ended(window, earliest) + 1) if first <= last else first, last)
+            for window, (first, last) in zip(self._of.windows, step.closing, strict=True)
         ]
+        carrying = Carrying(self._of, self.header, self._store, closing)
+        yield from self._plain(step, [pair if kind in carrying.plain else (1, 0) for kind, pair in enumerate(closing)])
+        for kind, window in enumerate(self._of.windows):
+            if kind not in carrying.plain:
+                self.counts.windows += _with_events(window, *closing[kind], earliest, latest)
+        rows = carrying.rows(partial(self._counted_between, step), watermark)
+        yield from map(self._whole, self._timed(rows))
+
+    def _plain(self, step: _Step, closing: Sequence[tuple[int, int]]) -> Iterator[pa.RecordBatch]:
+        """The rows of windows that end, out of all of their events."""
+        ending = [(window, *pair) for window, pair in zip(self._of.windows, closing, strict=True) if pair[0] <= pair[1]]
+        if not ending:
+            return
         span = 1 if self._of.span is None else self._of.span
-        begin = max(NEVER, min(first * window.slide for window, first, _ in ending) - span + 1)
+        begin = min(first * window.slide for window, first, _ in ending) - span + 1
         end = min(_GREATEST, max(last * window.slide + window.within for window, _, last in ending) + self._of.after)
-        parts = self._between(step, begin, end)
+        parts = self._counted_between(step, begin, end)
         if parts:
-            windows = [(max(first, NEVER), last) for first, last in step.closing]
-            events = _together(parts)
+            events = together(parts)
             times = self._times(events)
-            self.counts.windows = sum(_with_events(*one, int(times.min()), int(times.max())) for one in ending)
-            for rows in self._counted(events, window_rows(self._of.plan, self._of.layout, events, windows)):
-                yield self._whole(rows)
+            self.counts.windows += sum(_with_events(*one, int(times.min()), int(times.max())) for one in ending)
+            yield from map(self._whole, self._timed(window_rows(self._of.plan, self._of.layout, events, closing)))
 
     def _settle(self, step: _Step, watermark: int) -> Iterator[pa.RecordBatch]:
         """The rows of completions that the watermark settles."""
         since = self.header.until
         if watermark == since:
             return
-        parts = self._between(step, self._of.needed_from(since), watermark)
+        parts = self._counted_between(step, self._of.needed_from(since), watermark)
         if parts:
-            events = _together(parts)
+            events = together(parts)
             queries = [self.header.queries[query.text] for query in self._of.queries]
-            rows = settled_rows(self._of.plan, self._of.layout, events, since, watermark, queries)
-            yield from self._counted(events, rows)
+            yield from self._timed(settled_rows(self._of.plan, self._of.layout, events, since, watermark, queries))
 
     def _whole(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Those rows of windows of which all events are there that their queries need."""
@@ -254,9 +275,14 @@ class Bucket:
                 is_whole &= (windows >= first) | ~np.isin(banks, query.banks)
         return _where(rows, is_whole)
 
-    def _counted(self, events: pa.RecordBatch, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Rows that are computed of some events, which are counted."""
-        self.counts.computed += events.num_rows
+    def _counted_between(self, step: _Step, begin: int, end: int) -> list[pa.RecordBatch]:
+        """The events from a time up to another, which the kernel is given."""
+        parts = self._between(step, begin, end)
+        self.counts.computed += sum(part.num_rows for part in parts)
+        return parts
+
+    def _timed(self, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Rows; how long they take is counted."""
         while True:
             began = time.perf_counter()
             batch = next(rows, None)
@@ -267,10 +293,10 @@ class Bucket:
 
     def _between(self, step: _Step, begin: int, end: int) -> list[pa.RecordBatch]:
         """The events from a time up to another, of which pages are read for the step."""
-        for page in self.header.pages:
-            if page.first < end and page.last >= begin:
-                step.loaded[page.number] = self._read(page)
         parts = []
+        for page in self.header.pages:
+            if page.first < end and page.last >= begin and page.number not in step.loaded:
+                step.loaded[page.number] = self._read(page)
         for events in [*step.loaded.values(), *step.new]:
             times = self._times(events)
             parts.append(_where(events, (times >= begin) & (times < end)))
@@ -279,7 +305,12 @@ class Bucket:
     def _drop(self, step: _Step) -> None:
         """Forget pages of which no event is needed; those that are small, or mostly of no use, are put together."""
         step.gone = [page for page in self.header.pages if page.last < step.keep_from]
-        worn = [page for page in self.header.pages if page.last >= step.keep_from and self._is_worn(page, step)]
+        left = [page for page in self.header.pages if page.last >= step.keep_from]
+        worn, rows = [], sum(events.num_rows for events in step.new)
+        for page in reversed(left):
+            if self._is_worn(page, step, rows):
+                worn.append(page)
+                rows += page.rows
         if len(worn) + len(step.new) > 1 or any(page.first < step.keep_from for page in worn):
             for page in worn:
                 step.new.append(step.loaded.get(page.number) or self._read(page))
@@ -288,10 +319,14 @@ class Bucket:
             self._store.drop_page(page.number)
             self.header.pages.remove(page)
 
-    def _is_worn(self, page: Page, step: _Step) -> bool:
-        """Whether a page is small, or most of it is of no use, unless that has to be read to be known."""
+    def _is_worn(self, page: Page, step: _Step, rows: int) -> bool:
+        """Whether a page is small, or most of it is of no use, unless that has to be read to be known.
+
+        One that is much larger than the rows that it is put together with is left until there are more, so that no
+        event is written often.
+        """
         loaded = step.loaded.get(page.number)
-        if page.size < SMALL_PAGE:
+        if page.size < SMALL_PAGE and (page.size < TINY_PAGE or page.rows <= 2 * rows):
             return bool(step.new) or loaded is not None
         return loaded is not None and bool(2 * np.count_nonzero(self._times(loaded) >= step.keep_from) < page.rows)
 
@@ -301,7 +336,7 @@ class Bucket:
         needed = [events for events in needed if events.num_rows]
         if not needed:
             return
-        events = in_order(_together(needed), self._of.layout.keys)
+        events = in_order(together(needed), self._of.layout.keys)
         for begin in range(0, events.num_rows, MOST_ROWS):
             part = events.slice(begin, MOST_ROWS)
             data, number, form = page_bytes(part), self.header.next_page, self.header.form_number(self._of.form)
@@ -341,10 +376,3 @@ def _with_events(window: Window, first: int, last: int, begin: int, end: int) ->
 
 def _where(events: pa.RecordBatch, wanted: NDArray[np.bool_]) -> pa.RecordBatch:
     return events if wanted.all() else events.take(as_arrow(np.flatnonzero(wanted)))
-
-
-def _together(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
-    """Events of several batches, in types that may have other names within: a session may be in another time zone."""
-    schema = parts[-1].schema
-    in_one_schema = [part if part.schema.equals(schema) else part.cast(schema) for part in parts]
-    return in_one_schema[0] if len(in_one_schema) == 1 else pa.concat_batches(in_one_schema)

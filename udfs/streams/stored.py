@@ -6,7 +6,7 @@ import json
 import struct
 import zlib
 from dataclasses import astuple, dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -14,7 +14,7 @@ from sparkext.planner.kernel_plan.event_form import EventForm
 from sparkext.udfs.streams.packs import as_bytes, from_bytes
 from sparkext.udfs.tables.program import Ints
 
-FORMAT = 3
+FORMAT = 4
 """Version of how states are written."""
 
 NEVER = -(1 << 63)
@@ -76,6 +76,59 @@ class Page:
     form: int
 
 
+@dataclass(frozen=True, slots=True)
+class CarriedPage:
+    """What is carried of some keys beside their events.
+
+    Attributes:
+        number: Of the page in its bucket.
+        size: In bytes.
+        sum: Its CRC-32.
+        kinds: Numbers of the kinds of windows that it is about.
+        first, last: Of a front, the windows that it is for; of what has been done since then, 0 and -1.
+    """
+
+    number: int
+    size: int
+    sum: int
+    kinds: tuple[int, ...]
+    first: int = 0
+    last: int = -1
+
+    @property
+    def is_front(self) -> bool:
+        """Whether it is a part of a front."""
+        return self.first <= self.last
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedState:
+    """What is carried beside events, which can be made of these again.
+
+    Attributes:
+        plan: A digest of what is computed.
+        until: All events before that time are in it.
+        newest: Per kind of windows, the last one that its front is for.
+        pages: All of them.
+    """
+
+    plan: str
+    until: int
+    newest: dict[int, int]
+    pages: tuple[CarriedPage, ...]
+
+    def written(self) -> list[Any]:
+        """In types that JSON has."""
+        pages = [[page.number, page.size, page.sum, page.kinds, page.first, page.last] for page in self.pages]
+        return [self.plan, self.until, self.newest, pages]
+
+    @classmethod
+    def read(cls, plan: str, until: int, newest: dict[str, int], pages: list[list[Any]]) -> CarriedState:
+        """What was `written`, after JSON."""
+        typed = tuple(CarriedPage(number, size, crc, tuple(kinds), *rest) for number, size, crc, kinds, *rest in pages)
+        return cls(plan, until, {int(kind): last for kind, last in newest.items()}, typed)
+
+
 @dataclass(slots=True)
 class Header:
     """What is known of a bucket.
@@ -94,6 +147,7 @@ class Header:
         tick: The time of the timer that is set, in milliseconds.
         next_page: Number of the page that is made next.
         pages: In the order in which they were made.
+        carried: What is carried beside their events, if anything.
     """
 
     buckets: int
@@ -109,6 +163,7 @@ class Header:
     tick: int = -1
     next_page: int = 0
     pages: list[Page] = field(default_factory=list)
+    carried: CarriedState | None = None
 
     def form_number(self, form: EventForm) -> int:
         """Number of a form, which is added if it is not there."""
@@ -123,6 +178,7 @@ class Header:
         self.pages = [replace(page, form=numbers[page.form]) for page in self.pages]
         self.forms = [self.forms[number] for number in used]
         known = {name: getattr(self, name) for name in _IN_JSON} | {"forms": [astuple(form) for form in self.forms]}
+        known["carried"] = None if self.carried is None else self.carried.written()
         text = zlib.compress(json.dumps(known).encode(), 1)
         head = _HEADER.pack(
             _MAGIC, FORMAT, self.buckets, self.until, self.tick, self.next_page, len(text), len(self.pages)
@@ -149,6 +205,7 @@ class Header:
         at = _HEADER.size + size
         known = json.loads(zlib.decompress(data[_HEADER.size : at]))
         known["forms"] = [EventForm(tuple(classes), tuple(columns)) for classes, columns in known["forms"]]
+        known["carried"] = None if known["carried"] is None else CarriedState.read(*known["carried"])
         stored_pages = [Page(*_PAGE.unpack_from(data, at + number * _PAGE.size)) for number in range(pages)]
         return cls(buckets, until=until, tick=tick, next_page=next_page, pages=stored_pages, **known)
 
@@ -156,9 +213,9 @@ class Header:
 _IN_JSON = "meaning", "forms", "needs", "queries", "whole_from", "has_gaps", "finality", "latest"
 
 
-def page_bytes(events: pa.RecordBatch) -> bytes:
-    """Events as a page, which is their Arrow stream, compressed as a whole."""
-    data = as_bytes(events)
+def page_bytes(*batches: pa.RecordBatch) -> bytes:
+    """Events, or what is carried, as a page, which is its Arrow streams, compressed as a whole."""
+    data = b"".join(map(as_bytes, batches))
     return _SIZE.pack(len(data)) + bytes(pa.compress(data, codec="zstd", asbytes=True))
 
 
@@ -173,6 +230,32 @@ def page_events(page: Page, data: bytes | None) -> pa.RecordBatch:
     Raises:
         DamagedError: It is not as it was written, or not there.
     """
+    return from_bytes(_unpacked(page, data))
+
+
+def carried_page_of(
+    number: int, data: bytes, kinds: tuple[int, ...], windows: tuple[int, int] = (0, -1)
+) -> CarriedPage:
+    """What a header says of a page of what is carried, of these kinds of windows and, if it is a front, windows."""
+    return CarriedPage(number, len(data), zlib.crc32(data), kinds, *windows)
+
+
+def carried_batches(page: CarriedPage, data: bytes | None) -> list[pa.RecordBatch]:
+    """What a page has that `page_bytes` has made.
+
+    Raises:
+        DamagedError: It is not as it was written, or not there.
+    """
+    whole = pa.BufferReader(_unpacked(page, data))
+    batches = []
+    while whole.tell() < whole.size():
+        with pa.ipc.open_stream(whole) as reader:
+            batches.append(reader.read_next_batch())
+            reader.read_all()  # the mark of its end
+    return batches
+
+
+def _unpacked(page: Page | CarriedPage, data: bytes | None) -> pa.Buffer:
     if data is None or zlib.crc32(data) != page.sum:
         raise DamagedError(f"page {page.number}")
-    return from_bytes(pa.decompress(data[_SIZE.size :], _SIZE.unpack_from(data)[0], codec="zstd"))
+    return pa.decompress(data[_SIZE.size :], _SIZE.unpack_from(data)[0], codec="zstd")

@@ -23,7 +23,7 @@ from sparkext.udfs.workers.machine import Machine
 from sparkext.udfs.workers.pool_run import PoolRun
 from sparkext.udfs.workers.window_by_window import completion_run
 
-_OUTPUT_BYTES = 1 << 20
+OUTPUT_BYTES = 1 << 20
 """Room for result rows of a bucket; most have few."""
 
 
@@ -42,7 +42,7 @@ class WindowRun(PoolRun):
 
     def __init__(self, plan: KernelPlan, layout: Layout, windows: Sequence[tuple[int, int]]) -> None:
         self._windows = windows
-        super().__init__(plan, layout, _OUTPUT_BYTES)
+        super().__init__(plan, layout, OUTPUT_BYTES)
 
     def _machine(self, plan: KernelPlan) -> Machine:
         machine = super()._machine(plan)
@@ -65,7 +65,7 @@ class SettledRun(CompletionRun):
     def __init__(
         self, plan: KernelPlan, layout: Layout, times: Ints, since: int, until: int, whole_from: Sequence[int]
     ) -> None:
-        super().__init__(plan, layout, _OUTPUT_BYTES)
+        super().__init__(plan, layout, OUTPUT_BYTES)
         query = self._asked.queries[0]  # of all, rows are final at the same time
         wait = 1 if query.wait is None else query.wait
         self._ending = None  # windows that end before, and decide
@@ -145,7 +145,7 @@ def window_rows(
         yield from WindowRun(plan, layout, windows).results(sorted_events)
         return
     ((first, last),) = windows  # of all queries; windows before and after it lack some of their events
-    for rows in completion_run(plan, layout, output_bytes=_OUTPUT_BYTES).results(sorted_events):
+    for rows in completion_run(plan, layout, output_bytes=OUTPUT_BYTES).results(sorted_events):
         numbers = as_int64(rows.column(layout.group_keys + 1))
         yield rows.take(as_arrow(np.flatnonzero((numbers >= first) & (numbers <= last))))
 
@@ -201,3 +201,10 @@ def _are_mixed(ordered: pa.RecordBatch, keys: int, hashes: NDArray[Any]) -> bool
 
 def _taken(events: pa.RecordBatch, order: Ints) -> pa.RecordBatch:
     return events.take(as_arrow(order.astype(np.int64, copy=False)))
+
+
+def together(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Events of several batches, in types that may have other names within: a session may be in another time zone."""
+    schema = parts[-1].schema
+    in_one_schema = [part if part.schema.equals(schema) else part.cast(schema) for part in parts]
+    return in_one_schema[0] if len(in_one_schema) == 1 else pa.concat_batches(in_one_schema)

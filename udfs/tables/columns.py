@@ -193,6 +193,17 @@ PANED_KIND, PANED_AT, PANED_PRODUCTS, PANED_PRODUCTS_END, PANED_UNIT = range(5)
 FRONT_BEGIN, FRONT_END, PANES_SINCE = range(3)
 """Of ``Panes.now``."""
 
+CARRIED_COLUMNS = 4
+CARRIED_MODE, CARRIED_UNTIL, CARRIED_NEWEST, CARRIED_LANES = range(CARRIED_COLUMNS)
+"""Of ``Carried.windows``."""
+
+CARRIED_KEY, CARRIED_ENTRIES = range(2)
+"""Indexes into ``Carried.now``."""
+
+ALONE, GOES_ON, BEGINS = range(3)
+"""What becomes of windows by panes: a pass computes them by itself; it goes on from a front that an earlier one has
+left; it leaves a front."""
+
 OF_GAIN, OF_EVALUATION = range(2)
 """Of ``Spans.of``."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.udfs.kernels.kernel import ADVANCE, END_KEY, PAUSE, REFILL_TREES
-from sparkext.udfs.state.assemble import assemble, cell_offsets
+from sparkext.udfs.state.assemble import assembled, cell_offsets
+from sparkext.udfs.state.carried_tables import Carried, CarriedWindows, Left, lanes_of, no_left, values_of
 from sparkext.udfs.state.difference_tables import new_differences
 from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past, set_units
 from sparkext.udfs.state.pane_tables import Matrix, new_panes, put_stretches, stretch_matrix
@@ -53,7 +54,7 @@ class Machine:
     ) -> None:
         self._plan = plan
         self._combine = combine
-        self._program = assemble(plan)
+        self._program = assembled(plan)
         self._offsets = cell_offsets(plan)
         self._state = new_state(self._program, chunk)
         self._room = PastRoom(plan, self._program) if plan.comparisons else None
@@ -139,6 +140,60 @@ class Machine:
         """Let only some windows open of each kind: from a first number to a last."""
         for kind, (first, last) in enumerate(windows):
             self._state.open[kind, col.OPEN_EARLIEST :] = first, last
+
+    def carry(self, wanted: Mapping[int, CarriedWindows], came: Left, of: Ints, entries: int) -> None:
+        """Let some kinds of windows, all by panes, go on from what was left of keys, or leave it; no others open.
+
+        Args:
+            wanted: What becomes of each, by their numbers.
+            came: What was left by passes of the same plan.
+            of: Per window by panes and key, in the order in which keys will come, which of those in ``came.lanes`` it
+                is; -1 for none.
+            entries: How many entries of fronts they may leave.
+        """
+        panes, opened = self._panes, self._state.open
+        windows = np.zeros((len(panes.windows), col.CARRIED_COLUMNS), np.int64)
+        at = lanes_of(panes.windows, panes.of, self._program)
+        windows[:, col.CARRIED_LANES], lanes = at[:-1], at[-1]
+        for kind, row in enumerate(panes.of[: len(self._plan.windows)].tolist()):
+            one = wanted.get(kind)
+            opened[kind, col.OPEN_EARLIEST :] = (1, 0) if one is None else (one.first, one.latest)
+            if row >= 0:
+                rows = int(panes.windows[row, col.PANES_ROWS])
+                # Fronts are made of what happens in each pane, and multiplied with what happens after them.
+                opened[kind, col.OPEN_LANE] = 2 * rows if one is None else rows * one.begins
+            if one is not None:
+                windows[row, : col.CARRIED_LANES] = one.mode, one.last, one.newest
+        left = no_left(len(windows), of.shape[1], lanes, entries, values_of(panes.windows))
+        sizes = np.array([lanes, values_of(panes.windows)], np.int64)
+        self._panes = panes._replace(carried=Carried(windows, np.array([-1, 0], np.int64), of, came, left, sizes))
+
+    @property
+    def carried(self) -> Carried:
+        """What is carried, by `carry`, with what is left of the keys that have ended since then."""
+        return self._panes.carried
+
+    @property
+    def paned(self) -> list[int]:
+        """Per kind of windows, its number among those by panes; -1 for others."""
+        return [int(number) for number in self._panes.of[: len(self._plan.windows)]]
+
+    @property
+    def layout(self) -> bytes:
+        """What tells apart plans that leave different things to each other: all tables that a kernel goes by."""
+        panes = self._panes
+        tables = (*self._program, panes.of, panes.windows, panes.evaluations, panes.products, panes.units)
+        return b"".join(repr(table.shape).encode() + table.tobytes() for table in tables)
+
+    @property
+    def carried_lanes(self) -> int:
+        """How many lanes are left of a key."""
+        return lanes_of(self._panes.windows, self._panes.of, self._program)[-1]
+
+    @property
+    def carried_values(self) -> int:
+        """How many values an entry of a front has."""
+        return values_of(self._panes.windows)
 
     def extend(self, batch: Batch) -> Batch:
         """A batch with what conditions on the event before may have to look at."""
