@@ -24,6 +24,9 @@ from tests.support.live import Feed
 
 KILLS = 10
 
+FILES = 8
+"""That come before each start, a micro-batch each: more than it gets through."""
+
 POOLS = "trips vain", "trips direct large"
 """Views that take turns from one start to the next; the first of them is always there."""
 
@@ -32,13 +35,12 @@ POOLS = "trips vain", "trips direct large"
 @pytest.mark.parametrize("sink", sorted(POINTS))
 def test_each_row_is_written_once_however_often_it_is_killed(spark: SparkSession, tmp_path: Path, sink: str) -> None:
     feed, random = Feed(spark, tmp_path), Random(sink)
-    for part in disordered(random, 3 * KILLS, 60):
-        feed.put(part)
-    kills = starts = 0
-    while not run(tmp_path, sink, starts, random.choice(POINTS[sink]) if kills < KILLS else None, random):
-        kills += 1
-        starts += 1
-    assert kills == KILLS
+    parts = disordered(random, FILES * (KILLS + 1), 60)
+    for start in range(KILLS + 1):
+        point = random.choice(POINTS[sink]) if start < KILLS else None
+        for part in parts[FILES * start : None if point is None else FILES * (start + 1)]:
+            feed.put(part)
+        assert run(tmp_path, sink, start, point, random) == (point is None)
     create(spark, feed.batch())
     written = spark.read.option("mergeSchema", "true").parquet(str(tmp_path / "out"))
     if sink == "files":
@@ -72,7 +74,7 @@ def run(folder: Path, sink: str, start: int, point: str | None, random: Random) 
             if before is None:
                 before = line
             elif point is not None and line != before:
-                time.sleep(random.uniform(0, 2))
+                time.sleep(random.uniform(0, 1))
                 if point == "any":
                     os.killpg(program.pid, signal.SIGKILL)
                     return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -86,8 +87,10 @@ def main() -> None:
     spark.conf.set(STREAM_ON_CHANGE, "allow")
     with able_to_stream(spark):
         query = writer_of(spark, folder).trigger(availableNow=True).start()
-        while not query.awaitTermination(1):
+        while query.isActive:
             print("batch", query.lastProgress and query.lastProgress.batchId, flush=True)
+            time.sleep(0.2)
+        query.awaitTermination()
     print("done", flush=True)
     spark.stop()
 
