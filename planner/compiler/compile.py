@@ -74,22 +74,31 @@ def compile_plan(
         matches: How the matches of some queries are built, which share nothing by ``plan`` then.
         most_matches: Most partial matches of a step in a key and window.
         own_rows: Whether no two queries have a row together; not with ``matches``.
-        is_stream: Whether windows may be carried on from one micro-batch to the next; see `panes.pane_rows`. Not with
-            ``matches``.
+        is_stream: Whether to add a plan by which windows are carried on from one micro-batch to the next, if there are
+            any that may be. Not with ``matches``.
     """
     if matches is not None and matches.roots:
         compiled, _, _ = _compiled(template, plan, panes_from, False, built=matches.queries)
         return with_matches(compiled, template.queries, matches, most_matches)
-    compiled, banks, cells = _compiled(template, plan, panes_from, stretched, own_rows=own_rows, is_stream=is_stream)
-    if not fallback or not compiled.regions or stretched:
-        return compiled
+    compiled, banks, cells = _compiled(template, plan, panes_from, stretched, own_rows=own_rows)
     equal = share_equal_prefixes(template)
-    lanes, _, own = _compiled(template, equal, panes_from, stretched, compiled, banks, is_stream=is_stream)
-    if not lanes.banks:
-        return compiled
-    if compiled.holds_totals_alone and lanes.holds_totals_alone:
-        lanes = replace(lanes, handover=_handover(cells, own))
-    return replace(compiled, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
+    if fallback and compiled.regions and not stretched:
+        lanes, _, own = _compiled(template, equal, panes_from, stretched, compiled, banks)
+        if lanes.banks:
+            if compiled.holds_totals_alone and lanes.holds_totals_alone:
+                lanes = replace(lanes, handover=_handover(cells, own))
+            compiled = replace(compiled, classes=lanes.classes, columns=lanes.columns, fallback=lanes)
+    if is_stream:
+        carried, _, _ = _compiled(template, equal, panes_from, stretched, compiled, banks, is_carried=True)
+        if _is_carried(carried) and (carried.classes, carried.columns) == (compiled.classes, compiled.columns):
+            compiled = replace(compiled, carried=carried)
+    return compiled
+
+
+def _is_carried(plan: KernelPlan) -> bool:
+    """Whether windows of a plan can be carried on, beside no spans and nothing that is held against a value which each
+    pass has anew."""
+    return bool(plan.banks and plan.panes) and not plan.spans and all(one.origin is None for one in plan.columns)
 
 
 def compile_completions(
@@ -141,7 +150,7 @@ def _compiled(
     banks: Banks | None = None,
     built: Set[int] = frozenset(),
     own_rows: bool = False,
-    is_stream: bool = False,
+    is_carried: bool = False,
 ) -> tuple[KernelPlan, Banks, dict[Node, int]]:
     """A kernel plan, its banks and the cells of all nodes. Nothing is added to the banks of ``built`` queries.
 
@@ -150,7 +159,7 @@ def _compiled(
     """
     merged = equal_prefixes(template, plan)
     apart = told_apart(merged)
-    rows_of = pane_rows(template, apart, panes_from, stretched, is_stream)
+    rows_of = pane_rows(template, apart, panes_from, stretched, is_carried)
     panes = tuple(None if number in built else rows for number, rows in enumerate(rows_of))
     shared = regions(template, plan)
     kept = [

@@ -59,10 +59,6 @@ NO_EVENT = -1
 SCALE_BITS = 512
 """A scaled double with number n and scale s stands for n · 2^(SCALE_BITS·s)."""
 
-CARRIED_FROM = 8
-"""How many windows must be open, for each that ends at once, for what keys have done to be carried on beside events of
-a stream, which takes matrices. An event is computed twice then, and not for each window."""
-
 
 class Arithmetic(Enum):
     """How the totals of a cell are held.
@@ -619,6 +615,8 @@ class KernelPlan:
         handover: Of a fallback, cells of the plan that it is of, each with a cell of its own that holds the same
             total between two times. With them one plan can take over from the other while a key is under way.
             Empty when it cannot.
+        carried: A plan of the same classes, columns, fields and rows, by whose panes what keys have done is carried on
+            from one micro-batch of a stream to the next; None when nothing can be.
         matches: Of queries whose matches are built, to which no cell adds anything.
         completions: Of queries that ask for the events that end a trend.
     """
@@ -638,6 +636,7 @@ class KernelPlan:
     spans: tuple[Span, ...] = ()
     fallback: KernelPlan | None = None
     handover: tuple[tuple[int, int], ...] = ()
+    carried: KernelPlan | None = None
     matches: Matches | None = None
     completions: Completions | None = None
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.bits import members
-from sparkext.planner.kernel_plan.kernel_plan import CARRIED_FROM
 from sparkext.planner.patterns.query import Selection, Window
 from sparkext.planner.sharing.template import Template
 
@@ -27,6 +26,10 @@ PANES_FROM = 6.0
 """How many windows must be open, for each row of a matrix and class of events, for matrices to be cheaper than a lane
 per window. An event costs as much as there are lanes, and a pane, of which there is at most one per event, as there
 are products of two entries; measured with ``benchmarks/kernel.py``."""
+
+LEAST_CARRIED = 12
+"""How many windows must be open for what keys have done to be carried on beside events of a stream, which takes
+matrices; measured with ``benchmarks/stream_phi.py``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ def pane_rows(
     merged: tuple[tuple[int, ...], ...],
     least: float = PANES_FROM,
     stretched: bool = False,
-    is_stream: bool = False,
+    is_carried: bool = False,
 ) -> tuple[PaneRows | None, ...]:
     """Per query, the rows of its pane matrices; None where a lane per window is kept, as it never is for a span.
 
@@ -83,7 +86,7 @@ def pane_rows(
         merged: Per query and state, a number that states of several queries have in common that hold equal totals.
         least: As `PANES_FROM`.
         stretched: Whether keys are computed in stretches; see `may_be_stretched`.
-        is_stream: Whether windows are by panes from `CARRIED_FROM` on.
+        is_carried: Whether windows are by panes in any case of which `LEAST_CARRIED` are open.
     """
     together: dict[Window | int | None, list[int]] = {}
     for number, query in enumerate(template.queries):
@@ -96,8 +99,7 @@ def pane_rows(
             together.setdefault(window, []).append(number)
     rows_of: list[PaneRows | None] = [None] * len(template.queries)
     for window, queries in together.items():
-        is_carried = is_stream and isinstance(window, Window) and window.live >= CARRIED_FROM
-        each = 0.0 if is_carried else least
+        each = 0.0 if is_carried and isinstance(window, Window) and window.live >= LEAST_CARRIED else least
         events = {template.states[state].event for number in queries for state in template.states_of[number]}
         if isinstance(window, Window) and window.live < each * len(events):
             continue

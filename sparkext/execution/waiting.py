@@ -10,11 +10,12 @@ from pyspark.sql import SparkSession
 
 from sparkext.jvm.application import shows_progress
 from sparkext.planner.amounts import count
-from sparkext.planner.kernel_plan.kernel_plan import CARRIED_FROM, KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import EventClass, Window
 from sparkext.sql.quoting import one_line
 from sparkext.sql.spelling import closest
 from sparkext.udfs.jit.compiled import cache_directory
+from sparkext.udfs.streams.carrying import CARRIED_FROM
 from sparkext.udfs.workers.machine import variant_name
 
 log = logging.getLogger(__name__)

@@ -14,6 +14,7 @@ from sparkext.planner.kernel_plan.kernel_plan import Layout
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Window
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
+from sparkext.planner.totals import pane_rows
 from sparkext.udfs.streams import carried_pass, carrying
 from sparkext.udfs.streams.bucket import Bucket
 from sparkext.udfs.streams.carried_pass import CarriedPass
@@ -38,6 +39,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How many passes have left a front, and gone on from one, where as much as can be is carried."""
     counted: Counter[str] = Counter()
     monkeypatch.setattr(carrying, "CARRIED_FROM", 0)
+    monkeypatch.setattr(pane_rows, "LEAST_CARRIED", 0)
     made = CarriedPass.rows
 
     def rows(one: CarriedPass, *arguments: object) -> Iterator[object]:
@@ -104,7 +106,8 @@ def problems(seed: int) -> list[str]:
     random = Random(seed)
     queries, events = drawn(random)
     template = template_of(queries)
-    plan = compile_plan(template, share_equal_prefixes(template), 0, fallback=random.random() < 0.5, own_rows=True)
+    sharing = share_equal_prefixes(template)
+    plan = compile_plan(template, sharing, fallback=random.random() < 0.5, own_rows=True, is_stream=True)
     rows = kernel_rows(plan, events, keep_unmatched=True)
     times = [row.time for row in rows]
     micro_batches = steady(times, random)
@@ -181,7 +184,7 @@ def _steady_stream() -> tuple[StreamPlan, MemoryStore, list[bytes]]:
 @pytest.mark.parametrize("seed", first(1, range(4)))
 def test_changed_queries(seed: int, passes: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Queries that go on from what was carried for others: it is made anew of the events."""
-    monkeypatch.setattr(changed, "compile_plan", partial(compile_plan, panes_from=0))
+    monkeypatch.setattr(changed, "compile_plan", partial(compile_plan, is_stream=True))
     outcomes = [changed.window_problems(1000 * seed + at) for at in range(80)]
     faults = [problem for _, problems in outcomes for problem in problems]
     assert not faults, "\n".join(faults)

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow, as_numbers
 from sparkext.udfs.arrow.order_keys import as_int64
@@ -223,21 +224,27 @@ class Bucket:
         pages, new = self.header.pages, [self._times(events) for events in step.new]
         earliest = min([_GREATEST, *(page.first for page in pages), *(int(times.min()) for times in new)])
         latest = max([NEVER, *(page.last for page in pages), *(int(times.max()) for times in new)])
-        closing = [
-            (max(first, last_ended(window, earliest) + 1) if first <= last else first, last)
+        closing = {
+            window: (max(first, last_ended(window, earliest) + 1) if first <= last else first, last)
             for window, (first, last) in zip(self._of.windows, step.closing, strict=True)
-        ]
+        }
         carrying = Carrying(self._of, self.header, self._store, closing)
-        yield from self._plain(step, [pair if kind in carrying.plain else (1, 0) for kind, pair in enumerate(closing)])
-        for kind, window in enumerate(self._of.windows):
-            if kind not in carrying.plain:
-                self.counts.windows += _with_events(window, *closing[kind], earliest, latest)
+        self.counts.windows = sum(_with_events(*ending, earliest, latest) for ending in carrying.carried)
+        yield from map(self._whole, self._plain(step, carrying.plan, carrying.plain))
         rows = carrying.rows(partial(self._counted_between, step), watermark)
         yield from map(self._whole, self._timed(rows))
 
-    def _plain(self, step: _Step, closing: Sequence[tuple[int, int]]) -> Iterator[pa.RecordBatch]:
-        """The rows of windows that end, out of all of their events."""
-        ending = [(window, *pair) for window, pair in zip(self._of.windows, closing, strict=True) if pair[0] <= pair[1]]
+    def _plain(
+        self, step: _Step, plan: KernelPlan, closing: Sequence[tuple[Window, int, int]]
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of windows that end, out of all of their events.
+
+        Args:
+            step: The micro-batch.
+            plan: By which they are computed.
+            closing: For each of its kinds of windows, the first and the last.
+        """
+        ending = [one for one in closing if one[1] <= one[2]]
         if not ending:
             return
         span = 1 if self._of.span is None else self._of.span
@@ -248,7 +255,8 @@ class Bucket:
             events = together(parts)
             times = self._times(events)
             self.counts.windows += sum(_with_events(*one, int(times.min()), int(times.max())) for one in ending)
-            yield from map(self._whole, self._timed(window_rows(self._of.plan, self._of.layout, events, closing)))
+            pairs = [(first, last) for _, first, last in closing]
+            yield from self._timed(window_rows(plan, self._of.layout, events, pairs))
 
     def _settle(self, step: _Step, watermark: int) -> Iterator[pa.RecordBatch]:
         """The rows of completions that the watermark settles."""

@@ -9,14 +9,13 @@ So events stay the state, and what is carried can be made of them at any time: a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from sparkext.planner.kernel_plan.kernel_plan import CARRIED_FROM, KernelPlan
+from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow, as_numbers
 from sparkext.udfs.state.carried_tables import CarriedWindows
@@ -34,6 +33,10 @@ from sparkext.udfs.streams.stream_plan import StreamPlan
 from sparkext.udfs.tables.program import Ints
 from sparkext.udfs.workers.machine import Machine
 
+CARRIED_FROM = 8
+"""How many windows must be open, for each that ends at once, for something to be carried for them. An event is computed
+twice then, and not for each window; measured with ``benchmarks/stream_phi.py``."""
+
 PAGE_BYTES = 128 << 10
 """About how large a page of a front is before it is compressed; it is read for each of its windows."""
 
@@ -45,18 +48,19 @@ class Carrying:
     """What becomes of the windows of a bucket that end in a micro-batch, as far as something is carried for them.
 
     Attributes:
-        plain: Numbers of the kinds of windows that are to be computed of all of their events.
+        plan: By which the windows are computed for which nothing is carried.
+        plain: These: for each of the plan's kinds the first and the last.
+        carried: The others.
 
     Args:
         of: What is computed.
         header: Of the bucket; what is carried is noted there.
         store: Where it is stored.
-        closing: The first and the last window of each kind that ends.
+        closing: Per kind of windows, the first and the last that end.
     """
 
-    def __init__(self, of: StreamPlan, header: Header, store: Store, closing: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, of: StreamPlan, header: Header, store: Store, closing: Mapping[Window, tuple[int, int]]) -> None:
         self._of, self._header, self._store = of, header, store
-        self._closing = closing
         self._known = _carried_by(of)
         state = header.carried
         if state is not None and (self._known is None or state.plan != self._known.digest):
@@ -65,28 +69,26 @@ class Carrying:
         self._state = state
         self._newest = {} if state is None else dict(state.newest)
         self._begun: dict[int, CarriedWindows] = {}
-        self.plain: list[int] = []
-        for kind, (window, (first, last)) in enumerate(zip(of.windows, closing, strict=True)):
-            if first > last or (kind in self._newest and last <= self._newest[kind]):
-                continue
-            self._newest.pop(kind, None)
-            begun = self._begin(window, first, last)
-            if begun is None:
-                self.plain.append(kind)
-            else:
-                self._begun[kind] = begun
-
-    def _begin(self, window: Window, first: int, last: int) -> CarriedWindows | None:
-        """Of which windows a front is made where the first of those ends that end now; None where none is worth it."""
-        if self._known is None or window not in _paned(self._known.plan):
-            return None
-        newest = (_end(window, first) - 1) // window.slide
-        if last > newest or window.live < CARRIED_FROM * (last - first + 1):
-            return None
-        return CarriedWindows(True, first, last, newest)
+        self._windows = () if self._known is None else self._known.windows
+        self._closing = [closing[window] for window in self._windows]
+        for kind in () if self._known is None else self._known.paned:
+            first, last = self._closing[kind]
+            if first <= last and last > self._newest.get(kind, first - 1):
+                self._newest.pop(kind, None)
+                begun = _begun(self._windows[kind], first, last)
+                if begun is not None:
+                    self._begun[kind] = begun
+        kinds = self._newest.keys() | self._begun.keys()
+        self.carried = [(self._windows[kind], *self._closing[kind]) for kind in kinds]
+        if self._known is None or not kinds:
+            self.plan, self.plain = of.plan, [(window, *closing[window]) for window in of.windows]
+        else:
+            self.plan = self._known.plan
+            ending = enumerate(zip(self._windows, self._closing, strict=True))
+            self.plain = [(window, *((1, 0) if kind in kinds else pair)) for kind, (window, pair) in ending]
 
     def rows(self, between: Between, watermark: int) -> Iterator[pa.RecordBatch]:
-        """The rows of windows that end and are not `plain`; what is carried is stored behind the last."""
+        """The rows of windows that end and are `carried`; what is carried is stored behind the last."""
         pages = () if self._state is None else self._state.pages
         kept = [page for page in pages if page.is_front and page.kinds[0] in self._newest]
         done = [page for page in pages if not page.is_front]
@@ -99,8 +101,8 @@ class Carrying:
             yield from self._go_on(wanted, fronts, of_done, since, between, self._state.until, watermark)
         made = []
         for kind, begun in self._begun.items():
-            time = _end(self._of.windows[kind], begun.first)
-            front = self._made(kind, begun, between(begun.first * self._of.windows[kind].slide, time), time)
+            time = _end(self._windows[kind], begun.first)
+            front = self._made(kind, begun, between(begun.first * self._windows[kind].slide, time), time)
             made.append(front)
             self._newest[kind] = front.last
             wanted = {kind: self._going_on(kind, front.last)}
@@ -186,16 +188,26 @@ class Carrying:
 
 def carried_windows(plan: KernelPlan) -> list[Window]:
     """The kinds of windows for which something is carried on, unless many of them end in a micro-batch."""
-    carried = _carried_plan(plan)
-    return [] if carried is None else [window for window in _paned(carried) if window.live >= CARRIED_FROM]
+    carried = () if plan.carried is None else (plan.carried.windows[pane.number] for pane in plan.carried.panes)
+    return [window for window in carried if window is not None]
 
 
 class _Known(NamedTuple):
-    """A plan that something is carried on by, and a digest by which it is known again."""
+    """A plan that something is carried on by.
+
+    Attributes:
+        of: What is computed.
+        plan: The plan.
+        digest: By which it is known again.
+        windows: Its kinds of windows.
+        paned: Numbers of those that are by panes.
+    """
 
     of: StreamPlan
     plan: KernelPlan
     digest: str
+    windows: tuple[Window, ...]
+    paned: tuple[int, ...]
 
 
 _known: list[_Known] = []
@@ -205,32 +217,23 @@ _known: list[_Known] = []
 def _carried_by(of: StreamPlan) -> _Known | None:
     """By which plan something is carried on; None where nothing can be."""
     if not _known or _known[0].of is not of:
-        plan = _carried_plan(of.plan)
+        plan = of.plan.carried
         if plan is None:
             return None
         form = repr((of.form, of.layout.keys)).encode()
         tables = Machine(plan, None, combine=False).layout
-        _known[:] = [_Known(of, plan, hashlib.sha256(tables + form).hexdigest()[:16])]
+        digest = hashlib.sha256(tables + form).hexdigest()[:16]
+        windows = tuple(window for window in plan.windows if window is not None)  # streams have no unbounded ones
+        _known[:] = [_Known(of, plan, digest, windows, tuple(pane.number for pane in plan.panes))]
     return _known[0]
 
 
-def _carried_plan(plan: KernelPlan) -> KernelPlan | None:
-    """A plan without linear forms, whose windows may be by panes."""
-    if plan.regions:
-        if plan.fallback is None or plan.fallback.windows != plan.windows:
-            return None
-        plan = plan.fallback
-    # Beside completions and spans, which are computed otherwise: what is held against a value that each pass has anew.
-    is_other = plan.completions is not None or plan.matches is not None or plan.spans
-    if is_other or not plan.panes or any(column.origin is not None for column in plan.columns):
+def _begun(window: Window, first: int, last: int) -> CarriedWindows | None:
+    """Of which windows a front is made where the first of those ends that end now; None where none is worth it."""
+    newest = (_end(window, first) - 1) // window.slide
+    if last > newest or window.live < CARRIED_FROM * (last - first + 1):
         return None
-    return replace(plan, fallback=None)
-
-
-def _paned(plan: KernelPlan) -> list[Window]:
-    """The kinds of windows that are by panes."""
-    windows = [plan.windows[pane.number] for pane in plan.panes]
-    return [window for window in windows if window is not None]
+    return CarriedWindows(True, first, last, newest)
 
 
 def _end(window: Window, number: int) -> int:
