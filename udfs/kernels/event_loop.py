@@ -281,7 +281,6 @@ def _move_on(program, state, guards, past, regions, spans, panes, output, batch,
             close_all(program, state, guards, panes, output, combine)
         if first:
             cursor[col.CURSOR_WIDE] = cursor[col.CURSOR_SCALED] = 0
-            panes.carried.now[col.CARRIED_KEY] += 1
             if regions is None:
                 forget_reached(program, state, panes)
             if guards is not None:

@@ -28,6 +28,8 @@ def restrict(program, state, chunk):
 def enter(program, state, guards, panes, output, time, combine, first):
     """Close the windows that end at or before ``time`` and open those that it is in."""
     steady = np.iinfo(np.int64).max
+    if first:
+        panes.carried.now[col.CARRIED_KEY] += 1
     for w in range(number_of_windows(program)):
         within, slide, lanes = (
             program.windows[w, col.WINDOW_WITHIN],
