@@ -47,7 +47,17 @@ from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import difference, kernel_rows, query_results
 from tests.support.pools import COUNT, query
 from tests.support.prev_conditions import MEANINGS
-from tests.support.streams import END, Arrival, MemoryStore, arrivals, in_time, stream_plan, streamed, written_rows
+from tests.support.streams import (
+    END,
+    Arrival,
+    MemoryStore,
+    arrivals,
+    draw_page_sizes,
+    in_time,
+    stream_plan,
+    streamed,
+    written_rows,
+)
 from tests.support.tiers import first
 from tests.support.workloads import Workload, typed_class, workload
 
@@ -90,8 +100,7 @@ def problems(drawn: Workload, seed: int) -> list[str]:
 @pytest.mark.parametrize("seed", first(1, range(12)))
 def test_random_pools_as_streams(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of the language but SPAN, cut into micro-batches, with late events and with keys that have the same hash."""
-    monkeypatch.setattr(bucket_module, "SMALL_PAGE", Random(seed).choice((0, 64 << 10)))
-    monkeypatch.setattr(bucket_module, "MOST_ROWS", Random(seed).choice((2, 1 << 18)))
+    draw_page_sizes(monkeypatch, seed)
     faults = [problem for at in range(60) for problem in problems(workload(Random(1000 * seed + at)), seed + at)]
     assert not faults, "\n".join(faults)
 
@@ -170,8 +179,7 @@ def test_random_completions_as_streams(seed: int, monkeypatch: pytest.MonkeyPatc
 
     With WITHIN, with SPAN, with both, and with more in ORDER BY than the time.
     """
-    monkeypatch.setattr(bucket_module, "SMALL_PAGE", Random(seed).choice((0, 64 << 10)))
-    monkeypatch.setattr(bucket_module, "MOST_ROWS", Random(seed).choice((2, 1 << 18)))
+    draw_page_sizes(monkeypatch, seed)
     seeds = range(1000 * seed, 1000 * seed + 100)
     outcomes = [completion_problems(*asked_of_completions(at), at) for at in seeds]
     outcomes += [completion_problems(*absences(Random(at)), at) for at in seeds]

@@ -16,7 +16,6 @@ from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
 from sparkext.planner.patterns.query import Query
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
-from sparkext.udfs.streams import bucket as bucket_module
 from sparkext.udfs.streams.bucket import Bucket
 from sparkext.udfs.streams.stored import NEVER
 from sparkext.udfs.streams.stream_plan import StreamPlan
@@ -28,7 +27,7 @@ from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import combined, kernel_rows, query_results, source_batch
 from tests.support.kernel_harness import difference as result_difference
 from tests.support.prev_conditions import MEANINGS
-from tests.support.streams import Arrival, MemoryStore, Source, arrivals, in_time, stream_plan
+from tests.support.streams import Arrival, MemoryStore, Source, arrivals, draw_page_sizes, in_time, stream_plan
 from tests.support.tiers import first
 from tests.support.workloads import workload
 
@@ -267,8 +266,7 @@ def promises(before: Sequence[Query], after: Sequence[Query], run: Changed) -> l
 @pytest.mark.parametrize("seed", first(1, range(12)))
 def test_random_pools_that_change(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows that end after the change, and begin when all is there that their query needs, are those of a batch."""
-    monkeypatch.setattr(bucket_module, "SMALL_PAGE", Random(seed).choice((0, 64 << 10)))
-    monkeypatch.setattr(bucket_module, "MOST_ROWS", Random(seed).choice((2, 1 << 18)))
+    draw_page_sizes(monkeypatch, seed)
     outcomes = [window_problems(1000 * seed + at) for at in range(80)]
     faults = [problem for _, problems in outcomes for problem in problems]
     assert not faults, "\n".join(faults)
@@ -281,7 +279,7 @@ def test_random_completions_that_change(seed: int, monkeypatch: pytest.MonkeyPat
 
     Each is written once, also where pools differ in when completions are final.
     """
-    monkeypatch.setattr(bucket_module, "SMALL_PAGE", Random(seed).choice((0, 64 << 10)))
+    draw_page_sizes(monkeypatch, seed)
     seeds = range(1000 * seed, 1000 * seed + 100)
     outcomes = [completion_problems(*asked_of_completions(at), at) for at in seeds]
     outcomes += [completion_problems(*absences(Random(at)), at) for at in seeds]

@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 import sparkext
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.patterns.query import Query
-from sparkext.udfs.streams import bucket as bucket_module
 from sparkext.udfs.streams.bucket import Bucket
 from sparkext.udfs.streams.packs import as_bytes
 from sparkext.udfs.streams.windows_of_events import last_ended
@@ -37,7 +36,7 @@ from tests.support.kernel_harness import combined, query_results
 from tests.support.kernel_harness import difference as result_difference
 from tests.support.live import START, Feed, able_to_stream
 from tests.support.prev_conditions import MEANINGS
-from tests.support.streams import MemoryStore, arrivals, in_time
+from tests.support.streams import MemoryStore, arrivals, draw_page_sizes, in_time
 from tests.support.tiers import first
 
 
@@ -126,7 +125,7 @@ def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed:
 @pytest.mark.parametrize("seed", first(1, range(12)))
 def test_random_pools_with_a_history(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is final after the stream has begun is that of a batch over its history and its events."""
-    monkeypatch.setattr(bucket_module, "SMALL_PAGE", Random(seed).choice((0, 64 << 10)))
+    draw_page_sizes(monkeypatch, seed)
     outcomes = [window_problems(1000 * seed + at) for at in range(60)]
     outcomes += [completion_problems(*asked_of_completions(at), at) for at in range(1000 * seed, 1000 * seed + 60)]
     outcomes += [completion_problems(*absences(Random(at)), at) for at in range(1000 * seed, 1000 * seed + 60)]

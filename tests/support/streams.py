@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from sparkext.planner.compiler.compile import compile_completions, compile_plan
 from sparkext.planner.kernel_plan.event_form import event_form, needs_of
@@ -16,6 +17,7 @@ from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout, too_man
 from sparkext.planner.patterns.query import Query
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
+from sparkext.udfs.streams import bucket as bucket_module
 from sparkext.udfs.streams.bucket import Bucket
 from sparkext.udfs.streams.packs import as_bytes
 from sparkext.udfs.streams.stored import NEVER
@@ -25,6 +27,13 @@ from tests.support.kernel_twin import KernelRow
 
 END = 1 << 61
 """A watermark that is after all events."""
+
+
+def draw_page_sizes(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Let pages be put together as usual, or never, and hold many events, or two."""
+    random = Random(seed)
+    monkeypatch.setattr(bucket_module, "SMALL_PAGE", random.choice((0, bucket_module.SMALL_PAGE)))
+    monkeypatch.setattr(bucket_module, "MOST_ROWS", random.choice((2, bucket_module.MOST_ROWS)))
 
 
 @dataclass
