@@ -6,8 +6,8 @@ from pyspark.sql import SparkSession
 
 from sparkext.jvm.analysed_frame import AnalysedFrame
 
-BYTES_PER_TASK = 32 << 20
-"""Size of the source that one task of a pass is given, as far as Spark knows the size: one or two million events, which
+BYTES_PER_TASK = 16 << 20
+"""Size of the source that one task of a pass is given, as far as Spark knows the size: about a million events, which
 it sorts in memory."""
 
 LEAST_BYTES = 4 << 20

@@ -9,7 +9,7 @@ from functools import partial
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.execution import job_names
-from sparkext.execution.arrow_batches import are_narrow, limited_by_rows
+from sparkext.execution.arrow_batches import are_narrow
 from sparkext.execution.sample import TaskCounters, time_cuts
 from sparkext.execution.source_pass import Division, number_of_parts, run_pool
 from sparkext.execution.stream_history import StreamHistory
@@ -92,9 +92,7 @@ def make(source: PoolSource, planned: Planned, keep: bool, moved: Migration | No
     else:
         results = _results(source, planned, counted, name)
         if keep:
-            narrow = are_narrow(queries[0], kernel_plan, None if source.sampled is None else source.sampled.widest)
-            with limited_by_rows(spark) if narrow else nullcontext():
-                storage.keep(results, name, KEPT)
+            storage.keep(results, name, KEPT)
     return Run(
         name=name,
         planned=planned,
@@ -102,6 +100,7 @@ def make(source: PoolSource, planned: Planned, keep: bool, moved: Migration | No
         counted=counted,
         results=results,
         persisted=keep,
+        is_narrow=are_narrow(queries[0], kernel_plan, None if source.sampled is None else source.sampled.widest),
         version=source.version,
         operator=operator,
     )

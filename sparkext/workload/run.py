@@ -101,6 +101,7 @@ class Run:
         persisted: Whether the results are kept once computed.
         version: Of the source when they were planned.
         operator: Over a stream, gives the results to each reader.
+        is_narrow: Whether rows that Python is given are narrow; see `sparkext.execution.arrow_batches`.
         costs: Of the plans that other optimizers find, as far as they have been asked for.
         comparisons: With other optimizers, by what was known of the events, as far as they have been asked for.
         copies: Of the results, on the driver: one, or none that can be had, as far as it has been asked for. Sessions
@@ -121,6 +122,7 @@ class Run:
     persisted: bool
     version: SourceVersion
     operator: StreamOperator | None = None
+    is_narrow: bool = False
     costs: dict[str, float] = field(default_factory=dict)
     comparisons: dict[tuple[float, ...], tuple[StrategyResult, ...]] = field(default_factory=dict)
     copies: list[AnalysedFrame | None] = field(default_factory=list)
@@ -240,11 +242,17 @@ class Run:
         copied = self.results.sparkSession.createDataFrame(self.results.toArrow(), self.results.schema)
         return AnalysedFrame.of(copied)
 
-    def lend_name(self, lent: job_names.LentNames) -> None:
-        """Let the jobs that compute the results have a tag, and the name of the run if others will read them, too."""
+    def lend_properties(self, lent: job_names.LentProperties, is_shown: bool, is_narrow: bool) -> None:
+        """Let the jobs that compute the results have what is theirs.
+
+        Args:
+            lent: To the passes of the thread.
+            is_shown: Whether they have a tag; and the name of the run if others will read the results, too.
+            is_narrow: Whether batches of rows for Python need no limit in bytes.
+        """
         jobs, context = self.jobs, self.results.sparkSession.sparkContext
         jobs.begin(self.counted.events())
-        lent.lend(jobs.tag, self.name if self.persisted else None)
+        lent.lend(jobs.tag, self.name if self.persisted else None, is_shown, is_narrow)
         if not self.persisted:
             self.counted.when_heard(lambda: lent.give_back(jobs.tag))
             return

@@ -16,7 +16,8 @@ from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.meaning import has_variables
 from sparkext.execution import job_names
-from sparkext.execution.job_names import LentNames
+from sparkext.execution.arrow_batches import may_be_limited_by_rows
+from sparkext.execution.job_names import LentProperties
 from sparkext.execution.query_results import query_sql
 from sparkext.execution.stream_pass import StreamOperator, with_event_time
 from sparkext.jvm.analysed_frame import AnalysedFrame
@@ -105,10 +106,11 @@ class Serving:
         run = query.run = served.run
         rows = self._shown(relations, query, served)
         is_shown = run.persisted or query.view is not None or job_names.all_are_watched.is_set()
-        if is_shown and run.operator is None and not served.is_computed:
+        is_narrow = run.is_narrow and may_be_limited_by_rows(relations.confs)
+        if (is_shown or is_narrow) and run.operator is None and not served.is_computed:
             if self._thread.lent is None:
-                self._thread.lent = LentNames(self._spark)
-            run.lend_name(self._thread.lent)
+                self._thread.lent = LentProperties(self._spark)
+            run.lend_properties(self._thread.lent, is_shown, is_narrow)
         if settings.choice(relations.confs, settings.DEBUG) == "true" and not rows.is_stream:
             self._check(query, run)
         plan = rows.analysed_plan if query.use.view is None else without_views(rows.analysed_plan)
@@ -308,7 +310,7 @@ class _Thread(threading.local):
         brings_together: Whether the statement that it analyses brings rows together.
     """
 
-    lent: LentNames | None = None
+    lent: LentProperties | None = None
     brings_together = False
 
 

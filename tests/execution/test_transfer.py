@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 import pytest
+from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
-from sparkext.execution.arrow_batches import BYTES_PER_BATCH
+from sparkext.execution.arrow_batches import BYTES_PER_BATCH, NO_LIMIT
 from tests.support.sql_cases import stream, trends, values
 
 
@@ -42,6 +43,49 @@ def test_functions_of_the_user_keep_their_limit(session: SparkSession) -> None:
     assert session.conf.get(BYTES_PER_BATCH, None) is None
     assert batches(session) == before
     assert len(before) > 1 or session.version < "4.1"  # before, there is no limit
+
+
+def limits(spark: SparkSession, text: str) -> set[str | None]:
+    """The limit of batches in bytes that jobs of a statement have, as a function of the user's sees it."""
+
+    def limit(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        found = TaskContext.get().getLocalProperty(BYTES_PER_BATCH)  # type: ignore[union-attr]
+        for batch in batches:
+            yield pa.RecordBatch.from_pydict({"limit": pa.array([found] * batch.num_rows, pa.string())})
+
+    return {found for (found,) in values(spark.sql(text).mapInArrow(limit, "limit string"))}
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_passes_over_narrow_rows_have_no_limit_in_bytes(session: SparkSession, is_kept: bool) -> None:
+    """Texts whose lengths nobody has looked at have one, and so have all statements after the pass."""
+    clause = "SELECT * FROM {} MATCH_TREND (PARTITION BY k ORDER BY t TYPE BY ty MEASURES COUNT(*) AS n PATTERN (A B))"
+    session.sql(
+        "CREATE OR REPLACE TEMP VIEW numbers AS SELECT id % 3 AS k, id AS t, IF(id < 9, 'A', 'B') AS ty "
+        "FROM range(0, 20, 1, 1)"
+    )
+    session.sql("CREATE OR REPLACE TEMP VIEW texts AS SELECT repeat(string(k), 2000) AS k, t, ty FROM numbers")
+    for source, wanted in (("numbers", NO_LIMIT), ("texts", None)):
+        text = clause.format(source)
+        if is_kept:
+            for view in ("one", "two"):
+                session.sql(
+                    f"CREATE OR REPLACE TEMP VIEW {view} AS {text.replace('A B', 'A B' if view == 'one' else 'A+ B')}"
+                )
+            text = "SELECT * FROM one"
+        assert limits(session, text) == {wanted}
+        assert limits(session, "SELECT 1") == {None}
+        session.sql(text)
+        assert limits(session, "SELECT 1") == {None}
+        session.sql("REFRESH SHARING")
+        rows = session.sql(text)
+        session.conf.set(BYTES_PER_BATCH, "1m")
+        assert values(rows)
+        assert limits(session, text) == {"1m"}
+        session.conf.unset(BYTES_PER_BATCH)
+    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "0")
+    assert limits(session, clause.format("numbers").replace("A B", "A A B")) == {None}
+    session.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
 
 
 def test_wide_keys_come_in_small_batches(session: SparkSession) -> None:
