@@ -26,8 +26,8 @@ from sparkext.workload.remarks import say_seen
 
 log = logging.getLogger(__name__)
 
-LARGE_BYTES = 128 << 20
-"""Size of a source from which on it matters whether one key has most of it."""
+LARGE_BYTES = 64 << 20
+"""Size of a source from which on it matters whether one key has most of it, and how long the texts of keys are."""
 
 MANY_LANES = 16
 """Live windows of a query from which on its own forms may pay."""
