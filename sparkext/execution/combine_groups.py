@@ -13,7 +13,9 @@ from sparkext.planner.kernel_plan.kernel_plan import Field
 from sparkext.udfs.arrow.combined import combined
 
 
-def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[Field], tasks: int) -> AnalysedFrame:
+def combine_groups(
+    partial: DataFrame, groups: Sequence[str], fields: Sequence[Field], parts: int | None
+) -> AnalysedFrame:
     """One row per group, bank and window, with the same columns as ``partial``.
 
     Spark's own aggregation of hundreds of columns takes longer to be planned and compiled than to run, and does not
@@ -23,9 +25,9 @@ def combine_groups(partial: DataFrame, groups: Sequence[str], fields: Sequence[F
         partial: At most one row per group, bank, window and flush of a task.
         groups: Names of the group columns.
         fields: Output fields of the pool.
-        tasks: Number of partitions of the result. It is kept and read as often as there are views, so
-            Spark's default of 200 would make every read start 200 tasks.
+        parts: Number of partitions of the result. It is kept and read as often as there are views, so
+            Spark's default of 200 would make every read start 200 tasks. None where all of a group is in one task.
     """
     keys = [*groups, "bank", "`window`"]
-    together = partial.repartition(tasks, *keys) if tasks > 1 else partial
+    together = partial.repartition(parts, *keys) if parts is not None else partial
     return map_in_arrow(sorted_within_partitions(together, keys), combined(fields, len(keys)), partial.schema)

@@ -31,6 +31,7 @@ from sparkext.binding.trend_ends import held_type
 from sparkext.execution.combine_groups import combine_groups
 from sparkext.execution.compact_rows import TIME, CompactRows, compact_events, compact_rows, group_column, sql_texts
 from sparkext.execution.partition_keys import part_of, spread
+from sparkext.execution.task_count import parts_of_result
 from sparkext.execution.time_chunks import by_chunk, chunk_length, chunks_of, overlap
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import columns_of, own_column, selected, selected_by_one_task, sorted_within_partitions
@@ -100,6 +101,7 @@ def run_pool(
     first = queries[0]
     texts = sql_texts(queries)
     tasks = division.tasks
+    parts = parts_of_result(source.sparkSession, tasks, len(queries)) if tasks > 1 else None
     chunk = _chunk(first, plan, division)
     layout = Layout(len(first.groups), len(first.partitions), chunk)
     groups = [group_column(index) for index in range(layout.group_keys)]
@@ -117,7 +119,7 @@ def run_pool(
             events = _in_order(events, compact.keys, in_front, compact.further_order)
         kernel = pool_kernel(plan, layout, report, run_of, name, is_whole, sort)
         partial = map_in_arrow(events, kernel, schema)
-        return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys and not is_whole else partial
+        return combine_groups(partial, groups, plan.fields, parts) if layout.other_keys and not is_whole else partial
     events, compact = compact_events(source, queries, texts, plan)
     events, keys = _with_ranks(events, compact), compact.keys
     in_front = _hash(groups, keys) if keys else None
@@ -144,7 +146,7 @@ def run_pool(
         whole: DataFrame = events.repartition(tasks, *together) if keys else events.repartition(1)
         ordered = whole if sort is not None else _in_order(whole, keys, in_front, compact.further_order)
         partial = map_in_arrow(ordered, pool_kernel(plan, layout, report, run_of, name, sort=sort), schema)
-    return combine_groups(partial, groups, plan.fields, tasks) if layout.other_keys else partial
+    return combine_groups(partial, groups, plan.fields, parts) if layout.other_keys else partial
 
 
 def number_of_parts(first: BoundQuery, plan: KernelPlan, division: Division) -> int | None:

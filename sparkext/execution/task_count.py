@@ -22,6 +22,9 @@ MOST_TASKS = 5000
 """Tasks of a pass however large the source is: its data is in blocks of tasks times tasks, and the driver takes a
 hundred sampled rows for each task of a range of time, and keeps a bound of each."""
 
+MOST_READS = 100
+"""Tasks by which all views of a pool together read its results, where cores and the size of the source allow that."""
+
 _UNKNOWN_SIZE = 1 << 62
 
 
@@ -47,3 +50,16 @@ def number_of_tasks(spark: SparkSession, source: AnalysedFrame, queries: int, on
     if by_size > cores:
         by_size = -(-by_size // cores) * cores  # else cores are idle while the last tasks run
     return max(1, busy, min(by_size, MOST_TASKS))
+
+
+def parts_of_result(spark: SparkSession, tasks: int, queries: int) -> int:
+    """Number of partitions of results that are shuffled once more.
+
+    They are read as often as there are views, by a task for each partition, and are mostly small beside the source.
+
+    Args:
+        spark: The session.
+        tasks: Of the pass.
+        queries: How many it computes.
+    """
+    return min(tasks, max(spark.sparkContext.defaultParallelism, MOST_READS // queries, tasks // 8))
