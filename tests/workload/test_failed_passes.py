@@ -199,15 +199,18 @@ def test_a_killed_worker_leaves_one_pass(views: SparkSession, caplog: pytest.Log
     order.touch()
 
     def survives(_: object) -> bool:
-        if order.exists():
+        try:
             order.unlink()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return True
+        except FileNotFoundError:
+            return True
+        os.kill(os.getpid(), signal.SIGKILL)
+        return False
 
     views.udf.register("number", survives, "boolean")
     views.conf.set("spark.sparkext.statistics", "none")  # a sample would be the first to meet it
     views.sql(f"CREATE TEMP VIEW killed AS {trends('A B', more='DEFINE B AS number(text)')}")
-    with pytest.raises(Py4JJavaError, match="Python worker exited unexpectedly"):
+    # Spark may be the first to notice when it writes to the worker.
+    with pytest.raises(Py4JJavaError, match=r"Python worker exited unexpectedly|Broken pipe|Connection reset"):
         views.table("one").collect()
     views.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
     assert failures(views.sparkContext, "4 queries", 0)
