@@ -123,7 +123,9 @@ def run_pool(
     events, compact = compact_events(source, queries, texts, plan)
     events, keys = _with_ranks(events, compact), compact.keys
     in_front = _hash(groups, keys) if keys else None
-    together: Sequence[Column | str] = keys
+    # Where a source is partitioned by just the keys, Spark takes this shuffle away, and then may put together, split or
+    # ignore the partitions or buckets of the source, as nothing asks for them any more. By one more constant it is not.
+    together: Sequence[Column | str] = [*keys, own_column("0")]
     if chunk is not None:
         shared = overlap(plan.windows)
         number = f"explode({chunks_of(TIME, chunk, shared, first.time_kind)}) AS {_CHUNK}"
