@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,9 @@ PLACE = ROOT / ".versions"
 
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 SPARKS = ("4.0", "4.1", "4.2", "4.3")
+PYTHON_OF = {"4.3": "3.11"}
+"""The first Python of the list that a PySpark is for, where that is not the first."""
+
 REFERENCE = "3.11"
 """The Python with which each PySpark is tried before a release."""
 
@@ -67,20 +70,31 @@ class Versions:
         return f"Python {self.python}, PySpark {self.spark}"
 
     @property
+    def is_possible(self) -> bool:
+        """Whether pip installs this PySpark for this Python."""
+        return PYTHONS.index(self.python) >= PYTHONS.index(PYTHON_OF.get(self.spark, PYTHONS[0]))
+
+    @property
     def folder(self) -> Path:
         """Of its environment."""
         return PLACE / f"python{self.python}-pyspark{self.spark}"
 
 
 def wanted(pythons: Iterable[str], sparks: Iterable[str], own: str | None = None) -> list[Versions]:
-    """All of some versions; if none are named, each PySpark, and each Python with the newest PySpark."""
+    """All of some versions; if none are named, each PySpark, and each Python with the newest PySpark for it."""
     pythons, sparks, own = tuple(pythons), tuple(sparks), own or _own_python()
-    if pythons or sparks:
-        return [Versions(python, spark) for spark in sparks or SPARKS[-1:] for python in pythons or (own,)]
-    return [
-        *(Versions(own, spark) for spark in SPARKS),
-        *(Versions(python, SPARKS[-1]) for python in PYTHONS if python != own),
-    ]
+    if sparks:
+        asked = [Versions(python, spark) for spark in sparks for python in pythons or (own,)]
+    elif pythons:
+        asked = [newest(python) for python in pythons]
+    else:
+        asked = [*(Versions(own, spark) for spark in SPARKS), *(newest(python) for python in PYTHONS if python != own)]
+    return [versions for versions in asked if versions.is_possible]
+
+
+def newest(python: str) -> Versions:
+    """A Python with the newest PySpark that it can have."""
+    return next(made for spark in reversed(SPARKS) if (made := Versions(python, spark)).is_possible)
 
 
 def supported() -> str:
@@ -91,9 +105,14 @@ def supported() -> str:
     lines.append("|---" * (len(PYTHONS) + 1) + "|")
     for spark in SPARKS:
         cells = (Versions(python, spark) for python in PYTHONS)
-        said = ("tested" if cell in tried else "partly tested" if cell in ends else "expected" for cell in cells)
-        lines.append(f"| PySpark {spark} | {' | '.join(said)} |")
+        lines.append(f"| PySpark {spark} | {' | '.join(_said(cell, tried, ends) for cell in cells)} |")
     return "\n".join(lines)
+
+
+def _said(versions: Versions, tried: Container[Versions], partly: Container[Versions]) -> str:
+    if not versions.is_possible:
+        return "not possible"
+    return "tested" if versions in tried else "partly tested" if versions in partly else "expected"
 
 
 def brief() -> dict[Versions, tuple[str, ...]]:
@@ -101,7 +120,7 @@ def brief() -> dict[Versions, tuple[str, ...]]:
     ends = (Versions(PYTHONS[0], SPARKS[0]), Versions(PYTHONS[-1], SPARKS[-1]))
     between = [
         *(Versions(_own_python(), spark) for spark in SPARKS[1:-1]),
-        *(Versions(python, SPARKS[-1]) for python in PYTHONS[1:-1] if python != _own_python()),
+        *(newest(python) for python in PYTHONS[:-1] if python != _own_python()),
     ]
     return {**dict.fromkeys(ends, CONTRACT), **dict.fromkeys(between, SMOKE)}
 
