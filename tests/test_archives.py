@@ -17,6 +17,9 @@ MADE = (".git", ".venv", "build", "data", "dist", "site", "spark-warehouse")
 """What is not part of the repository."""
 
 
+KINDS = (".py", ".toml", ".md", ".json", ".css", ".js", ".typed", ".java")
+
+
 def copied(folder: Path) -> None:
     """The repository as an archive gives it that is unpacked without knowing of links."""
     for directory, folders, files in os.walk(ROOT):
@@ -28,7 +31,7 @@ def copied(folder: Path) -> None:
         for name in links:
             (folder / here.relative_to(ROOT) / name).write_text(os.readlink(here / name))
         for name in files:
-            if Path(name).suffix in (".py", ".toml", ".md", ".json", ".css", ".js", ".typed") or name == "LICENSE":
+            if Path(name).suffix in KINDS or name in ("LICENSE", "MANIFEST.in"):
                 (folder / here.relative_to(ROOT) / name).write_bytes((here / name).read_bytes())
 
 
@@ -63,6 +66,9 @@ def test_built_from_archives(tmp_path: Path) -> None:
     (archive,) = (tmp_path / "sources").glob("*.tar.gz")
     with tarfile.open(archive) as file:
         assert not any(member.issym() or member.islnk() for member in file.getmembers())
+        inside = {member.name.partition("/")[2] for member in file.getmembers()}
+    of_jar = {path.relative_to(ROOT).as_posix() for path in (ROOT / "extension").rglob("*") if path.suffix == ".java"}
+    assert {"extension/build.py", *of_jar} <= inside  # the jar can be built of it
     assert built(archive, tmp_path / "second") == expected
 
 
