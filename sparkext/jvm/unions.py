@@ -6,6 +6,7 @@ it. So the relation is read once, and each of its rows becomes the rows of the b
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,6 +14,8 @@ from typing import Any, NamedTuple
 from sparkext.jvm.frames import expression
 from sparkext.jvm.gateway import items, java_class, option, scala_object, scala_seq
 from sparkext.jvm.plans import Plan, contains, kind_of
+
+_numbers = itertools.count(1)
 
 _TAG = "sparkext.stand_in"
 _THERE = "there"
@@ -33,7 +36,7 @@ class Branch:
 
     Attributes:
         plan: Its rows, with the columns of the union.
-        stand_in: Number of the plan, given by `marked`, that it is projections and filters of; None if it is not.
+        stand_in: Number of the plan, given to `marked`, that it is projections and filters of; None if it is not.
         problem: Why not, in words that go on after "it"; empty if it is.
     """
 
@@ -47,6 +50,11 @@ class Branch:
         return self.stand_in is not None
 
 
+def new_number() -> int:
+    """A number for a plan that is to be found again."""
+    return next(_numbers)
+
+
 def marked(plan: Plan, number: int) -> Plan:
     """A plan that is found again by a number, wherever Spark's analyzer puts it."""
     plan.setTagValue(java_class("org.apache.spark.sql.catalyst.trees.TreeNodeTag")(_TAG), number)
@@ -58,32 +66,47 @@ def has_streamed_union(plan: Plan) -> bool:
     return bool(plan.isStreaming()) and contains(plan, "UNION")
 
 
-def with_unions(plan: Plan, replace: Callable[[list[Branch]], list[Plan]]) -> Plan:
-    """A plan with other relations in place of branches of UNION ALLs of streams in it.
+def has_union(plan: Plan) -> bool:
+    """Whether an analysed plan has a UNION ALL."""
+    return contains(plan, "UNION")
+
+
+def with_unions(
+    plan: Plan, replace: Callable[[list[Branch]], list[Plan]], may_have_one: Callable[[Plan], bool] = has_streamed_union
+) -> Plan:
+    """A plan with other relations in place of branches of UNION ALLs in it.
 
     Args:
         plan: Analysed by Spark.
         replace: Gives what is to stand for the branches of a union, which may be these themselves.
+        may_have_one: Whether a plan may have a union that is asked for; of others nothing is looked at.
     """
-    return _with_unions(plan, replace, {})
+    return _with_unions(plan, replace, may_have_one, {})
 
 
-def _with_unions(plan: Plan, replace: Callable[[list[Branch]], list[Plan]], ctes: dict[int, Plan]) -> Plan:
+def _with_unions(
+    plan: Plan,
+    replace: Callable[[list[Branch]], list[Plan]],
+    may_have_one: Callable[[Plan], bool],
+    ctes: dict[int, Plan],
+) -> Plan:
     """As `with_unions`, where there are common table expressions, by Spark's numbers."""
-    if not has_streamed_union(plan):
+    if not may_have_one(plan):
         return plan
     kind = kind_of(plan)
     if kind == "WithCTE":
         ctes = {**ctes, **{int(one.id()): one.child() for one in items(plan.cteDefs())}}
     if kind != "Union":
         before = items(plan.children())
-        after = [_with_unions(child, replace, ctes) for child in before]
+        after = [_with_unions(child, replace, may_have_one, ctes) for child in before]
         if all(one is other for one, other in zip(before, after, strict=True)):
             return plan
         changed = plan.withNewChildren(scala_seq(after))
         return _without_unread(changed) if kind == "WithCTE" else changed
-    parts = _branches(plan, ctes)
-    inner = [_changed(part, part.plan if part.is_read else _with_unions(part.plan, replace, ctes)) for part in parts]
+    parts = _branches(scala_object("org.apache.spark.sql.catalyst.optimizer.CombineUnions").apply(plan), ctes)
+    inner = [
+        part if part.is_read else _changed(part, _with_unions(part.plan, replace, may_have_one, ctes)) for part in parts
+    ]
     plans = replace(inner)
     if len(plans) == len(parts) and all(one is other for one, other in zip(parts, inner, strict=True)):
         return plan

@@ -115,7 +115,7 @@ class TrendParser(ParserInterface):
         try:
             with self._workload.reading_for(text):
                 analysed = self._analyzer.analysed(plan)
-            return analysed if analysed is plan else self._workload.pooled(analysed)
+                return analysed if analysed is plan else self._workload.pooled(analysed)
         except ParseException:
             raise  # of a clause or view, which says where
         except CapturedException as error:

@@ -38,6 +38,7 @@ from sparkext.workload.collector import Collector
 from sparkext.workload.pool import Pool
 from sparkext.workload.pools import Pools
 from sparkext.workload.registry import Registry
+from sparkext.workload.result_unions import ResultUnions
 from sparkext.workload.run import Run
 from sparkext.workload.runs import Demand
 from sparkext.workload.statements import Statement
@@ -52,6 +53,7 @@ class Serving:
 
     Attributes:
         unions: UNION ALLs over streams, whose branches one operator may serve.
+        result_unions: UNION ALLs of many branches, which may read the results of a run at once.
     """
 
     def __init__(self, spark: SparkSession, registry: Registry, pools: Pools, collector: Collector) -> None:
@@ -70,6 +72,7 @@ class Serving:
         self._kept_plans = KeptPlans(spark, NODE, job_names.OURS)
         self._thread = _Thread()
         self.unions = StreamUnions(pools, collector)
+        self.result_unions = ResultUnions()
 
     def begin_statement(self) -> None:
         """Note that this thread starts another statement: jobs are called after no run any more."""
@@ -86,7 +89,8 @@ class Serving:
         """
         before, self._thread.brings_together = self._thread.brings_together, brings_together(text)
         try:
-            yield
+            with self.result_unions.reading():
+                yield
         finally:
             self._thread.brings_together = before
 
@@ -116,7 +120,9 @@ class Serving:
         plan = rows.analysed_plan if query.use.view is None else without_views(rows.analysed_plan)
         if self._thread.brings_together and kind_of(plan) == "LocalRelation":
             plan = in_one_partition(plan)
-        return plan if run.operator is None else self.unions.stand_in(plan, query, served.bound)
+        if run.operator is not None:
+            return self.unions.stand_in(plan, query, served.bound)
+        return plan if query.on_driver else self.result_unions.stand_in(plan, run, rows)
 
     # Following the source.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from sparkext.execution.stream_pass import StreamOperator
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import selected
 from sparkext.jvm.plans import Plan
-from sparkext.jvm.unions import Branch, UnionColumn, columns_of, in_one, marked, over, with_unions
+from sparkext.jvm.unions import Branch, UnionColumn, columns_of, in_one, marked, new_number, over, with_unions
 from sparkext.planner.amounts import count
 from sparkext.workload.analyses import AnalysedRelations
 from sparkext.workload.collector import Collector
@@ -75,7 +74,6 @@ class StreamUnions:
         """
         self._pools = pools
         self._names = StreamNames(collector.collect)
-        self._numbers = itertools.count(1)
         self._queries: WeakValueDictionary[int, TrendQuery] = WeakValueDictionary()
 
     def stand_in(self, plan: Plan, query: TrendQuery, bound: BoundQuery) -> Plan:
@@ -87,7 +85,7 @@ class StreamUnions:
             bound: As it was bound for that plan.
         """
         if query.stand_in is None or query.stand_in[1] is not bound:
-            query.stand_in = next(self._numbers), bound
+            query.stand_in = new_number(), bound
         number, _ = query.stand_in
         self._queries[number], query.apart = query, None
         return marked(plan, number)

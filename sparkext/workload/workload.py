@@ -191,11 +191,13 @@ class Workload:
     def pooled(self, plan: Plan) -> Plan:
         """A statement, as Spark has analysed it, with one operator for its UNION ALLs of clauses over a stream.
 
+        Those of many clauses over other sources are read at once, if this thread is reading for the statement.
+
         Raises:
             PlanningError: The queries of such a union cannot be planned together.
         """
         if not has_streamed_union(plan):
-            return plan
+            return self._serving.result_unions.at_once(plan)
         with self._analyses.relations(in_analysis=False) as relations:
             return self._serving.unions.pooled(relations, plan)
 
