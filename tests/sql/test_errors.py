@@ -797,6 +797,12 @@ def test_places_in_texts_of_wide_characters(spark: SparkSession) -> None:
     assert position(error) == (2, line.index("zz") + 1)
     (context,) = error.getQueryContext()
     assert context.fragment() == "zz"
+    for outside in (f"{trends('A')} WHERE zz > 1", trends("A").replace("*", "n, zz", 1)):
+        statement = outside.replace("SELECT", "SELECT /* é😀😀 */\n'😀' AS smile,")
+        error = fails(spark, statement, "UNRESOLVED_COLUMN.WITH_SUGGESTION")
+        assert position(error) == (2, statement.split("\n")[1].index("zz") + 1)
+        (context,) = error.getQueryContext()
+        assert context.fragment() == "zz"
 
 
 @pytest.mark.parametrize(
