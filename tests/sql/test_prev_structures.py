@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pyspark.ml.linalg import Vectors
 from pyspark.sql import SparkSession
 
-from tests.support.sql_cases import values
+from tests.support.sql_cases import fails, values
 
 FENWICK, SEGMENT, RANGE = "Fenwick tree", "segment tree", "range tree"
 SCAN = "scan of all events before"
@@ -130,3 +131,11 @@ def test_texts_that_are_no_unicode(spark: SparkSession) -> None:
     clause = "MATCH_TREND (ORDER BY t MEASURES COUNT(*) AS n PATTERN (A B) DEFINE A AS true, B AS s {} PREV(s))"
     counts = {operator: values(spark.sql(f"SELECT * FROM texts {clause.format(operator)}")) for operator in ("=", "<>")}
     assert counts == {"=": [(1,)], "<>": [(5,)]}
+
+
+def test_a_type_that_spark_does_not_cast_to(spark: SparkSession) -> None:
+    points = [(1, Vectors.dense([1.0])), (2, Vectors.dense([1.0]))]
+    spark.createDataFrame(points, ["t", "v"]).createOrReplaceTempView("points")
+    clause = "MATCH_TREND (ORDER BY t MEASURES COUNT(*) AS n PATTERN (A B) DEFINE A AS true, B AS {})"
+    fails(spark, f"SELECT * FROM points {clause.format('v = PREV(v)')}", "TREND_PREV_UNSUPPORTED")
+    assert values(spark.sql(f"SELECT * FROM points {clause.format('v IS NOT NULL AND PREV(v) IS NOT NULL')}")) == [(1,)]
