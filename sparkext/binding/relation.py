@@ -118,6 +118,11 @@ def check_expressions(
     return [checked[expression.text.strip()] for _, expression in wanted]
 
 
+def forget_expressions(source: AnalysedFrame) -> None:
+    """Ask Spark anew what expressions over ``source`` are, as where variables in them may be others by then."""
+    _checked.pop(source, None)
+
+
 def check_boolean(variable: str, condition: EventExpression, kind: DataType) -> None:
     """Refuse a condition of DEFINE that is of another type.
 
