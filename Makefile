@@ -2,7 +2,7 @@
 # processes run tests.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-all cluster-test versions constraints bench peers dbt lint format jar wheel notebook site clean kernels browser
+.PHONY: help demo check test test-all cluster-test versions packages constraints bench peers dbt lint format jar wheel notebook site clean kernels browser
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -89,6 +89,12 @@ jar: $(VENV)/.dev ## extension/jars/sparkext.jar, by which Spark finds sparkext;
 wheel: jar ## dist/sparkext-*.whl, with the jar in it
 	@rm -rf build
 	$(BIN)/python -m build --wheel
+
+packages: jar ## dist/: the source distribution and the wheel that is made of it, installed with each Python that is here
+	@rm -rf build dist sparkext.egg-info
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	@$(BIN)/python -m tests.support.versions --built dist $(ARGS)
 
 notebook: $(VENV)/.notebook ## Run examples/flights.ipynb from top to bottom and keep what it prints
 	@$(WITH_JAVA) $(BIN)/python -m examples.notebook

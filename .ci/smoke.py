@@ -1,4 +1,4 @@
-"""Whether an installed wheel works: one query whose answer is known, away from the checkout, and in Spark's own prompt.
+"""Whether an installed package works: a query whose answer is known, away from the checkout, and in Spark's own prompt.
 
 Called with the path of the checkout, from which nothing may be imported.
 """
@@ -11,7 +11,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyspark
 import sqlglot
 from pyspark.sql import SparkSession
 
@@ -49,17 +48,23 @@ sql = "SELECT n FROM events MATCH_TREND (ORDER BY t TYPE BY kind MEASURES COUNT(
 if sqlglot.transpile(sql, read="sparkext", write="sparkext") != [sql]:
     sys.exit("sqlglot does not find the dialect")
 
-if not (Path(pyspark.__file__).parent / "jars" / "sparkext.jar").exists():
-    sys.exit(0)  # there was no JDK to make it
 programs = Path(sys.executable).parent
-statement = (
+said = subprocess.run([programs / "sparkext", "--version"], capture_output=True, text=True)
+if said.stdout.strip() != sparkext.__version__:
+    sys.exit(f"sparkext --version does not say {sparkext.__version__}: {said.stdout}{said.stderr}")
+
+if not (checkout / "extension" / "jars" / "sparkext.jar").exists():
+    print("there was no JDK to make the jar")
+    sys.exit(0)
+script = Path("trends.sql")
+script.write_text(
     "SELECT n FROM VALUES (1, 'A'), (2, 'B'), (3, 'A'), (4, 'B') AS e(t, kind) MATCH_TREND "
-    "(ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A+ B))"
+    "(ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN (A+ B));\n"
 )
 settings = ("ui.enabled=false", "sql.catalogImplementation=in-memory", "sql.extensions=sparkext.Extension")
 options = ["--master", "local[2]", *(part for setting in settings for part in ("--conf", f"spark.{setting}"))]
 said = subprocess.run(
-    [programs / "spark-sql", *options, "-e", statement],
+    [programs / "spark-sql", *options, "-f", script],
     env={**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"},
     capture_output=True,
     text=True,

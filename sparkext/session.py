@@ -10,7 +10,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkNotImplementedError
 from pyspark.sql import DataFrame, SparkSession
 
-from sparkext.execution.python_workers import prepare
+from sparkext.execution.python_workers import leave_folder_out, prepare
 from sparkext.jvm.extension_jar import JarProcess
 from sparkext.jvm.gateway import has_pinned_threads
 from sparkext.jvm.sessions import cloned_session, inject_parser, java_session, make_current
@@ -89,6 +89,7 @@ def join(spark: SparkSession) -> JarProcess:
     context = spark.sparkContext
     _parsers[context] = weakref.WeakSet()
     process = JarProcess()
+    leave_folder_out(context)
     prepare(context)
     start_numbers(process.number)
     process.offer_parsers(partial(_parser, context))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
+from runpy import run_path
 from zipfile import ZipFile
 
 import pytest
@@ -70,6 +72,17 @@ def test_built_from_archives(tmp_path: Path) -> None:
     of_jar = {path.relative_to(ROOT).as_posix() for path in (ROOT / "extension").rglob("*") if path.suffix == ".java"}
     assert {"extension/build.py", *of_jar} <= inside  # the jar can be built of it
     assert built(archive, tmp_path / "second") == expected
+
+
+def test_the_description_leads_nowhere_in_vain() -> None:
+    """On an index of packages there are neither files of the repository nor its pictures; all else is as it was."""
+    readme = (ROOT / "README.md").read_text()
+    text = run_path(str(ROOT / "setup.py"), run_name="setup")["description"](readme)
+    assert "](docs/" in readme
+    assert re.findall(r"\]\((?!https?:)", text) == []
+    assert "see the recipes. If" in text
+    assert "in notebooks as a picture.\n\n## Trends" in text
+    assert re.findall(r"^```.*?^```", text, re.M | re.S) == re.findall(r"^```.*?^```", readme, re.M | re.S)
 
 
 def said(program: str, folder: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -70,6 +71,8 @@ def _columns(plan: KernelPlan, orders: Sequence[str]) -> Iterator[tuple[str, set
             yield f"{attribute.text} {attribute.type}, shown", only
 
 
+_COLUMN = re.compile(r"(?:[\w.]|`[^`]*`)+")
+"""A column as it is, of which nothing can fail; texts of Spark's and of users need not have blanks in them."""
 _AS_IT_IS = (Encoding.LEAST, Encoding.GREATEST, Encoding.IDENTITY)
 
 
@@ -85,7 +88,7 @@ def _name(column: Column, is_for_all: bool) -> str:
 
 def is_evaluated_for_some(text: str, classes: set[int]) -> bool:
     """Whether an attribute is only evaluated for events of the classes that are asked for it: it may fail on others."""
-    return bool(classes) and " " in text
+    return bool(classes) and _COLUMN.fullmatch(text) is None
 
 
 def readers(plan: KernelPlan) -> list[set[int]]:

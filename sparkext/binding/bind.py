@@ -16,7 +16,7 @@ from sparkext.binding.bound_completions import check_completions, check_groups, 
 from sparkext.binding.bound_query import BoundQuery, Key, Measure, event_texts
 from sparkext.binding.earlier_events import check_earlier_events
 from sparkext.binding.meaning import Meaning
-from sparkext.binding.orders import KEY_TYPES
+from sparkext.binding.orders import KEY_TYPES, has_order
 from sparkext.binding.prev_conditions import BoundStep, bind_step
 from sparkext.binding.refusals import check_foreign
 from sparkext.binding.relation import check_boolean, check_expressions
@@ -154,7 +154,12 @@ class _Binder:
         _, time_type = checked[order_by]
         kind = event_time.time_kind(time_type)
         if kind is None:
-            raise PlanningError("TREND_ORDER_TYPE", order_by.start, order_by.end, type=type_text(time_type))
+            problem, hint = "cannot be an event time", "Use a TIMESTAMP, TIMESTAMP_NTZ, DATE or integral expression"
+            raise _order_type(order_by, time_type, problem, hint)
+        for also in further:
+            if not has_order(checked[also][1]):
+                hint = "Use a part of it, or a text of it such as to_json( )"
+                raise _order_type(also, checked[also][1], "has no order", hint)
         self._check_varies(order_by)
         for variable, condition in conditions.items():
             check_boolean(variable, condition, checked[condition][1])
@@ -497,6 +502,11 @@ def _texts(step: BoundStep) -> Iterator[str]:
     """What Spark evaluates of a condition that names an earlier event."""
     yield from step.attributes
     yield from _conditions([step])
+
+
+def _order_type(expression: EventExpression, kind: DataType, problem: str, hint: str) -> PlanningError:
+    at = expression.start, expression.end
+    return PlanningError("TREND_ORDER_TYPE", *at, type=type_text(kind), problem=problem, hint=hint)
 
 
 def _name(item: Item) -> str:

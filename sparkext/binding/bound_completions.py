@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from pyspark.sql.types import DataType
 
+from sparkext.binding.type_text import type_sql
 from sparkext.planner.automata.automaton import Automaton
 from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.automata.unambiguous import automaton_of
@@ -38,7 +39,7 @@ def shown_of(call: ShownCall, checked: Mapping[EventExpression, tuple[str, DataT
     mark = None if call.side is None else Mark(call.side, call.variable)
     if call.attribute is None:
         return Shown()
-    return Shown(mark, Attribute(call.attribute.canonical, checked[call.attribute][1].simpleString()))
+    return Shown(mark, Attribute(call.attribute.canonical, type_sql(checked[call.attribute][1])))
 
 
 def check_completions(clause: Clause, counted: Sequence[DistinctCall], aggregates_at: tuple[int, int] | None) -> None:

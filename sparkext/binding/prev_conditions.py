@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+from pyspark.sql.types import DataType
 
+from sparkext.binding.orders import KEY_TYPES
 from sparkext.binding.relation import check_boolean, check_expressions
 from sparkext.binding.type_text import null_sql
 from sparkext.jvm.analysed_frame import AnalysedFrame
@@ -148,9 +149,9 @@ def bind_step(source: AnalysedFrame, variable: str, expression: AdjacentExpressi
 
 
 def _nothing(text: str, kind: DataType) -> str:
-    """SQL of a NULL of the type of an expression; names of the fields of a type may be any text."""
-    is_nested = isinstance(kind, StructType | ArrayType | MapType)
-    return f"CASE WHEN FALSE THEN {alone(text)} END" if is_nested else null_sql(kind.simpleString())
+    """SQL of a NULL of the type of an expression; fields may have any name, and to some types Spark does not cast."""
+    is_written = isinstance(kind, KEY_TYPES)
+    return null_sql(kind.simpleString()) if is_written else f"CASE WHEN FALSE THEN {alone(text)} END"
 
 
 class _Translator:

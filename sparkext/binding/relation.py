@@ -16,7 +16,7 @@ from sparkext.binding.type_text import type_text
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import columns_of
 from sparkext.jvm.gateway import JavaError, thrown_class
-from sparkext.jvm.plans import first_non_deterministic, plan_text, selects_from
+from sparkext.jvm.plans import first_non_deterministic, has_other_columns, plan_text, selects_from, with_subqueries
 from sparkext.jvm.spark_errors import reason
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.event_expressions import EventExpression
@@ -118,6 +118,11 @@ def check_expressions(
     return [checked[expression.text.strip()] for _, expression in wanted]
 
 
+def forget_expressions(source: AnalysedFrame) -> None:
+    """Ask Spark anew what expressions over ``source`` are, as where variables in them may be others by then."""
+    _checked.pop(source, None)
+
+
 def check_boolean(variable: str, condition: EventExpression, kind: DataType) -> None:
     """Refuse a condition of DEFINE that is of another type.
 
@@ -162,13 +167,12 @@ def _check(
     plan = selected.analysed_plan
     first_where, first = wanted[0]
     if not selects_from(plan, source.analysed_plan):
-        raise PlanningError(
-            "TREND_UNSUPPORTED_EXPRESSION",
-            first.start,
-            first.end,
-            what="an aggregate, window or table function",
-            where=first_where,
-        )
+        is_hidden = has_other_columns(plan, source.analysed_plan)
+        what = "a hidden column of the relation" if is_hidden else "an aggregate, window or table function"
+        raise PlanningError("TREND_UNSUPPORTED_EXPRESSION", first.start, first.end, what=what, where=first_where)
+    if (subqueries := len(with_subqueries(plan))) > 1 and subqueries > len(with_subqueries(source.analysed_plan)):
+        what = "a function that has a subquery in it"
+        raise PlanningError("TREND_UNSUPPORTED_EXPRESSION", first.start, first.end, what=what, where=first_where)
     if len(selected.schema.fields) != len(wanted):
         raise PlanningError("TREND_UNSUPPORTED_EXPRESSION", first.start, first.end, what="'*'", where=first_where)
     if (number := first_non_deterministic(plan)) is not None:

@@ -6,6 +6,8 @@ import re
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+from sparkext.sql.quoting import identifier
+
 
 def type_text(kind: DataType) -> str:
     """Such as ``ARRAY<INT>`` or ``STRUCT<v: INT>``: names of types in upper case, names of fields as they are."""
@@ -20,6 +22,33 @@ def type_text(kind: DataType) -> str:
             return kind.simpleString().upper()
 
 
+def type_sql(kind: DataType) -> str:
+    """How Spark calls a type, in a form that it reads, too: names of fields that are no words are quoted."""
+    match kind:
+        case StructType():
+            fields = (f"{_field(field.name)}:{type_sql(field.dataType)}" for field in kind.fields)
+            return f"struct<{','.join(fields)}>"
+        case ArrayType():
+            return f"array<{type_sql(kind.elementType)}>"
+        case MapType():
+            return f"map<{type_sql(kind.keyType)},{type_sql(kind.valueType)}>"
+        case _:
+            return kind.simpleString()
+
+
+def _field(name: str) -> str:
+    return name if name.isidentifier() and name.isascii() else identifier(name)
+
+
+def carried_type(kind: str) -> str:
+    """The type by which workers are given values of a type of `type_sql`: Arrow for Python has no intervals of months.
+
+    Spark casts these to numbers and back, also within arrays, maps and structs.
+    """
+    return _MONTHS.sub(lambda found: "int" if found[1] else found[0], kind)
+
+
+_MONTHS = re.compile(r"`(?:[^`]|``)*`|(interval (?:year to month|year|month))(?! to)")
 _NEGATIVE_SCALE = re.compile(r"decimal\((\d+),-(\d+)\)")
 
 

@@ -46,7 +46,3 @@ def main(arguments: Sequence[str]) -> int:
             holding = [parser for parser in parsers(session.sparkContext) if parser.holds_queries()]
             release(parser for parser in holding if process.is_closed(parser.session))
     os._exit(0)  # the JVM is gone, and would be asked for more
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

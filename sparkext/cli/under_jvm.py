@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from sparkext.cli import connect_server, prompt, thrift_server
 from sparkext.cli.submit import CONNECT_SERVER, SCRIPT, SPARK_SQL
+from sparkext.execution.python_workers import leave_folder_out
 from sparkext.jvm.gateway import JavaError, JvmGoneError, thrown_text
 from sparkext.jvm.spark_programs import ErrorStream, connect, has_ended, log_as_prompt, program_session, use_session
 from sparkext.session import enable
@@ -61,9 +62,7 @@ def enabled_session() -> SparkSession:
         # The user has given no name. By this one Spark's programs know it, and take another.
         SparkContext.setSystemProperty(_APPLICATION, SPARK_SQL.main_class)
     # Spark logs as it does at a prompt: warnings, unless the user wants more.
-    made = program_session(SPARK_SQL.main_class)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # SparkContext has taken it
-    session = enable(made)
+    session = _enabled(program_session(SPARK_SQL.main_class))
     use_session(session)
     return session
 
@@ -73,8 +72,12 @@ def server_session() -> SparkSession:
     if SparkContext.getSystemProperty(_APPLICATION) == SCRIPT.name:
         SparkContext.setSystemProperty(_APPLICATION, "Spark Connect server")
     log_as_prompt(SPARK_SQL.main_class)
-    session = SparkSession.builder.getOrCreate()
+    return _enabled(SparkSession.builder.getOrCreate())
+
+
+def _enabled(session: SparkSession) -> SparkSession:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # SparkContext has taken it
+    leave_folder_out(session.sparkContext)
     return enable(session)
 
 

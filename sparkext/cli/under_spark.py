@@ -5,7 +5,7 @@ from pathlib import Path
 
 if __name__ == "__main__":
     # Python puts the script's directory in front, where its modules would hide others of the same names.
-    del sys.path[0]
+    sys.path[:] = [place for place in sys.path if place != str(Path(__file__).parent)]
     sys.path.append(str(Path(__file__).parents[2]))
 
     from sparkext.cli.under_jvm import main

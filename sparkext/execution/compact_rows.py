@@ -10,6 +10,7 @@ from pyspark.sql.types import DoubleType, FloatType
 from sparkext.binding.bound_query import BoundQuery, Key
 from sparkext.binding.event_time import numbered
 from sparkext.binding.trend_ends import as_double, as_number
+from sparkext.binding.type_text import carried_type
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import selected
 from sparkext.planner.kernel_plan.event_form import is_evaluated_for_some, readers
@@ -200,7 +201,8 @@ def _of_completions(
         value = alone(texts[attribute.text])
         if is_evaluated_for_some(attribute.text, set(classes)):
             value = f"CASE WHEN {_is_of_some(set(classes), words)} THEN {value} END"
-        columns[f"shown_{index}"] = value
+        carried = carried_type(attribute.type)
+        columns[f"shown_{index}"] = value if carried == attribute.type else f"CAST({value} AS {carried})"
     return columns
 
 

@@ -33,3 +33,15 @@ def prepare(context: SparkContext) -> None:
         return
     paths = [path for path in context.environment.get("PYTHONPATH", "").split(os.pathsep) if path]
     context.environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([str(_FIRST), *paths, str(_PACKAGES)]))
+
+
+def leave_folder_out(context: SparkContext) -> None:
+    """On one machine, let workers not look for modules in the folder where Spark was started.
+
+    For programs without Python of the user's: what lies there, such as a ``types.py``, is none of their modules.
+
+    Args:
+        context: Of the application. Functions that have been registered before keep the path that they have.
+    """
+    if (context.master or "").startswith("local"):
+        context.environment["PYTHONSAFEPATH"] = "1"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.event_time import bound
 from sparkext.binding.trend_ends import INTERVALS, difference_type
-from sparkext.binding.type_text import null_sql
+from sparkext.binding.type_text import carried_type, null_sql
 from sparkext.execution.compact_rows import group_column
 from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, Field, QueryResult, too_many
 from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
@@ -87,9 +87,8 @@ def _with_completions_sql(
         f"CAST({field_column(number, fields[number])} AS BIGINT) AS {counted_name(index)}"
         for index, number in enumerate(result.counted)
     ]
-    shown = [f"{column} AS {shown_name(index)}" for index, column in enumerate(result.shown)]
     if query.query.has_rows:
-        more = [*shown, *_counts_of_one(query)]
+        more = [*_shown(query, result), *_counts_of_one(query)]
         return _aggregates_sql(pool, fields, result, query, ansi, names, more, f"bank = {result.bank}")
     if not query.query.aggregates:
         return _aggregates_sql(pool, fields, result, query, ansi, names, counts, f"bank = {result.counted_in}")
@@ -104,6 +103,14 @@ def _with_completions_sql(
     both = f"(SELECT *, {', '.join(beside)} FROM {pool} WHERE bank IN ({banks}))"
     counted = [f"CAST({counted_name(index)} AS BIGINT) AS {counted_name(index)}" for index in range(len(beside))]
     return _aggregates_sql(both, fields, result, query, ansi, names, counted)
+
+
+def _shown(query: BoundQuery, result: QueryResult) -> Iterator[str]:
+    """SQL of what rows of completions show."""
+    assert query.query.completion is not None
+    for index, (shown, column) in enumerate(zip(query.query.completion.shown, result.shown, strict=True)):
+        kind = _shown_type(shown)
+        yield f"{column if carried_type(kind) == kind else f'CAST({column} AS {kind})'} AS {shown_name(index)}"
 
 
 def _counts_of_one(query: BoundQuery) -> Iterator[str]:

@@ -13,9 +13,10 @@ from sparkext.jvm.gateway import class_object, java_gateway, java_method, scala_
 _CONF = "org.apache.spark.sql.internal.SQLConf"
 _OURS = {
     "spark.sql.ansi.enforceReservedKeywords": "false",
+    "spark.sql.legacy.interval.enabled": "false",
     "spark.sql.parser.quotedRegexColumnNames": "false",
 }
-"""What changes how a text is parsed, with the values that texts of sparkext's are written for."""
+"""What changes how a text is parsed, or what its intervals are, with the values that sparkext writes texts for."""
 
 
 class _Thread(threading.local):

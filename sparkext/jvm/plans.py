@@ -33,6 +33,17 @@ def selects_from(plan: Plan, source: Plan) -> bool:
     return False
 
 
+def has_other_columns(plan: Plan, source: Plan) -> bool:
+    """Whether a plan is one of rows of ``source``, with columns that are hidden in it, such as ``_metadata``."""
+    return kind_of(_below_projections(plan)) == kind_of(_below_projections(source))
+
+
+def _below_projections(plan: Plan) -> Plan:
+    while kind_of(plan) == "Project":
+        plan = plan.children().head()
+    return plan
+
+
 def first_non_deterministic(plan: Plan) -> int | None:
     """Number of the first expression of a plan that may give another value each time; None if there is none."""
     if plan.deterministic():
@@ -49,6 +60,11 @@ def is_of_now(plan: Plan) -> bool:
 def has_filter(plan: Plan) -> bool:
     """Whether a plan leaves out rows by a condition somewhere."""
     return contains(plan, "FILTER")
+
+
+def with_subqueries(plan: Plan) -> list[Plan]:
+    """A plan, and those of the subqueries that stand in expressions, of it and of each other."""
+    return [plan, *(items(plan.subqueriesAll()) if contains(plan, "PLAN_EXPRESSION") else ())]
 
 
 def contains(plan: Plan, pattern: str) -> bool:

@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.gateway import class_object, items, java_class, option, scala_map, scala_object, scala_seq
-from sparkext.jvm.plans import Plan, kind_of
+from sparkext.jvm.plans import Plan, kind_of, with_subqueries
 
 _OF_FILES = "HadoopFsRelation"
 _OF_SECOND_VERSION = "DataSourceV2Relation"
@@ -155,11 +155,12 @@ _known: WeakKeyDictionary[AnalysedFrame, list[tuple[str, Any]]] = WeakKeyDiction
 def _leaves(frame: AnalysedFrame) -> list[tuple[str, Any]]:
     """Kind of each relation that a frame reads, and what it is: of a ``LogicalRelation`` that of the relation in it.
 
-    Of a relation of files it is the `_FileIndex`.
+    Those that subqueries in its expressions read are among them. Of a relation of files it is the `_FileIndex`.
     """
     leaves = _known.get(frame)
     if leaves is None:
-        leaves = _known[frame] = [_leaf(plan) for plan in items(frame.analysed_plan.collectLeaves())]
+        plans = with_subqueries(frame.analysed_plan)
+        leaves = _known[frame] = [_leaf(leaf) for plan in plans for leaf in items(plan.collectLeaves())]
     return leaves
 
 

@@ -161,7 +161,7 @@ def statement_error(error: CapturedException, filled: Edits, text: str) -> Captu
     contexts = exception.getQueryContext()
     line, column = exception.line(), exception.startPosition()
     if len(contexts) and not contexts[0].objectName():
-        start, stop = (_from_utf16(text, offset) for offset in (contexts[0].startIndex(), contexts[0].stopIndex() + 1))
+        start, stop = contexts[0].startIndex(), contexts[0].stopIndex() + 1  # Spark's parser counts characters
         placed = PlanningError(condition, *filled.origin(start, max(start, stop)))
         placed.parameters = values
         return spark_error(placed, sql)
@@ -219,11 +219,6 @@ def is_on_its_way(record: logging.LogRecord) -> bool:
 def _line_and_column(before: str) -> tuple[int, int]:
     """Where the end of ``before`` is, as Spark counts it."""
     return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1)
-
-
-def _from_utf16(text: str, offset: int) -> int:
-    """The offset in ``text`` of what is at ``offset`` as Java counts."""
-    return len(text.encode("utf-16-le")[: 2 * offset].decode("utf-16-le", "ignore"))
 
 
 def _utf16(text: str) -> int:

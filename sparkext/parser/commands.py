@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.tokens import Token, TokenKind, tokenize
@@ -147,7 +147,8 @@ def created_view(tokens: Sequence[Token], offset: int, is_temporary: Callable[[S
 
     Raises:
         PlanningError: ``TREND_PERMANENT_VIEW`` when a script creates a permanent one,
-            ``TREND_NOT_SUPPORTED_YET`` when its name is an expression, or when it creates a function.
+            ``TREND_NOT_SUPPORTED_YET`` when its name is an expression, when its constants have a collation of its
+            own, or when it creates a function.
     """
     start = _statement_start(tokens, offset)
     tokens = tokens[start:]
@@ -164,6 +165,7 @@ def created_view(tokens: Sequence[Token], offset: int, is_temporary: Callable[[S
         return None
     end = match[0].count(" ")
     name = _name(tokens[end:])
+    _check_collation(tokens[end:])
     if match["temporary"] or (match["altered"] and is_temporary(name)):
         return _view(name, is_global=bool(match["global"]))
     if start > 0:
@@ -171,6 +173,15 @@ def created_view(tokens: Sequence[Token], offset: int, is_temporary: Callable[[S
         hint = "Do so by a statement of its own, or use CREATE TEMP VIEW."
         raise PlanningError("TREND_PERMANENT_VIEW", *at, problem="a script creates or alters it", hint=hint)
     return _view(name, is_permanent=True)
+
+
+def _check_collation(tokens: Sequence[Token]) -> None:
+    """Refuse that a view gives the constants of its query another collation, of which a clause would not know."""
+    head = list(takewhile(lambda token: token.word != "AS", tokens))
+    for default, collation, name in zip(head, head[1:], head[2:], strict=False):
+        if default.word == "DEFAULT" and collation.word == "COLLATION" and name.word != "UTF8_BINARY":
+            feature = "a view with the clause and a DEFAULT COLLATION"
+            raise PlanningError("TREND_NOT_SUPPORTED_YET", default.start, name.end, feature=feature)
 
 
 def is_script(tokens: Sequence[Token]) -> bool:

@@ -17,7 +17,7 @@ from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.clause_use import ClauseUse
 from sparkext.binding.meaning import Meaning, has_variables, meaning
 from sparkext.binding.recent import Recent
-from sparkext.binding.relation import KnownColumns, check_expressions, is_same, read_source
+from sparkext.binding.relation import KnownColumns, check_expressions, forget_expressions, is_same, read_source
 from sparkext.binding.session_state import SessionState, confs_that_are_read, session_state
 from sparkext.execution.query_results import output_columns, unplanned_sql
 from sparkext.jvm.analysed_frame import AnalysedFrame
@@ -212,13 +212,25 @@ class AnalysedRelations:
         def meaning_of(source: AnalysedFrame, texts: tuple[str, ...]) -> Meaning:
             return self._lasting_meaning((use.source, source is not seen.source), source, texts)
 
-        bound = self._of_functions_now(
-            use.bind(seen.source, None if is_whole else seen.part, name, self.state, meaning_of)
-        )
+        try:
+            bound = self._of_functions_now(
+                use.bind(seen.source, None if is_whole else seen.part, name, self.state, meaning_of)
+            )
+        except (PlanningError, CapturedException):
+            self._forget_expressions(seen)
+            raise
         self._lasting.columns.learn(use.source, seen.source)
         if seen.part is not None:
             self._lasting.wholes.learn(use.source, seen.part.whole)
+        if bound.has_variables:
+            self._forget_expressions(seen)
         return bound
+
+    @staticmethod
+    def _forget_expressions(seen: SeenRelation) -> None:
+        forget_expressions(seen.source)
+        if seen.part is not None:
+            forget_expressions(seen.part.whole)
 
     def _of_functions_now(self, bound: BoundQuery) -> BoundQuery:
         """A query, in the state that the session has after it has been bound.

@@ -19,7 +19,15 @@ from pyspark.find_spark_home import _find_spark_home
 from tests.clients.test_connect_server import CLIENT
 from tests.clients.test_thrift_server import Client
 from tests.support.extension_jar import jar
-from tests.support.spark_programs import CLAUSE, EVENTS, IN_MEMORY, eventually, free_port, variables
+from tests.support.spark_programs import (
+    CLAUSE,
+    EVENTS,
+    IN_MEMORY,
+    eventually,
+    free_port,
+    put_modules_that_end_python,
+    variables,
+)
 
 pytestmark = pytest.mark.spark
 
@@ -51,7 +59,11 @@ def run(where: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_spark_sql(tmp_path: Path) -> None:
-    """By the setting that names it, and a file whose last statement is wrong."""
+    """By the setting that names it, and a file whose last statement is wrong.
+
+    Files that lie there are no modules of ours.
+    """
+    put_modules_that_end_python(tmp_path)
     script = tmp_path / "events.sql"
     script.write_text(
         f"{EVENTS}CREATE TEMP VIEW pairs AS {QUERY};\nCREATE TEMP VIEW runs AS {QUERY.replace('A B', 'A+ B')};\n"

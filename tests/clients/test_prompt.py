@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.spark_programs import CLAUSE, ENDLESS, EVENTS, IN_MEMORY, command, variables
+from tests.support.spark_programs import (
+    CLAUSE,
+    ENDLESS,
+    EVENTS,
+    IN_MEMORY,
+    command,
+    put_modules_that_end_python,
+    variables,
+)
 from tests.support.sql_clients_page import block, shell
 from tests.support.terminal import Terminal
 
@@ -177,7 +185,11 @@ def run(where: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_script_of_the_page(tmp_path: Path) -> None:
-    """What is printed is the result alone; with --verbose the plan is told, where errors go."""
+    """What is printed is the result alone; with --verbose the plan is told, where errors go.
+
+    Files that lie there are no modules of ours.
+    """
+    put_modules_that_end_python(tmp_path)
     script = block("Scripts", 0).rstrip() + " " + " ".join([*IN_MEMORY[2:], *QUIET]) + "\n"
     ran = subprocess.run(
         ["sh", "-c", script],

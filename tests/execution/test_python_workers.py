@@ -18,6 +18,7 @@ from sparkext.jvm.gateway import items
 from sparkext.jvm.plans import kind_of
 from sparkext.udfs.workers.path.sitecustomize import without_archive
 from tests.support.live import able_to_stream
+from tests.support.spark_programs import ROOT, put_modules_that_end_python
 
 PROGRAM = """
 from pyspark.sql import SparkSession
@@ -60,6 +61,16 @@ def test_what_starts_them(tmp_path: Path, before: str) -> None:
     ran = subprocess.run(program, capture_output=True, text=True, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.splitlines()[-1] == "found 42"
+
+
+def test_a_safe_path(tmp_path: Path) -> None:
+    """What ``PYTHONSAFEPATH`` means to Python 3.11 it means to workers of any; without it all is as ever."""
+    put_modules_that_end_python(tmp_path)
+    ours = [str(ROOT / "udfs" / "workers" / "path"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    command = [sys.executable, "-m", "pyspark.serializers"]
+    for safe, status in (("1", 0), ("", 3)):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(ours), "PYTHONSAFEPATH": safe}
+        assert subprocess.run(command, env=environment, cwd=tmp_path).returncode == status
 
 
 def printed(code: str, *paths: str) -> str:

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sparkext.jvm.gateway import class_object, java_array, java_class
 from sparkext.jvm.sessions import MakeParser, ParserInterface, let_java_call
 from tests.support.extension_jar import jar, jar_that_says
-from tests.support.spark_programs import CLAUSE, EVENTS, ROOT
+from tests.support.spark_programs import CLAUSE, EVENTS, ROOT, put_modules_that_end_python
 
 QUERY = f"SELECT n FROM events MATCH_TREND ({CLAUSE})"
 SPARKS = "org.apache.spark.sql.execution.SparkSqlParser"
@@ -112,10 +112,24 @@ def test_the_first_clause_starts_python(plain: SparkSession, conf: Callable[[str
         plain.catalog.dropTempView("events")
 
 
-def launcher(folder: Path) -> str:
-    """A Python that finds this repository's package."""
+def test_modules_in_the_users_folder_are_none_of_ours(
+    plain: SparkSession, conf: Callable[[str, str], None], tmp_path: Path
+) -> None:
+    """What is there when the JVM is started; PYTHONPATH counts as ever."""
+    users = tmp_path / "user"
+    users.mkdir()
+    put_modules_that_end_python(users)
+    conf(PYTHON, launcher(tmp_path, users))
+    loaded = Loaded(jar(), plain)
+    with pytest.raises(ParseException, match="TREND_CLAUSE_MISSING"):
+        loaded.parse(QUERY.replace("ORDER BY t ", ""))
+
+
+def launcher(folder: Path, works_in: Path = ROOT) -> str:
+    """A Python that finds this repository's package, by PYTHONPATH."""
     script = folder / "python"
-    script.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{ROOT}" exec {sys.executable} "$@"\n')
+    paths = f'PYTHONPATH="$PYTHONPATH:{ROOT}"'
+    script.write_text(f'#!/bin/sh\ncd {works_in}\n{paths} exec {sys.executable} "$@"\n')
     script.chmod(0o755)
     return str(script)
 

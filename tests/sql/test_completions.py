@@ -182,6 +182,29 @@ def test_values_of_any_type(spark: SparkSession) -> None:
     assert [event.m for event in row.e] == [{"A": 10.0}, {"B": 20.0}]
 
 
+@pytest.mark.parametrize("unit", ["YEAR", "MONTH", "YEAR TO MONTH"])
+def test_intervals_of_months(spark: SparkSession, unit: str) -> None:
+    """Python workers cannot be given them."""
+    stream(spark, {"x": "a1 b2"})
+    months = f"CAST(make_ym_interval(t, 0) AS INTERVAL {unit})"
+    struct = f"named_struct('m', map(ty, array({months})), 'interval year', {months}, 'a `b:', t)"
+    shown = f"FIRST({months}) AS f, LAST(IF(ty = 'A', {months}, NULL)) AS l, LAST({struct}) AS s, EVENTS({struct}) AS e"
+    spark.sql(f"CREATE TEMP VIEW shown AS {trends('A B', shown, ROWS)}")
+    right = spark.sql(
+        f"SELECT first(k), min({months}), CAST(NULL AS INTERVAL {unit}), max_by({struct}, t), "
+        f"array((SELECT {struct} FROM e WHERE t = 1), (SELECT {struct} FROM e WHERE t = 2)) FROM e"
+    )
+    frame = spark.table("shown")
+    assert [field.dataType.simpleString() for field in frame.schema] == [
+        field.dataType.simpleString() for field in right.schema
+    ]
+    rows = [
+        one.toDF(*"kflse").selectExpr(*(f"to_json(struct({name}))" for name in "kflse")).collect()
+        for one in (frame, right)
+    ]
+    assert rows[0] == rows[1]
+
+
 def test_pools_mix_queries_with_and_without_rows(spark: SparkSession) -> None:
     stream(spark, {"x": "a1 b2 b3"})
     spark.sql(f"CREATE TEMP VIEW pairs AS {trends('A B')}")

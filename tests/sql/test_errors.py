@@ -149,6 +149,8 @@ CASES: dict[str, list[str]] = {
     "TREND_NOT_SUPPORTED_YET": [
         "§CREATE TEMPORARY FUNCTION f() RETURNS TABLE (k STRING) RETURN " + trends("A"),
         "CREATE TEMP VIEW §IDENTIFIER('a' || 'b') AS " + trends("A"),
+        "CREATE OR REPLACE TEMP VIEW v (k COMMENT 'of', n) §DEFAULT COLLATION UNICODE_CI AS " + trends("A"),
+        "CREATE VIEW v COMMENT 'as' §default collation utf8_lcase AS " + trends("A"),
     ],
     "TREND_NOT_MISPLACED": [
         trends("§NOT A"),
@@ -509,6 +511,10 @@ CASES: dict[str, list[str]] = {
         trends("A", keys="ORDER BY §v TYPE BY ty"),
         trends("A", keys="ORDER BY §NULL TYPE BY ty"),
         trends("A", keys="ORDER BY §CAST(t AS DECIMAL(9,0)) TYPE BY ty"),
+        trends("A", "LAST(t) AS l", "ONE ROW PER COMPLETION", "ORDER BY t, §map(k, v) TYPE BY ty"),
+        trends("A", "LAST(t) AS l", "ONE ROW PER COMPLETION", "ORDER BY t, v, §parse_json('1') TYPE BY ty"),
+        trends("A", "LAST(t) AS l", "ONE ROW PER COMPLETION", "ORDER BY t, §struct(v, array(map(k, v))) TYPE BY ty"),
+        trends("A", "LAST(t) AS l", "ONE ROW PER COMPLETION", "ORDER BY t, §make_interval(1, 2) TYPE BY ty"),
     ],
     "TREND_ORDER_DESCENDING": [
         trends("A", keys="ORDER BY t §DESC TYPE BY ty"),
@@ -791,6 +797,12 @@ def test_places_in_texts_of_wide_characters(spark: SparkSession) -> None:
     assert position(error) == (2, line.index("zz") + 1)
     (context,) = error.getQueryContext()
     assert context.fragment() == "zz"
+    for outside in (f"{trends('A')} WHERE zz > 1", trends("A").replace("*", "n, zz", 1)):
+        statement = outside.replace("SELECT", "SELECT /* é😀😀 */\n'😀' AS smile,")
+        error = fails(spark, statement, "UNRESOLVED_COLUMN.WITH_SUGGESTION")
+        assert position(error) == (2, statement.split("\n")[1].index("zz") + 1)
+        (context,) = error.getQueryContext()
+        assert context.fragment() == "zz"
 
 
 @pytest.mark.parametrize(

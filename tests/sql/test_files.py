@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from tests.support.pages import blocks
 from tests.support.spark_programs import ROOT
-from tests.support.sql_cases import fails, trends, values
+from tests.support.sql_cases import fails, position, trends, values
 
 ROWS = "SELECT * FROM VALUES {} AS r(k, t, ty, v)"
 FIRST = ROWS.format("('x', 1, 'A', 1D), ('x', 2, 'B', 2D)")
@@ -147,3 +147,68 @@ def test_a_directory_that_is_gone(spark: SparkSession, events: Path) -> None:
         file.unlink()
     events.rmdir()
     fails(spark, "SELECT * FROM one", "TREND_SOURCE")
+
+
+ELSEWHERE = {
+    "a subquery": "v >= (SELECT max(v) FROM least)",
+    "a subquery of a subquery": "v >= (SELECT min(o) FROM VALUES 0, 3, 9 AS n(o) WHERE o >= (SELECT v FROM least))",
+    "a list": "v IN (SELECT e.v FROM e JOIN least ON e.v >= least.v)",
+    "a function of SQL": "is_large(v)",
+}
+
+
+@pytest.mark.parametrize("where", ELSEWHERE)
+def test_a_table_that_is_read_in_an_expression(spark: SparkSession, where: str) -> None:
+    spark.sql(
+        "CREATE TEMP VIEW e AS SELECT * FROM VALUES ('x', 1, 'A', 1), ('x', 2, 'A', 5), ('x', 3, 'B', 0) "
+        "AS e(k, t, ty, v)"
+    )
+    spark.sql("CREATE TABLE least USING parquet AS SELECT 3 AS v")
+    try:
+        spark.sql("CREATE TEMPORARY FUNCTION is_large(v INT) RETURNS BOOLEAN RETURN v >= (SELECT max(v) FROM least)")
+        source = f"(SELECT * FROM e WHERE ty = 'B' OR {ELSEWHERE[where]})"
+        for name, pattern in {"one": "A B", "two": "A B+"}.items():
+            spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern, source=source)}")
+        assert read(spark) == [[("x", 1)], [("x", 1)]]
+        spark.sql("INSERT OVERWRITE TABLE least VALUES (0)")
+        assert read(spark) == [[("x", 2)], [("x", 2)]]
+        spark.sql("INSERT OVERWRITE TABLE least VALUES (9)")
+        assert read(spark) == [[], []]
+    finally:
+        spark.sql("DROP TEMPORARY FUNCTION IF EXISTS is_large")
+        spark.sql("DROP TABLE least")
+
+
+def test_functions_that_read_a_table(spark: SparkSession) -> None:
+    """Over events, subqueries are refused, in functions as well; before the clause, they are followed."""
+    spark.sql("CREATE TEMP VIEW e AS SELECT * FROM VALUES ('x', 1, 'A', 1), ('x', 3, 'B', 0) AS e(k, t, ty, v)")
+    spark.sql("CREATE TEMPORARY FUNCTION is_large(v INT) RETURNS BOOLEAN RETURN v >= (SELECT max(v) FROM e)")
+    try:
+        for refused in (
+            trends("A B", more="DEFINE A AS §is_large(A.v)"),
+            trends("A B", more="DEFINE B AS §is_large(PREV(v)) AND v < PREV(v)"),
+            trends("A B", "COUNT(*) AS n, COUNT(§is_large(A.v)) AS m"),
+            trends("A B", "§is_large(CAST(COUNT(*) AS INT)) AS n"),
+            trends("A B", keys="PARTITION BY §is_large(v) ORDER BY t TYPE BY ty"),
+        ):
+            error = fails(spark, refused.replace("§", ""), "TREND_UNSUPPORTED_EXPRESSION")
+            assert "a function that has a subquery in it cannot be used" in str(error)
+            assert position(error)[1] == refused.index("§") + 1
+        source = "(SELECT *, is_large(v) AS large FROM e WHERE v IN (SELECT v FROM e))"
+        assert values(spark.sql(trends("A B", more="DEFINE A AS large", source=source))) == [("x", 1)]
+    finally:
+        spark.sql("DROP TEMPORARY FUNCTION is_large")
+
+
+def test_hidden_columns(spark: SparkSession, events: Path) -> None:
+    write(spark, FIRST, events)
+    spark.sql(f"CREATE TEMP VIEW e AS SELECT * FROM parquet.`{events}`")
+    for hidden in (
+        trends("A B", more="DEFINE A AS §_metadata.file_size > 0", source=f"parquet.`{events}`"),
+        trends("A B", keys="PARTITION BY §_metadata.file_name ORDER BY t TYPE BY ty", source=f"parquet.`{events}`"),
+    ):
+        error = fails(spark, hidden.replace("§", ""), "TREND_UNSUPPORTED_EXPRESSION")
+        assert "a hidden column of the relation cannot be used" in str(error)
+        assert position(error)[1] == hidden.index("§") + 1
+    source = f"(SELECT *, _metadata.file_size AS size FROM parquet.`{events}`)"
+    assert values(spark.sql(trends("A B", more="DEFINE A AS size > 0", source=source))) == [("x", 1)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pyspark.ml.linalg import Vectors
 from pyspark.sql import SparkSession
 
-from tests.support.sql_cases import values
+from tests.support.sql_cases import fails, values
 
 FENWICK, SEGMENT, RANGE = "Fenwick tree", "segment tree", "range tree"
 SCAN = "scan of all events before"
@@ -95,3 +96,46 @@ def test_what_is_compared_of_both_events_is_read_once(spark: SparkSession, sourc
     plan = spark.sql(f"EXPLAIN EXTENDED {query}").collect()[0][0]
     assert "attribute_0" in plan
     assert "attribute_1" not in plan
+
+
+FAILING = {
+    "v <> 0 AND 10/v > PREV(10/v)": [("x", 1)],
+    "v <> 0 AND PREV(int(10/v)) = 2": [("x", 1)],
+    "v <> 0 AND a[1] = PREV(a[1])": [("x", 1)],
+}
+"""Conditions of B, with what is counted, that fail where v is 0, in texts without blanks."""
+
+
+@pytest.mark.parametrize("condition", FAILING)
+@pytest.mark.parametrize("more", ["", "ONE ROW PER COMPLETION"])
+def test_attributes_are_evaluated_for_events_of_their_variables_only(
+    spark: SparkSession, condition: str, more: str
+) -> None:
+    spark.sql(
+        "CREATE TEMP VIEW failing AS SELECT *, slice(array(5, 5), 1, IF(v = 0, 1, 2)) AS a "
+        "FROM VALUES ('x', 1, 'A', 0), ('x', 2, 'A', 5), ('x', 3, 'B', 0), ('x', 4, 'B', 2) AS e(k, t, ty, v)"
+    )
+    clause = (
+        f"MATCH_TREND (PARTITION BY k ORDER BY t TYPE BY ty {more} MEASURES COUNT(*) AS n PATTERN (A B) "
+        f"DEFINE A AS v <> 0, B AS {condition})"
+    )
+    assert values(spark.sql(f"SELECT * FROM failing {clause}")) == FAILING[condition]
+
+
+def test_texts_that_are_no_unicode(spark: SparkSession) -> None:
+    """A string of Spark's may be any bytes."""
+    spark.sql(
+        "CREATE TEMP VIEW texts AS SELECT t, CAST(unhex(s) AS STRING) AS s "
+        "FROM VALUES (1, 'FF41'), (2, 'FF42'), (3, 'FF41'), (4, NULL), (5, '41') AS e(t, s)"
+    )
+    clause = "MATCH_TREND (ORDER BY t MEASURES COUNT(*) AS n PATTERN (A B) DEFINE A AS true, B AS s {} PREV(s))"
+    counts = {operator: values(spark.sql(f"SELECT * FROM texts {clause.format(operator)}")) for operator in ("=", "<>")}
+    assert counts == {"=": [(1,)], "<>": [(5,)]}
+
+
+def test_a_type_that_spark_does_not_cast_to(spark: SparkSession) -> None:
+    points = [(1, Vectors.dense([1.0])), (2, Vectors.dense([1.0]))]
+    spark.createDataFrame(points, ["t", "v"]).createOrReplaceTempView("points")
+    clause = "MATCH_TREND (ORDER BY t MEASURES COUNT(*) AS n PATTERN (A B) DEFINE A AS true, B AS {})"
+    fails(spark, f"SELECT * FROM points {clause.format('v = PREV(v)')}", "TREND_PREV_UNSUPPORTED")
+    assert values(spark.sql(f"SELECT * FROM points {clause.format('v IS NOT NULL AND PREV(v) IS NOT NULL')}")) == [(1,)]

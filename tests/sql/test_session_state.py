@@ -11,7 +11,7 @@ import pytest
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 
-from tests.support.sql_cases import values
+from tests.support.sql_cases import fails, position, values
 from tests.support.tiers import every, first
 
 EVENTS = """CREATE OR REPLACE TEMP VIEW e AS SELECT * FROM VALUES
@@ -32,6 +32,7 @@ def events(spark: SparkSession) -> Iterator[SparkSession]:
     before = {name: spark.conf.get(name) for name in CHANGED}
     spark.sql(EVENTS)
     yield spark
+    spark.sql("DROP TABLE IF EXISTS kept")
     assert spark._jvm is not None
     spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
     SparkSession._activeSession = SparkSession._instantiatedSession = spark  # new sessions have taken its place
@@ -51,6 +52,14 @@ def trend(rest: str, measure: str = "COUNT(*)", type_by: str = "k", more: str = 
 
 def declare(value: int) -> Callable[[SparkSession], object]:
     return lambda spark: spark.sql(f"DECLARE OR REPLACE VARIABLE lim INT DEFAULT {value}")
+
+
+def declare_double(value: float) -> Callable[[SparkSession], object]:
+    return lambda spark: spark.sql(f"DECLARE OR REPLACE VARIABLE lim DOUBLE DEFAULT {value}D")
+
+
+def undeclare(spark: SparkSession) -> None:
+    spark.sql("DROP TEMPORARY VARIABLE lim")
 
 
 def assign(value: int) -> Callable[[SparkSession], object]:
@@ -156,6 +165,29 @@ def test_views_follow_variables_and_functions(events: SparkSession, name: str) -
         change(events)
         assert rows(events, "SELECT * FROM one") == right
         assert len(rows(events, "SELECT * FROM other") or []) == len(right or [])
+
+
+@pytest.mark.parametrize("condition", ["A AS v > §lim", "A AS A.v > 1, B AS v > PREV(v) + §lim"])
+def test_a_variable_that_is_gone(events: SparkSession, condition: str) -> None:
+    """The error is about what the user has written, also where Spark has looked at the relation but once."""
+    declare(5)(events)
+    events.sql("CREATE TABLE kept USING parquet AS TABLE e")
+    written = trend(condition).replace("FROM e", "FROM kept")
+    view = f"CREATE TEMP VIEW asks AS {written}"
+    events.sql(view.replace("§", ""))
+    assert rows(events, "SELECT * FROM asks")
+    undeclare(events)
+    for read, text in (("SELECT * FROM asks", view), (written.replace("§", ""), written)):
+        error = fails(events, read, "TREND_UNKNOWN_COLUMN")
+        assert position(error) == (1, text.index("§") + 1)
+
+
+def test_a_variable_of_another_type(events: SparkSession) -> None:
+    events.sql("CREATE TABLE kept USING parquet AS TABLE e")
+    statement = trend("", "MAX(A.v + lim)").replace("FROM e", "FROM kept")
+    for change, right in ((declare(1), [31]), (declare_double(0.5), [30.5]), (declare(2), [32]), (undeclare, None)):
+        change(events)
+        assert rows(events, statement) == right
 
 
 @pytest.mark.long

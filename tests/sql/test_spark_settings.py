@@ -30,6 +30,10 @@ CONTRACT = (
     # an earlier event
     "SELECT * FROM ev MATCH_TREND (PARTITION BY k ORDER BY t TYPE BY e MEASURES COUNT(*) AS n PATTERN (A C* B) "
     "DEFINE B AS B.v > A.v)",
+    # times without a zone, how long trends take
+    "SELECT * FROM (SELECT *, TIMESTAMP_NTZ'2026-01-01 00:00:00' + make_dt_interval(0, 0, t) AS at FROM ev) "
+    "MATCH_TREND (PARTITION BY k ORDER BY at TYPE BY e MEASURES COUNT(*) AS n, MAX(LAST(at) - FIRST(at)) AS d "
+    "PATTERN (A B+) WITHIN INTERVAL 10 MINUTES SLIDE INTERVAL 5 MINUTES)",
     # a table of files, in partitions
     "SELECT * FROM kept_files MATCH_TREND (PARTITION BY k ORDER BY t TYPE BY e MEASURES COUNT(*) AS n PATTERN (A B))",
 )
@@ -182,6 +186,11 @@ def test_some_of_them(spark: SparkSession) -> None:
     """Those by which sparkext's own texts would mean something else, or nothing."""
     spark.sql("CREATE OR REPLACE TEMP VIEW ev AS SELECT * FROM global_temp.settings_ev")
     wanted = contract(spark)
-    some = ("optimizer.disableHints", "parser.quotedRegexColumnNames", "ansi.enforceReservedKeywords")
+    some = (
+        "optimizer.disableHints",
+        "parser.quotedRegexColumnNames",
+        "ansi.enforceReservedKeywords",
+        "legacy.interval.enabled",
+    )
     changed = [*((f"spark.sql.{name_of_conf}", "true") for name_of_conf in some), CHOSEN[1]]
     assert [name for conf in changed for name in check(spark, [conf], wanted)] == []

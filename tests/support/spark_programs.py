@@ -29,6 +29,12 @@ ENDLESS = (
 """A query that runs for hours."""
 
 
+def put_modules_that_end_python(folder: Path) -> None:
+    """Files of a user's that have the names of modules which Python, PySpark or sparkext import."""
+    for name in ("types", "random", "numbers", "pandas", "numpy", "runpy"):
+        (folder / f"{name}.py").write_text("raise SystemExit(3)\n")
+
+
 def command(*options: str) -> list[str]:
     """``sparkext`` with some options."""
     return [sys.executable, "-m", "sparkext", *options]

@@ -33,7 +33,7 @@ def shell(where: Path) -> dict[str, str]:
     programs = where / "bin"
     programs.mkdir()
     program = programs / "sparkext"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sparkext "$@"\n')
+    program.write_text(f"#!{sys.executable}\nimport sys\nfrom sparkext.cli.main import main\nsys.exit(main())\n")
     program.chmod(0o755)
     given = variables()
     path = os.pathsep.join([str(programs), str(Path(sys.executable).parent), given["PATH"]])

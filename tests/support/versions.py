@@ -3,6 +3,7 @@
 python -m tests.support.versions                       # each PySpark, and each Python with the newest PySpark
 python -m tests.support.versions --brief               # fewer tests, which `make test-all` runs
 python -m tests.support.versions --spark 4.0 --python 3.10 --python 3.13 -- tests/sql -k windows
+python -m tests.support.versions --built dist          # what `make packages` has built, installed with each Python
 
 Each has a virtual environment of its own below ``.versions``, with the oldest packages that are allowed beside the
 oldest PySpark, and the newest beside the others. It ends with 1 if tests have failed anywhere, and says which versions
@@ -181,14 +182,58 @@ def tested(versions: Versions, arguments: list[str]) -> str:
     return "passed" if code == 0 else f"FAILED: pytest ended with {code}"
 
 
+def packages(folder: Path) -> list[Path]:
+    """The wheel and the source distribution of a folder.
+
+    Raises:
+        FileNotFoundError: It has not one of each.
+    """
+    found = [sorted(folder.glob(f"sparkext-*{ending}")) for ending in (".whl", ".tar.gz")]
+    if any(len(kind) != 1 for kind in found):
+        names = ", ".join(path.name for kind in found for path in kind) or "neither"
+        raise FileNotFoundError(f"one wheel and one source distribution are wanted in {folder}, and it has {names}")
+    return [kind[0].resolve() for kind in found]
+
+
+def installed(python: str, built: list[Path]) -> str:
+    """What came of packages, each installed with a Python where none has been, in a few words, as `tested` does."""
+    base = interpreter(python)
+    if base is None:
+        return f"not tried: there is no Python {python} here"
+    with tempfile.TemporaryDirectory() as folder:
+        place, elsewhere = Path(folder, "environment"), Path(folder, "elsewhere")
+        elsewhere.mkdir()
+        program = str(place / "bin" / "python")
+        pip = [program, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+        steps = [[base, "-m", "venv", str(place)]]
+        for package in built:
+            steps += [
+                [*pip, "install", str(package)],
+                [program, str(ROOT / ".ci" / "smoke.py"), str(ROOT)],
+                [*pip, "uninstall", "--yes", "sparkext"],
+            ]
+        variables = {**os.environ, "JAVA_HOME": make_sure()}
+        for step in steps:
+            ran = subprocess.run(step, cwd=elsewhere, env=variables, capture_output=True, text=True, check=False)
+            if ran.returncode:
+                return f"FAILED: {' '.join(step)}\n{ran.stdout}{ran.stderr}"
+        files = [path for path in place.rglob("*sparkext*") if path.is_file()]
+        left = [str(path) for path in files if path.parent.name != "__pycache__"]  # where kernels are
+    return f"FAILED: {', '.join(left)} is left after pip uninstall" if left else "passed"
+
+
 def main() -> int:
     """Try all that is wanted, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", action="append", default=[], choices=PYTHONS)
     parser.add_argument("--spark", action="append", default=[], choices=SPARKS)
     parser.add_argument("--brief", action="store_true", help="a part of the tests, under the ends and each between")
+    parser.add_argument("--built", type=Path, help="install the packages of this folder, and run .ci/smoke.py")
     parser.add_argument("arguments", nargs="*", help="of pytest, after --")
     options = parser.parse_args()
+    if options.built:
+        built = packages(options.built)
+        return _tell({f"Python {python}": installed(python, built) for python in options.python or PYTHONS})
     if options.brief:
         asked, jobs = {versions: list(tests) for versions, tests in brief().items()}, 2
     else:
@@ -196,9 +241,13 @@ def main() -> int:
         asked, jobs = dict.fromkeys(wanted(options.python, options.spark), arguments), 1
     with ThreadPoolExecutor(jobs) as pool:
         outcomes = list(pool.map(tested, asked, asked.values()))
-    for versions, outcome in zip(asked, outcomes, strict=True):
-        print(f"{versions}: {outcome}")
-    return int(any(outcome.startswith("FAILED") for outcome in outcomes))
+    return _tell(dict(zip(map(str, asked), outcomes, strict=True)))
+
+
+def _tell(outcomes: dict[str, str]) -> int:
+    for tried, outcome in outcomes.items():
+        print(f"{tried}: {outcome}")
+    return int(any(outcome.startswith("FAILED") for outcome in outcomes.values()))
 
 
 if __name__ == "__main__":

@@ -132,6 +132,35 @@ def test_the_session_that_has_made_it_is_closed(sessions: Sessions) -> None:
         context.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
 
 
+def test_a_view_that_is_alone_is_computed_whenever_it_is_read(sessions: Sessions) -> None:
+    """As a temporary one is: by the source and the text of then, in any session. Beside a second one it is kept."""
+    for number in (1, 2):
+        sessions.first.sql(f"DROP VIEW made.v{number}")
+    sessions.made.clear()
+    sessions.shared.withdraw()
+    reader = sessions.open()
+    for session in (reader, reader, sessions.open()):
+        assert values(session.table("made.v0")) == RIGHT[0]
+    # Each session has a run of its own, which it repeats.
+    assert [run.persisted for run in sessions.made] == [False, False]
+    assert len(sessions.shared) == 0
+    sessions.first.sql("INSERT INTO made.e VALUES ('x', 5, 'B')")
+    assert (values(reader.table("made.v0")), reader.table("made.e").count()) == (RIGHT[0], 4)  # as Spark itself has it
+    reader.sql("REFRESH TABLE made.e")
+    for session in (sessions.first, reader, sessions.open()):
+        assert values(session.table("made.v0")) == [("x", 5)]
+    sessions.first.sql(f"ALTER VIEW made.v0 AS {trends('A+ B', source='made.e')}")
+    for session in (reader, sessions.open()):
+        assert values(session.table("made.v0")) == [("x", 7)]
+    sessions.first.sql(f"CREATE VIEW made.v1 AS {trends('A B', source='made.e')}")
+    assert sessions.read(1) == [("x", 5)]
+    made = len(sessions.made)
+    assert sessions.read(0) == [("x", 7)]
+    assert (len(sessions.made), len(sessions.shared)) == (made, 1)
+    sessions.first.sql("DROP VIEW made.v0")
+    fails(reader, "SELECT * FROM made.v0", "TABLE_OR_VIEW_NOT_FOUND")
+
+
 def test_a_statement_that_reads_several_views(sessions: Sessions) -> None:
     sessions.read(0)
     reader = sessions.open()

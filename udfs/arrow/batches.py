@@ -140,9 +140,8 @@ class BatchReader:
         """A number for each value, the same for equal ones; that of NULL means nothing."""
         encoded = array.dictionary_encode()
         identities = self._identities
-        numbers = np.array(
-            [identities.setdefault(v, len(identities)) for v in encoded.dictionary.to_pylist()], np.int64
-        )
+        values = encoded.dictionary.cast(pa.large_binary()).to_pylist()  # a string of Spark's may be any bytes
+        numbers = np.array([identities.setdefault(value, len(identities)) for value in values], np.int64)
         if not len(numbers):
             return np.zeros(len(array), np.int64)
         return numbers[np.where(has_values(array), as_numbers(encoded.indices, np.int32), 0)]

@@ -31,7 +31,10 @@ import scala.Function2;
  * <p>Public methods are for that process, which this is the entry point for.
  */
 public final class PythonProcess {
-  private static final String MODULE = "sparkext.cli.joined";
+  /** For {@code -c}, which, as {@code -m}, puts the folder where the user is before all others. */
+  private static final String PROGRAM =
+      "import sys; sys.path[:] = filter(None, sys.path); from sparkext.cli.joined import main; sys.exit(main(sys.argv[1:]))";
+
   private static final int SECONDS = 120;
   private static final int SECONDS_BEFORE_NEXT_TRY = 60;
 
@@ -141,7 +144,7 @@ public final class PythonProcess {
     serving.setDaemon(true);
     serving.start();
     int port = portOf(server);
-    ProcessBuilder builder = new ProcessBuilder(executable, "-m", MODULE, Jar.VERSION);
+    ProcessBuilder builder = new ProcessBuilder(executable, "-c", PROGRAM, Jar.VERSION);
     setEnvironment(builder.environment(), port, secret);
     process = builder.redirectErrorStream(true).start();
     output = new Thread(this::passOutputOn, "sparkext-python");

@@ -5,13 +5,15 @@ process, as an archive keeps nothing that is compiled: a second, most of what th
 waits for, and on a busy machine more than the ten seconds that Spark waits for the process of a stream. Where the
 archive belongs to an installed PySpark, that one is taken, from the files next to it.
 
+Before Python 3.11 nothing heeds ``PYTHONSAFEPATH``, so that is done here as well.
+
 Python imports the first ``sitecustomize`` of its path when it starts, so this one goes on to the next. Nothing of
 sparkext's is imported here, and little else.
 """
 
 from __future__ import annotations
 
-import os.path
+import os
 import sys
 from collections.abc import Sequence
 from importlib.machinery import PathFinder
@@ -42,6 +44,19 @@ def without_archive(path: Sequence[str]) -> list[str]:
     return left
 
 
+class _SafePath:
+    """Takes the folder where the process is from the path again, to which ``-m`` has added it.
+
+    It is asked for modules: for ``runpy``, which runs that of ``-m``, once the path is complete.
+    """
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "runpy":
+            sys.meta_path.remove(self)
+            if sys.path[:1] == [os.getcwd()]:
+                del sys.path[0]
+
+
 def _run_next() -> None:
     """Run what Python would have run without this directory."""
     here = os.path.dirname(os.path.abspath(__file__))
@@ -54,4 +69,6 @@ def _run_next() -> None:
 
 if __name__ == "sitecustomize":
     sys.path[:] = without_archive(sys.path)
+    if sys.version_info < (3, 11) and os.environ.get("PYTHONSAFEPATH"):
+        sys.meta_path.insert(0, _SafePath())  # type: ignore[arg-type]
     _run_next()
