@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from sparkext.jvm.frames import expression
@@ -30,24 +31,31 @@ _NOT_OF_ONE_ROW = {
 """Patterns of expressions that are more than a value of a row, and what they do."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Branch:
     """A branch of a UNION ALL.
 
     Attributes:
         plan: Its rows, with the columns of the union.
-        stand_in: Number of the plan, given to `marked`, that it is projections and filters of; None if it is not.
-        problem: Why not, in words that go on after "it"; empty if it is.
+        stand_in: Number of the plan, given to `marked`, that it has projections and filters of; None if it does more.
+        more: What it does then, in words that go on after "it".
+        above: The projections and filters, from the top.
     """
 
     plan: Plan
     stand_in: int | None
-    problem: str = ""
+    more: str = ""
+    above: tuple[Plan, ...] = ()
 
     @property
     def is_read(self) -> bool:
         """Whether it has a stand-in."""
         return self.stand_in is not None
+
+    @cached_property
+    def problem(self) -> str:
+        """Why it is no projection and filter of each row of its stand-in by itself; empty if it is."""
+        return self.more or _problem(self.above)
 
 
 def new_number() -> int:
@@ -57,8 +65,13 @@ def new_number() -> int:
 
 def marked(plan: Plan, number: int) -> Plan:
     """A plan that is found again by a number, wherever Spark's analyzer puts it."""
-    plan.setTagValue(java_class("org.apache.spark.sql.catalyst.trees.TreeNodeTag")(_TAG), number)
+    plan.setTagValue(_tag(java_class("org.apache.spark.sql.catalyst.trees.TreeNodeTag")), number)
     return plan
+
+
+@lru_cache(maxsize=4)
+def _tag(kind: Any) -> Any:
+    return kind(_TAG)
 
 
 def has_streamed_union(plan: Plan) -> bool:
@@ -131,7 +144,7 @@ def _read_in(plan: Plan) -> set[int]:
 
 
 def _changed(branch: Branch, plan: Plan) -> Branch:
-    return branch if plan is branch.plan else Branch(plan, None, branch.problem)
+    return branch if plan is branch.plan else Branch(plan, None, branch.more, branch.above)
 
 
 def _branches(union: Plan, ctes: dict[int, Plan]) -> list[Branch]:
@@ -149,25 +162,25 @@ def _parts(plan: Plan, above: list[Plan], ctes: dict[int, Plan]) -> list[Branch]
     """
     number = _number(plan)
     if number is not None:
-        return [Branch(_under(above, plan), number, _problem(above))]
+        return [Branch(_under(above, plan), number, above=tuple(above))]
     kind = kind_of(plan)
     if kind == "Union":
         columns = items(plan.output())
         return [
-            Branch(_under(above, _called(part.plan, columns)), part.stand_in, part.problem or _problem(above))
+            Branch(_under(above, _called(part.plan, columns)), part.stand_in, part.more, (*above, *part.above))
             for part in _branches(plan, ctes)
         ]
     if kind == "CTERelationRef" and (defined := ctes.get(int(plan.cteId()))) is not None:
         return _parts(_called(defined, items(plan.output())), above, ctes)
     if kind in (*_ONLY_NAMES, "Project", "Filter"):
-        below = items(plan.children())[0]
+        below = plan.children().head()
         return _parts(below, above if kind in _ONLY_NAMES else [*above, plan], ctes)
     reads = "reads no clause" if not items(plan.children()) else f"does more with a clause than to select ({kind})"
-    return [Branch(_under(above, plan), None, reads)]
+    return [Branch(_under(above, plan), None, reads, tuple(above))]
 
 
 def _number(plan: Plan) -> int | None:
-    found = plan.getTagValue(java_class("org.apache.spark.sql.catalyst.trees.TreeNodeTag")(_TAG))
+    found = plan.getTagValue(_tag(java_class("org.apache.spark.sql.catalyst.trees.TreeNodeTag")))
     return int(found.get()) if found.isDefined() else None
 
 
@@ -229,7 +242,7 @@ def over(branch: Branch, rows: Plan) -> Plan:
     nodes, plan = [], branch.plan
     while _number(plan) is None:
         nodes.append(plan)
-        plan = items(plan.children())[0]
+        plan = plan.children().head()
     return _under(nodes, _called(rows, items(plan.output())))
 
 
@@ -276,7 +289,7 @@ def _row(plan: Plan, base: Plan) -> Any:
     while not plan.fastEquals(base):
         if kind_of(plan) not in _ONLY_NAMES:
             nodes.append(plan)
-        plan = items(plan.children())[0]
+        plan = plan.children().head()
     collapse = scala_object("org.apache.spark.sql.catalyst.optimizer.CollapseProject")
     known = collapse.getAliasMap(java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(scala_seq([]), base))
     for node in reversed(nodes):

@@ -29,13 +29,23 @@ class _Read(NamedTuple):
 
 
 class _Thread(threading.local):
-    """What the statement that a thread analyses has read so far, by numbers of plans; None between statements."""
+    """What the statement that a thread analyses has read so far.
+
+    Attributes:
+        read: By numbers of plans; None between statements.
+        times: How often.
+    """
 
     read: dict[int, _Read] | None = None
+    times = 0
 
 
 class ResultUnions:
-    """Finds UNION ALLs of many clauses whose results are not on the driver. Several threads may ask."""
+    """Finds UNION ALLs of many clauses whose results are not on the driver. Several threads may ask.
+
+    Rows then come in another order than that of the branches. Where a pass has one task they are left as they are: that
+    many tasks of small results cost little.
+    """
 
     def __init__(self) -> None:
         """Of a session."""
@@ -45,11 +55,12 @@ class ResultUnions:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """While this thread analyses a statement."""
-        before, self._thread.read = self._thread.read, {}
+        before = self._thread.read, self._thread.times
+        self._thread.read, self._thread.times = {}, 0
         try:
             yield
         finally:
-            self._thread.read = before
+            self._thread.read, self._thread.times = before
 
     def stand_in(self, plan: Plan, run: Run, rows: AnalysedFrame) -> Plan:
         """The plan of the rows of a clause, which is found again in the statement that reads it.
@@ -59,10 +70,11 @@ class ResultUnions:
             run: That computes the rows.
             rows: Selected from its results.
         """
-        if self._thread.read is None:
+        if self._thread.read is None or run.planned.cutting.tasks == 1:
             return plan
         number = self._numbers.setdefault(rows, new_number())
         self._thread.read[number] = _Read(run, rows)
+        self._thread.times += 1
         return marked(plan, number)
 
     def at_once(self, plan: Plan) -> Plan:
@@ -71,7 +83,7 @@ class ResultUnions:
         Args:
             plan: Of the statement that this thread is reading.
         """
-        if self._thread.read is None or len(self._thread.read) < LEAST or not has_union(plan):
+        if self._thread.times < LEAST or not has_union(plan):
             return plan
         return with_unions(plan, self._union, has_union)
 

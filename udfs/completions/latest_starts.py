@@ -5,7 +5,8 @@ event is a completion. Nothing is remembered of witnesses. Events of one moment 
 add waits until the moment is over.
 
 How many completions of a query there are changes at the first window that one is in, and behind the last one. Changes
-at one window that follow each other are one, so that a query without windows has two a key.
+at one window that follow each other are one. Of a query without windows nothing changes: its completions, and the keys
+that have some, are added up until a group of keys is over.
 """
 
 from __future__ import annotations
@@ -38,11 +39,18 @@ from sparkext.udfs.tables.program import NEVER_YET, Flags, Ints
 
 _NEVER = np.int64(NEVER_YET)
 
-CURSOR_KEY_OPEN, CURSOR_KEY, CURSOR_OUT, CURSOR_COMING, CURSOR_COUNTED, CURSOR_IS_CUT = range(6)
+CURSOR_KEY_OPEN, CURSOR_KEY, CURSOR_OUT, CURSOR_COMING, CURSOR_COUNTED, CURSOR_IS_CUT, CURSOR_SUMMED = range(7)
 """Of ``Starts.cursor``."""
 
 CHANGE_QUERY, CHANGE_KEY, CHANGE_WINDOW, CHANGE_BY = range(4)
-"""Of ``Starts.out``."""
+"""Of ``Starts.out``, where the query has windows."""
+
+GROUP_QUERY, GROUP_KEY, GROUP_COMPLETIONS, GROUP_KEYS = range(4)
+"""The same where it has none: the last key of a group, how many completions the group has, and how many keys that count
+have some."""
+
+SUM_COMPLETIONS, SUM_KEYS, SUM_LAST = range(3)
+"""Of ``Starts.sums``."""
 
 BEGIN_WINDOW, BEGIN_BY, END_WINDOW, END_BY = range(4)
 """Of ``Starts.counted``."""
@@ -52,7 +60,7 @@ class Starts(NamedTuple):
     """All that a run remembers of the key under way.
 
     Attributes:
-        cursor: See `CURSOR_KEY_OPEN` and so on. Shape (6,).
+        cursor: See `CURSOR_KEY_OPEN` and so on. Shape (7,).
         best: Per state, the latest start (`NEVER_YET`: none). Shape (states,).
         coming: The same by the moment under way. Shape (states,).
         fresh: The states that something comes to by that moment. Shape (states,).
@@ -62,7 +70,10 @@ class Starts(NamedTuple):
         counted: Per query, the changes that have not been written: where completions begin to be in windows, how many,
             and the same of where they end. Shape (queries, 4).
         open: Queries of which something has been counted for the key. Shape (queries,).
-        out: See `CHANGE_QUERY` and so on. Shape (room, 4).
+        sums: Per query without windows, completions of the group, keys that count and have some, and the last key
+            that has some. Shape (queries, 3).
+        summed: Queries that have completions in the group. Shape (queries,).
+        out: See `CHANGE_QUERY` and `GROUP_QUERY` and so on. Shape (room, 4).
     """
 
     cursor: Ints
@@ -74,6 +85,8 @@ class Starts(NamedTuple):
     ending: Ints
     counted: Ints
     open: Ints
+    sums: Ints
+    summed: Ints
     out: Ints
 
 
@@ -81,7 +94,7 @@ def new_starts(program: Program, rows: int) -> Starts:
     """A state before the first key, with room for so many rows."""
     states, queries = len(program.states), len(program.queries)
     return Starts(
-        cursor=np.zeros(6, np.int64),
+        cursor=np.zeros(7, np.int64),
         best=np.full(states, NEVER_YET, np.int64),
         coming=np.full(states, NEVER_YET, np.int64),
         fresh=np.zeros(states, np.int64),
@@ -90,12 +103,14 @@ def new_starts(program: Program, rows: int) -> Starts:
         ending=np.zeros(queries, np.int64),
         counted=np.zeros((queries, 4), np.int64),
         open=np.zeros(queries, np.int64),
+        sums=np.zeros((queries, 3), np.int64),
+        summed=np.zeros(queries, np.int64),
         out=np.zeros((max(rows, 4 * queries), 4), np.int64),
     )
 
 
 @kernel
-def count(program, starts, batch, moments, keys, row):
+def count(program, starts, batch, moments, keys, counts, row):
     """Process the events of a batch from ``row`` on.
 
     Args:
@@ -104,27 +119,28 @@ def count(program, starts, batch, moments, keys, row):
         batch: `sparkext.udfs.arrow.batches.Batch`.
         moments: 1 where an event is at another moment than the one before. Shape (rows,).
         keys: Number of the key of each row. Shape (rows,).
+        counts: 1 where that key counts among those that have completions. Shape (rows,).
         row: Where to start.
 
     Returns:
         The row to go on with when changes have been taken; the number of rows when all were processed.
     """
-    return _count(by_reference(program), by_reference(starts), by_reference(batch), moments, keys, row)
+    return _count(by_reference(program), by_reference(starts), by_reference(batch), moments, keys, counts, row)
 
 
 @kernel
 def close(program, starts):
-    """End the key under way; returns whether that is done, or changes are to be taken first."""
-    return _close(by_reference(program), by_reference(starts))
+    """End the key under way, and its group; returns whether that is done, or changes are to be taken first."""
+    return _close(by_reference(program), by_reference(starts), True)
 
 
 @inner
-def _count(program, starts, batch, moments, keys, row):
+def _count(program, starts, batch, moments, keys, counts, row):
     cursor, queries, room = starts.cursor, len(program.queries), len(starts.out)
     times, classes, new_key = batch.time, batch.classes, batch.new_key
     while row < len(times):
         if new_key[row] and cursor[CURSOR_KEY_OPEN] and cursor[CURSOR_KEY] != keys[row]:
-            if not _close(program, starts):
+            if not _close(program, starts, batch.new_group[row] != 0):
                 return row
         if cursor[CURSOR_OUT] + 2 * queries > room:
             return row
@@ -148,7 +164,7 @@ def _count(program, starts, batch, moments, keys, row):
                 event += 1
         for e in range(ending):
             query = starts.ending[e]
-            _complete(program, starts, query, starts.chosen[query], time)
+            _complete(program, starts, query, starts.chosen[query], time, counts[row])
             starts.chosen[query] = _NEVER
         row += 1
     return row
@@ -184,19 +200,20 @@ def _arrive(program, starts, classes, row, s, time, ending):
 
 
 @inlined
-def _complete(program, starts, query, start, time):
+def _complete(program, starts, query, start, time, key_counts):
     """Count a completion, if it is one in any window and span."""
     of_query = program.queries[query]
     span, within, slide = of_query[QUERY_SPAN], of_query[QUERY_WITHIN], of_query[QUERY_SLIDE]
     if span and np.uint64(time) - np.uint64(start) >= np.uint64(span):
         return
-    first = last = np.int64(0)
-    if within:
-        newest = time // slide
-        first = newest - (within - 1 - (time - newest * slide)) // slide
-        last = newest if span else start // slide
-        if first > last:
-            return
+    if not within:
+        _sum(starts, query, key_counts)
+        return
+    newest = time // slide
+    first = newest - (within - 1 - (time - newest * slide)) // slide
+    last = newest if span else start // slide
+    if first > last:
+        return
     counted = starts.counted[query]
     if not counted[BEGIN_BY]:
         starts.open[starts.cursor[CURSOR_COUNTED]] = query
@@ -209,6 +226,19 @@ def _complete(program, starts, query, start, time):
     counted[BEGIN_BY] += 1
     counted[END_WINDOW] = last + 1
     counted[END_BY] -= 1
+
+
+@inlined
+def _sum(starts, query, key_counts):
+    """Count a completion of a query without windows."""
+    sums, key = starts.sums[query], starts.cursor[CURSOR_KEY]
+    if not sums[SUM_COMPLETIONS]:
+        starts.summed[starts.cursor[CURSOR_SUMMED]] = query
+        starts.cursor[CURSOR_SUMMED] += 1
+    if not sums[SUM_COMPLETIONS] or sums[SUM_LAST] != key:
+        sums[SUM_LAST] = key
+        sums[SUM_KEYS] += key_counts
+    sums[SUM_COMPLETIONS] += 1
 
 
 @inlined
@@ -240,16 +270,34 @@ def _settle(program, starts):
     cursor[CURSOR_COMING] = 0
 
 
+@inlined
+def _write_sums(starts):
+    """Write what has been added up of a group, and begin anew."""
+    out, cursor = starts.out, starts.cursor
+    for number in range(cursor[CURSOR_SUMMED]):
+        query, at = starts.summed[number], cursor[CURSOR_OUT]
+        sums = starts.sums[query]
+        out[at, GROUP_QUERY] = query
+        out[at, GROUP_KEY] = cursor[CURSOR_KEY]
+        out[at, GROUP_COMPLETIONS] = sums[SUM_COMPLETIONS]
+        out[at, GROUP_KEYS] = sums[SUM_KEYS]
+        sums[SUM_COMPLETIONS] = sums[SUM_KEYS] = 0
+        cursor[CURSOR_OUT] = at + 1
+    cursor[CURSOR_SUMMED] = 0
+
+
 @inner
-def _close(program, starts):
+def _close(program, starts, ends_group):
     cursor = starts.cursor
     if cursor[CURSOR_KEY_OPEN] == 0:
         return True
-    if cursor[CURSOR_OUT] + 2 * cursor[CURSOR_COUNTED] > len(starts.out):
+    if cursor[CURSOR_OUT] + 2 * cursor[CURSOR_COUNTED] + cursor[CURSOR_SUMMED] > len(starts.out):
         return False
     for o in range(cursor[CURSOR_COUNTED]):
         _write(starts, starts.open[o], BEGIN_WINDOW, BEGIN_BY)
         _write(starts, starts.open[o], END_WINDOW, END_BY)
+    if ends_group:
+        _write_sums(starts)
     _settle(program, starts)
     starts.best[:] = _NEVER
     cursor[CURSOR_KEY_OPEN] = cursor[CURSOR_COUNTED] = 0

@@ -31,17 +31,20 @@ class StartMachine:
         """What the kernel works with."""
         return self._program, self._starts
 
-    def advance(self, batch: Batch, moments: Flags, keys: Ints, row: int) -> int:
-        """Process the events of a batch from ``row`` on; returns where to go on when there is room again."""
+    def advance(self, batch: Batch, moments: Flags, keys: Ints, counts: Flags, row: int) -> int:
+        """Process the events of a batch from ``row`` on; returns where to go on when there is room again.
+
+        ``counts`` says of which rows the key counts among those that have completions. Shape (rows,).
+        """
         run = self._form.of("count", len(batch.time) - row)
-        return int(run(self._program, self._starts, batch, moments, keys, row))
+        return int(run(self._program, self._starts, batch, moments, keys, counts, row))
 
     def finish(self) -> bool:
-        """End the key under way; returns whether that is done, or changes are to be taken first."""
+        """End the key under way and its group; returns whether that is done, or changes are to be taken first."""
         return bool(self._form.of("close")(self._program, self._starts))
 
     def taken(self) -> Ints:
-        """Changes of counts, which are not held any longer; columns as `CHANGE_QUERY` and so on."""
+        """Counts, not held any longer; columns as `GROUP_QUERY` and so on, of queries with windows `CHANGE_QUERY`."""
         count = int(self._starts.cursor[CURSOR_OUT])
         self._starts.cursor[CURSOR_OUT] = 0
         changes: Ints = self._starts.out[:count].copy()

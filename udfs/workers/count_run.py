@@ -21,9 +21,15 @@ from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.batches import BatchReader, keys_at
 from sparkext.udfs.arrow.result_batch import FieldValues, field_columns
 from sparkext.udfs.completions.kernel_form import Form
-from sparkext.udfs.completions.latest_starts import CHANGE_KEY, CHANGE_QUERY
+from sparkext.udfs.completions.latest_starts import (
+    CHANGE_KEY,
+    CHANGE_QUERY,
+    GROUP_COMPLETIONS,
+    GROUP_KEY,
+    GROUP_KEYS,
+)
 from sparkext.udfs.completions.start_machine import StartMachine
-from sparkext.udfs.completions.tallies import Tallies, by_group
+from sparkext.udfs.completions.tallies import GroupCounts, Tallies, by_group
 from sparkext.udfs.sorting.row_order import moments
 from sparkext.udfs.tables.batch import Batch, no_batch
 from sparkext.udfs.tables.program import NO_KEY, Flags, Ints
@@ -42,10 +48,7 @@ TALLIES = 1 << 20
 
 
 class Finder(Protocol):
-    """What finds completions, event by event."""
-
-    def advance(self, batch: Batch, moments: Flags, keys: Ints, row: int) -> int:
-        """Process the events of a batch from ``row`` on; returns where to go on when there is room again."""
+    """What finds completions."""
 
     def finish(self) -> bool:
         """End the key under way; returns whether that is done, or completions are to be taken first."""
@@ -82,6 +85,7 @@ class CountRun(PoolRun):
         self._asked: Completions = plan.completions
         self._adds = any(cell.event != NO_EVENT for cell in plan.cells)
         self._tallies = Tallies(self._asked.queries)
+        self._sums: list[list[Ints]] = [[] for _ in self._asked.queries]
         self._key = -1
         self._key_rows: list[pa.RecordBatch] = []
         self._has_null: list[np.ndarray] = []
@@ -92,7 +96,7 @@ class CountRun(PoolRun):
         self._finder = self._new_finder(rows)
 
     def _new_finder(self, rows: int) -> Finder:
-        machine = StartMachine(self._plan, rows, Form(lambda: variant_of(arguments).wait()))
+        machine = self._start_machine = StartMachine(self._plan, rows, Form(lambda: variant_of(arguments).wait()))
         arguments = CountArguments(*machine.arrays, no_batch(self._plan))
         return machine
 
@@ -141,9 +145,10 @@ class CountRun(PoolRun):
             shown: What rows of completions may show.
         """
         del shown  # nothing is
+        counts = (~np.concatenate(self._has_null)[keys - self._first_key]).astype(np.uint8)
         row = 0
         while row < len(keys):
-            row = self._finder.advance(batch, is_later, keys, row)
+            row = self._start_machine.advance(batch, is_later, keys, counts, row)
             yield from self._hand_on()
 
     def _begin_keys(self, arrow: pa.RecordBatch, batch: Batch) -> None:
@@ -173,9 +178,11 @@ class CountRun(PoolRun):
 
     def _hand_on(self) -> Iterator[pa.RecordBatch]:
         """Take what has been found since; what is to be shown of it."""
-        changes = self._finder.taken()
-        for number, of_query in self._by_query(changes, CHANGE_QUERY):
-            self._tallies.change(number, of_query[:, CHANGE_KEY:])
+        for number, of_query in self._by_query(self._start_machine.taken(), CHANGE_QUERY):
+            if self._asked.queries[number].window is None:
+                self._sums[number].append(of_query)
+            else:
+                self._tallies.change(number, of_query[:, CHANGE_KEY:])
         yield from ()
 
     def _by_query(self, rows: Ints, column: int) -> Iterator[tuple[int, Ints]]:
@@ -193,13 +200,18 @@ class CountRun(PoolRun):
         for number, query in enumerate(self._asked.queries):
             if not query.counted:
                 continue
-            changes = self._tallies.take(number, until)
-            if not len(changes):
+            if self._sums[number]:  # of groups that are over
+                sums = np.ascontiguousarray(np.concatenate(self._sums[number]).T)
+                self._sums[number].clear()
+                windows = np.zeros_like(sums[GROUP_KEY])
+                counts = GroupCounts(sums[GROUP_KEY], windows, sums[GROUP_COMPLETIONS], sums[GROUP_KEYS])
+            elif len(changes := self._tallies.take(number, until)):
+                at = changes[:, 0] - self._first_key
+                # Keys of a group are partial results, if groups have several.
+                of_group = groups[at] if self._layout.other_keys else changes[:, 0]
+                counts = by_group(changes, of_group, ~nulls[at])
+            else:
                 continue
-            at = changes[:, 0] - self._first_key
-            # Keys of a group are partial results, if groups have several.
-            of_group = groups[at] if self._layout.other_keys else changes[:, 0]
-            counts = by_group(changes, of_group, ~nulls[at])
             count_of = {Distinct.COMPLETIONS: counts.completions, Distinct.KEYS: counts.distinct}
             nothing = np.zeros(len(counts.keys), np.int64)
             values = {field: FieldValues(nothing, count_of[kind]) for kind, field in query.counted}

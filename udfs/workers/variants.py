@@ -126,7 +126,7 @@ class CountArguments(NamedTuple):
         """Of the two functions of that kernel."""
         program, starts, batch = map(numba.typeof, self)
         number, moments, keys = numba.typeof(0), numba.typeof(self.batch.new_key), numba.typeof(self.batch.time)
-        return {"count": (program, starts, batch, moments, keys, number), "close": (program, starts)}
+        return {"count": (program, starts, batch, moments, keys, moments, number), "close": (program, starts)}
 
 
 class Variant:
