@@ -24,6 +24,16 @@ _THERE = "there"
 _ONLY_NAMES = ("SubqueryAlias", "View")
 """Nodes that change no rows."""
 
+_STOPS = ("MapInArrow",)
+"""Nodes that Spark's optimizer moves no filter or projection through."""
+
+_TO_FEW_NODES = (
+    "org.apache.spark.sql.catalyst.analysis.EliminateSubqueryAliases",
+    "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates",
+    "org.apache.spark.sql.catalyst.optimizer.CollapseProject",
+)
+"""Rules of Spark's that leave a filter and a projection of many. To ask it for each node takes longer."""
+
 _NOT_OF_ONE_ROW = {
     "PYTHON_UDF": "calls a function in Python",
     "PLAN_EXPRESSION": "has a subquery",
@@ -36,16 +46,21 @@ class Branch:
     """A branch of a UNION ALL.
 
     Attributes:
-        plan: Its rows, with the columns of the union.
-        stand_in: Number of the plan, given to `marked`, that it has projections and filters of; None if it does more.
+        below: A stand-in, or what else there are projections and filters of.
+        stand_in: Number of that plan, given to `marked`; None if the branch does more with a stand-in, or has none.
         more: What it does then, in words that go on after "it".
         above: The projections and filters, from the top.
     """
 
-    plan: Plan
+    below: Plan
     stand_in: int | None
     more: str = ""
     above: tuple[Plan, ...] = ()
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Its rows, with the columns of the union."""
+        return _under(self.above, self.below)
 
     @property
     def is_read(self) -> bool:
@@ -144,7 +159,7 @@ def _read_in(plan: Plan) -> set[int]:
 
 
 def _changed(branch: Branch, plan: Plan) -> Branch:
-    return branch if plan is branch.plan else Branch(plan, None, branch.more, branch.above)
+    return branch if plan is branch.plan else Branch(plan, None, branch.problem)
 
 
 def _branches(union: Plan, ctes: dict[int, Plan]) -> list[Branch]:
@@ -162,21 +177,22 @@ def _parts(plan: Plan, above: list[Plan], ctes: dict[int, Plan]) -> list[Branch]
     """
     number = _number(plan)
     if number is not None:
-        return [Branch(_under(above, plan), number, above=tuple(above))]
+        return [Branch(plan, number, above=tuple(above))]
     kind = kind_of(plan)
     if kind == "Union":
         columns = items(plan.output())
-        return [
-            Branch(_under(above, _called(part.plan, columns)), part.stand_in, part.more, (*above, *part.above))
-            for part in _branches(plan, ctes)
-        ]
+        return [_with_more_above(part, (*above, _named(part.plan, columns))) for part in _branches(plan, ctes)]
     if kind == "CTERelationRef" and (defined := ctes.get(int(plan.cteId()))) is not None:
-        return _parts(_called(defined, items(plan.output())), above, ctes)
+        return _parts(_named(defined, items(plan.output())), above, ctes)
     if kind in (*_ONLY_NAMES, "Project", "Filter"):
         below = plan.children().head()
         return _parts(below, above if kind in _ONLY_NAMES else [*above, plan], ctes)
     reads = "reads no clause" if not items(plan.children()) else f"does more with a clause than to select ({kind})"
-    return [Branch(_under(above, plan), None, reads, tuple(above))]
+    return [Branch(plan, None, reads, tuple(above))]
+
+
+def _with_more_above(branch: Branch, above: tuple[Plan, ...]) -> Branch:
+    return Branch(branch.below, branch.stand_in, branch.more, (*above, *branch.above))
 
 
 def _number(plan: Plan) -> int | None:
@@ -186,13 +202,14 @@ def _number(plan: Plan) -> int | None:
 
 def _problem(nodes: Sequence[Plan]) -> str:
     """Why some projections and filters are not those of one row at a time; empty if they are."""
+    together = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")
     for node in nodes:
-        for one in items(node.expressions()):
-            if not one.deterministic():
-                return "gives other values each time"
-            for pattern, problem in _NOT_OF_ONE_ROW.items():
-                if contains(one, pattern):
-                    return problem
+        all_of_it = together(node.expressions())
+        if not all_of_it.deterministic():
+            return "gives other values each time"
+        for pattern, problem in _NOT_OF_ONE_ROW.items():
+            if contains(all_of_it, pattern):
+                return problem
     return ""
 
 
@@ -203,7 +220,7 @@ def _under(above: Sequence[Plan], plan: Plan) -> Plan:
     return plan
 
 
-def _called(plan: Plan, columns: Sequence[Any]) -> Plan:
+def _named(plan: Plan, columns: Sequence[Any]) -> Plan:
     """A plan of which Spark knows the columns as it knows ``columns``."""
     return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(
         scala_seq(map(_alias, items(plan.output()), columns)), plan
@@ -239,11 +256,7 @@ def over(branch: Branch, rows: Plan) -> Plan:
         branch: That has a stand-in.
         rows: Of which Spark knows the columns by other numbers.
     """
-    nodes, plan = [], branch.plan
-    while _number(plan) is None:
-        nodes.append(plan)
-        plan = plan.children().head()
-    return _under(nodes, _called(rows, items(plan.output())))
+    return _under(branch.above, _named(rows, items(branch.below.output())))
 
 
 def in_one(first: Branch, base: Plan, branches: Sequence[Plan]) -> Plan | None:
@@ -284,25 +297,27 @@ def in_one(first: Branch, base: Plan, branches: Sequence[Plan]) -> Plan | None:
 
 def _row(plan: Plan, base: Plan) -> Any:
     """What a branch makes of a row of ``base``, as an expression over it: a struct, NULL where it has no such row."""
-    nodes = []
-    columns, conditions = plan.output(), []
-    while not plan.fastEquals(base):
-        if kind_of(plan) not in _ONLY_NAMES:
-            nodes.append(plan)
-        plan = plan.children().head()
+    columns, nodes = items(plan.output()), []
     collapse = scala_object("org.apache.spark.sql.catalyst.optimizer.CollapseProject")
-    known = collapse.getAliasMap(java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(scala_seq([]), base))
-    for node in reversed(nodes):
-        if kind_of(node) == "Filter":
-            conditions.append(collapse.replaceAlias(node.condition(), known))
+    if kind_of(base) in _STOPS:
+        for rule in _TO_FEW_NODES:
+            plan = scala_object(rule).apply(plan)
+    while not plan.fastEquals(base) and (kind := kind_of(plan)) not in _STOPS:
+        if kind not in _ONLY_NAMES:
+            nodes.append((kind, plan))
+        plan = plan.children().head()
+    known, conditions = None, []
+    for kind, node in reversed(nodes):
+        if kind == "Filter":
+            conditions.append(node.condition() if known is None else collapse.replaceAlias(node.condition(), known))
+        elif known is None:
+            known = collapse.getAliasMap(node)
         else:
             listed = [collapse.replaceAliasButKeepName(one, known) for one in items(node.projectList())]
-            known = collapse.getAliasMap(
-                java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(scala_seq(listed), base)
-            )
+            known = collapse.getAliasMap(node.copy(scala_seq(listed), base))
     named = [expression(f"'{_THERE}'"), expression("true")]
-    for index, column in enumerate(items(columns)):
-        named += [expression(f"'{index}'"), collapse.replaceAlias(column, known)]
+    for index, column in enumerate(columns):
+        named += [expression(f"'{index}'"), column if known is None else collapse.replaceAlias(column, known)]
     row = java_class("org.apache.spark.sql.catalyst.expressions.CreateNamedStruct")(scala_seq(named))
     kind = row.dataType()
     # What a filter leaves out is not evaluated further up, where it might fail.
