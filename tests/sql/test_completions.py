@@ -107,6 +107,21 @@ def test_what_must_not_come_after(spark: SparkSession) -> None:
     assert values(spark.sql(trends("O NOT P FOR 6", "COUNT(DISTINCT LAST(*)) AS d"))) == [("x", 1), ("y", 1)]
 
 
+@pytest.mark.parametrize("last", [-(2**63), 2**63 - 1])
+@pytest.mark.parametrize("wait", [1, 2, 4, 5, 2**63 - 1])
+def test_what_must_not_come_after_at_the_ends_of_bigint(spark: SparkSession, last: int, wait: int) -> None:
+    """Up to the last time that there is, and from the first one on."""
+    times = [last - 4, last] if last > 0 else [last, last + 4]
+    events = list(zip(times, "op", strict=True))
+    frame = spark.createDataFrame([("x", t, kind.upper()) for t, kind in events], "k STRING, t BIGINT, ty STRING")
+    frame.createOrReplaceTempView("at_the_ends")
+    rows = spark.sql(
+        "SELECT * FROM at_the_ends MATCH_TREND (PARTITION BY k ORDER BY t TYPE BY ty ONE ROW PER COMPLETION"
+        f" MEASURES LAST(t) AS at PATTERN (O NOT P FOR {wait}))"
+    )
+    assert values(rows) == ([("x", times[0])] if wait <= 4 else [])
+
+
 def test_order_within_one_time(spark: SparkSession) -> None:
     stream(spark, {"x": "b1 a1 b1"})
     ordered = "PARTITION BY k ORDER BY t, ty TYPE BY ty"

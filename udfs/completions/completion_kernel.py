@@ -171,23 +171,9 @@ def finish(program, state):
 
 
 @kernel
-def settle_time(program, state, time):
-    """Take note that no further event comes before ``time``; returns whether that is done, or the output is full."""
-    return _until(by_reference(program), by_reference(state), time)
-
-
-@kernel
 def compact(program, state):
     """Drop the nodes that nothing leads to; returns how many are left. No output may refer to any."""
     return _compact(by_reference(program), by_reference(state))
-
-
-@inner
-def _until(program, state, time):
-    if state.cursor[CURSOR_KEY_OPEN] == 0:
-        return True
-    _settle(program, state)
-    return _resolve(program, state, time)
 
 
 @inner
@@ -232,8 +218,8 @@ def _advance(program, state, batch, moments, keys, row, base):
             cursor[CURSOR_DEADLINE] = _FOREVER
         elif moments[row]:
             _settle(program, state)
-            if cursor[CURSOR_DEADLINE] <= time:
-                if not _resolve(program, state, time):
+            if cursor[CURSOR_DEADLINE] < time:
+                if not _resolve(program, state, time - 1):
                     cursor[CURSOR_WANTS] = WANTS_OUTPUT
                     return row
         if cursor[CURSOR_OUT] + queries > out_room:
@@ -611,21 +597,21 @@ def _wait(program, state, query, node, end):
 
 @inner
 def _deadline(program, query, time, window):
-    """When it is known whether a completion is one in a window."""
-    deadline = _FOREVER
+    """The last time of which events decide whether a completion is one in a window."""
+    rest = _FOREVER
     wait, within = program.queries[query, QUERY_WAIT], program.queries[query, QUERY_WITHIN]
-    if wait >= 0 and time <= _FOREVER - wait:
-        deadline = time + wait
+    if wait >= 0:
+        rest = wait - 1
     if within and not program.queries[query, QUERY_SPAN]:
-        begin = window * program.queries[query, QUERY_SLIDE]
-        if begin <= _FOREVER - within:
-            deadline = min(deadline, begin + within)
-    return deadline
+        rest = min(rest, within - 1 - (time - window * program.queries[query, QUERY_SLIDE]))
+    if rest == _FOREVER or (time > 0 and rest > _FOREVER - time):
+        return _FOREVER
+    return time + rest
 
 
 @inner
 def _resolve(program, state, time):
-    """Decide on what has waited until ``time``; returns whether that is done, or the output is full."""
+    """Decide on what waits for no event after ``time``; returns whether that is done, or the output is full."""
     waiting, nodes, cursor = state.waiting, state.nodes, state.cursor
     room, count = len(state.out), cursor[CURSOR_WAITING]
     begin = end = 0

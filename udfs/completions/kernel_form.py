@@ -15,7 +15,7 @@ PATIENCE = 3000
 """Events that a process looks at interpreted before it loads or compiles a kernel."""
 
 FUNCTIONS: dict[ModuleType, tuple[str, ...]] = {
-    completion_kernel: ("advance", "finish", "settle_time", "compact"),
+    completion_kernel: ("advance", "finish", "compact"),
     latest_starts: ("count", "close"),
 }
 """Names of what each kernel is called by; the first one processes events."""

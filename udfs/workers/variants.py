@@ -99,13 +99,12 @@ class CompletionArguments(NamedTuple):
         return COMPLETIONS
 
     def signatures(self) -> Signatures:
-        """Signatures of the four functions of that kernel, by name."""
+        """Signatures of the three functions of that kernel, by name."""
         program, state, batch = map(numba.typeof, self)
         number, moments, keys = numba.typeof(0), numba.typeof(self.batch.new_key), numba.typeof(self.batch.time)
         return {
             "advance": (program, state, batch, moments, keys, number, number),
             "finish": (program, state),
-            "settle_time": (program, state, number),
             "compact": (program, state),
         }
 
