@@ -110,7 +110,9 @@ def sample(
     taken = _taken(lambda: shown.take(rows))
     if not taken:
         return None
-    key, null, time, width, *bits = np.array(taken, np.int64).T
+    # NumPy asks each row of PySpark's whether it is an array, and each answer takes as long as all of its numbers.
+    numbers = np.fromiter(itertools.chain.from_iterable(taken), np.int64)
+    key, null, time, width, *bits = numbers.reshape(len(taken), -1).T
     order = np.lexsort((time, key))
     new_key = np.diff(key[order]) != 0
     same = np.concatenate(([False], (np.diff(time[order]) == 0) & ~new_key, [False]))

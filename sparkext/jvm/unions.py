@@ -7,32 +7,26 @@ it. So the relation is read once, and each of its rows becomes the rows of the b
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from sparkext.jvm.frames import expression
-from sparkext.jvm.gateway import items, java_class, option, scala_object, scala_seq
+from sparkext.jvm.gateway import items, java_class, java_method, option, scala_object, scala_seq
 from sparkext.jvm.plans import Plan, contains, kind_of
 
 _numbers = itertools.count(1)
 
 _TAG = "sparkext.stand_in"
-_THERE = "there"
 
 _ONLY_NAMES = ("SubqueryAlias", "View")
 """Nodes that change no rows."""
 
-_STOPS = ("MapInArrow",)
-"""Nodes that Spark's optimizer moves no filter or projection through."""
-
-_TO_FEW_NODES = (
+_WITHOUT_NAMES = (
     "org.apache.spark.sql.catalyst.analysis.EliminateSubqueryAliases",
-    "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates",
-    "org.apache.spark.sql.catalyst.optimizer.CollapseProject",
+    "org.apache.spark.sql.catalyst.analysis.EliminateView",
 )
-"""Rules of Spark's that leave a filter and a projection of many. To ask it for each node takes longer."""
+"""Rules of Spark's that leave those out."""
 
 _NOT_OF_ONE_ROW = {
     "PYTHON_UDF": "calls a function in Python",
@@ -70,7 +64,9 @@ class Branch:
     @cached_property
     def problem(self) -> str:
         """Why it is no projection and filter of each row of its stand-in by itself; empty if it is."""
-        return self.more or _problem(self.above)
+        together = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")
+        of_nodes = (_problem(together(node.expressions())) for node in self.above)
+        return self.more or next(filter(None, of_nodes), "")
 
 
 def new_number() -> int:
@@ -99,46 +95,162 @@ def has_union(plan: Plan) -> bool:
     return contains(plan, "UNION")
 
 
-def with_unions(
-    plan: Plan, replace: Callable[[list[Branch]], list[Plan]], may_have_one: Callable[[Plan], bool] = has_streamed_union
-) -> Plan:
-    """A plan with other relations in place of branches of UNION ALLs in it.
+def with_unions(plan: Plan, replace: Callable[[list[Branch]], list[Plan]]) -> Plan:
+    """A plan with other relations in place of branches of UNION ALLs of streams in it.
 
     Args:
         plan: Analysed by Spark.
         replace: Gives what is to stand for the branches of a union, which may be these themselves.
-        may_have_one: Whether a plan may have a union that is asked for; of others nothing is looked at.
     """
-    return _with_unions(plan, replace, may_have_one, {})
+
+    def changed(union: Plan, ctes: _Ctes) -> Plan:
+        parts = _branches(_combined(union), ctes)
+        inner = [part if part.is_read else _changed(part, inside(part.plan, ctes)) for part in parts]
+        plans = replace(inner)
+        is_same = len(plans) == len(parts) and all(one is other for one, other in zip(parts, inner, strict=True))
+        return union if is_same else _united(union, plans)
+
+    def inside(within: Plan, ctes: _Ctes) -> Plan:
+        return _at_unions(within, has_streamed_union, changed, ctes)
+
+    return inside(plan, {})
 
 
-def _with_unions(
-    plan: Plan,
-    replace: Callable[[list[Branch]], list[Plan]],
-    may_have_one: Callable[[Plan], bool],
-    ctes: dict[int, Plan],
+def with_selections(plan: Plan, replace: Callable[[list[Selection]], list[Plan]]) -> Plan:
+    """A plan with other relations in place of branches of UNION ALLs in it.
+
+    Args:
+        plan: Analysed by Spark.
+        replace: Gives what is to stand for the branches of a union, which may be the plans of these.
+    """
+
+    def changed(union: Plan, ctes: _Ctes) -> Plan:
+        simple = _without_names(_with_definitions(union, ctes) if ctes else union)
+        branches = [_selection(child) for child in items(_combined(simple).children())]
+        inner = [one if one.relation is not None else Selection(inside(one.plan, ctes)) for one in branches]
+        plans = replace(inner)
+        is_same = len(plans) == len(branches) and all(
+            one is other.plan for one, other in zip(plans, branches, strict=True)
+        )
+        return union if is_same else _united(union, plans)
+
+    def inside(within: Plan, ctes: _Ctes) -> Plan:
+        return _at_unions(within, has_union, changed, ctes)
+
+    return inside(plan, {})
+
+
+_Ctes: TypeAlias = "dict[int, Plan]"
+"""Common table expressions, by Spark's numbers."""
+
+
+def _at_unions(
+    plan: Plan, may_have_one: Callable[[Plan], bool], change: Callable[[Plan, _Ctes], Plan], ctes: _Ctes
 ) -> Plan:
-    """As `with_unions`, where there are common table expressions, by Spark's numbers."""
+    """A plan with other relations in place of its UNION ALLs that have none above them.
+
+    Args:
+        plan: A node of what Spark has analysed.
+        may_have_one: Whether a plan may have a union that is asked for; of others nothing is looked at.
+        change: Gives what is to stand for a union, which may be itself.
+        ctes: Those that the node may read.
+    """
     if not may_have_one(plan):
         return plan
     kind = kind_of(plan)
+    if kind == "Union":
+        return change(plan, ctes)
     if kind == "WithCTE":
         ctes = {**ctes, **{int(one.id()): one.child() for one in items(plan.cteDefs())}}
-    if kind != "Union":
-        before = items(plan.children())
-        after = [_with_unions(child, replace, may_have_one, ctes) for child in before]
-        if all(one is other for one, other in zip(before, after, strict=True)):
-            return plan
-        changed = plan.withNewChildren(scala_seq(after))
-        return _without_unread(changed) if kind == "WithCTE" else changed
-    parts = _branches(scala_object("org.apache.spark.sql.catalyst.optimizer.CombineUnions").apply(plan), ctes)
-    inner = [
-        part if part.is_read else _changed(part, _with_unions(part.plan, replace, may_have_one, ctes)) for part in parts
-    ]
-    plans = replace(inner)
-    if len(plans) == len(parts) and all(one is other for one, other in zip(parts, inner, strict=True)):
+    before = items(plan.children())
+    after = [_at_unions(child, may_have_one, change, ctes) for child in before]
+    if all(one is other for one, other in zip(before, after, strict=True)):
         return plan
-    return plans[0] if len(plans) == 1 else plan.copy(scala_seq(plans), plan.byName(), plan.allowMissingCol())
+    changed = plan.withNewChildren(scala_seq(after))
+    return _without_unread(changed) if kind == "WithCTE" else changed
+
+
+def _with_definitions(plan: Plan, ctes: _Ctes) -> Plan:
+    """A plan that has common table expressions in it, where these give the same rows each time."""
+    if not contains(plan, "CTE"):
+        return plan
+    if kind_of(plan) == "CTERelationRef":
+        defined = ctes.get(int(plan.cteId()))
+        is_known = defined is not None and defined.deterministic()
+        return _with_definitions(_named(defined, items(plan.output())), ctes) if is_known else plan
+    return plan.withNewChildren(scala_seq(_with_definitions(child, ctes) for child in items(plan.children())))
+
+
+def _combined(union: Plan) -> Plan:
+    """A union with the branches of those that are its branches."""
+    return scala_object("org.apache.spark.sql.catalyst.optimizer.CombineUnions").apply(union)
+
+
+def _united(union: Plan, plans: Sequence[Plan]) -> Plan:
+    return plans[0] if len(plans) == 1 else union.copy(scala_seq(plans), union.byName(), union.allowMissingCol())
+
+
+def _without_names(plan: Plan) -> Plan:
+    for rule in _WITHOUT_NAMES:
+        plan = scala_object(rule).apply(plan)
+    return plan
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """A branch of a UNION ALL, as what it selects from a relation.
+
+    Attributes:
+        plan: The branch.
+        relation: Number of that relation, given to `marked`; None if it has none, or there is more in between.
+        columns: Of the relation, which Spark knows by other numbers in each branch.
+        values: The columns, as a ``Seq`` of named expressions over the relation.
+        conditions: Which of its rows are selected; each of them is to be asked if those before it hold.
+    """
+
+    plan: Plan
+    relation: int | None = None
+    columns: Any = None
+    values: Any = None
+    conditions: Sequence[Any] = ()
+
+    @cached_property
+    def problem(self) -> str:
+        """Why what it selects is more than values of a row; empty if it is not."""
+        together = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")
+        return _problem(together(self.values)) or _problem(together(scala_seq(self.conditions)))
+
+
+def selection(plan: Plan) -> Selection:
+    """A plan, as what it selects from what is below its projections, filters and names."""
+    return _selection(_without_names(plan))
+
+
+def _selection(plan: Plan) -> Selection:
+    """A plan without names in it, as what it selects from what is below its projections and filters."""
+    found = scala_object("org.apache.spark.sql.catalyst.planning.PhysicalOperation").unapply(plan)
+    if not found.isDefined():
+        return Selection(plan)
+    of_it = found.get()
+    values, conditions, below = of_it._1(), items(of_it._2()), of_it._3()
+    relation = _number(below)
+    if relation is not None:
+        return Selection(plan, relation, below.output(), values, conditions)
+    kind = kind_of(below)
+    if kind not in ("Project", "Filter"):
+        return Selection(plan)
+    # Spark leaves apart what is computed once below and read more often above.
+    if below.fastEquals(plan):
+        values, conditions = (below.projectList(), []) if kind == "Project" else (below.output(), [below.condition()])
+        below = below.children().head()
+    inner = _selection(below)
+    if inner.relation is None:
+        return Selection(plan)
+    collapse = scala_object("org.apache.spark.sql.catalyst.optimizer.CollapseProject")
+    known = collapse.getAliasMap(inner.values)
+    more = [collapse.replaceAlias(condition, known) for condition in conditions]
+    shown = scala_seq(collapse.replaceAliasButKeepName(value, known) for value in items(values))
+    return Selection(plan, inner.relation, inner.columns, shown, (*inner.conditions, *more))
 
 
 def _without_unread(plan: Plan) -> Plan:
@@ -200,17 +312,11 @@ def _number(plan: Plan) -> int | None:
     return int(found.get()) if found.isDefined() else None
 
 
-def _problem(nodes: Sequence[Plan]) -> str:
-    """Why some projections and filters are not those of one row at a time; empty if they are."""
-    together = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")
-    for node in nodes:
-        all_of_it = together(node.expressions())
-        if not all_of_it.deterministic():
-            return "gives other values each time"
-        for pattern, problem in _NOT_OF_ONE_ROW.items():
-            if contains(all_of_it, pattern):
-                return problem
-    return ""
+def _problem(expression: Any) -> str:
+    """Why an expression is more than a value of a row at a time; empty if it is not."""
+    if not expression.deterministic():
+        return "gives other values each time"
+    return next((problem for pattern, problem in _NOT_OF_ONE_ROW.items() if contains(expression, pattern)), "")
 
 
 def _under(above: Sequence[Plan], plan: Plan) -> Plan:
@@ -249,79 +355,88 @@ def columns_of(branches: Sequence[Branch]) -> list[UnionColumn]:
     ]
 
 
-def over(branch: Branch, rows: Plan) -> Plan:
-    """The plan of a branch with other rows in place of those of its stand-in.
+def columns_alone(plan: Plan, number: int) -> Plan:
+    """A relation that is found again by a number, with the columns of a plan and no rows."""
+    return marked(
+        scala_object("org.apache.spark.sql.catalyst.plans.logical.LocalRelation").apply(plan.output()), number
+    )
+
+
+def over(branch: Branch, rows: Plan) -> Selection:
+    """What a branch selects from a relation, with other rows in place of those of its stand-in.
 
     Args:
         branch: That has a stand-in.
-        rows: Of which Spark knows the columns by other numbers.
+        rows: Selected from the relation; Spark knows the columns by other numbers.
     """
-    return _under(branch.above, _named(rows, items(branch.below.output())))
+    plan = _under(branch.above, _named(rows, items(branch.below.output())))
+    return selection(plan)
 
 
-def in_one(first: Branch, base: Plan, branches: Sequence[Plan]) -> Plan | None:
-    """The rows of branches that are projections and filters of one relation, which is read once for all of them.
+def in_one(first: Plan, base: Plan, branches: Sequence[Selection]) -> Plan | None:
+    """The rows of branches that select from one relation, which is read once for all of them.
 
-    None where columns are structs of which fields are called otherwise in another branch.
+    None where one of them selects from no relation, or more than values of a row, and where columns are structs of
+    which fields are called otherwise in another branch.
 
     Args:
-        first: The first of the branches, by the columns of which Spark is to know those of all.
-        base: The relation, a node of the plans of the branches.
+        first: The first branch; Spark is to know the columns of all by its numbers and names.
+        base: The relation.
         branches: The branches.
     """
-    kinds = [items(branch.output()) for branch in branches]
-    columns = [
-        column.withNullability(any(one[index].nullable() for one in kinds))
-        for index, column in enumerate(items(first.plan.output()))
-    ]
-    there = expression(f"true AS {_THERE}").toAttribute().withNullability(True)
-    array = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")(
-        scala_seq(_row(branch, base) for branch in branches)
-    )
-    if not array.checkInputDataTypes().isSuccess():
+    if any(branch.relation is None for branch in branches):
         return None
-    every = scala_seq(range(base.output().size()))
-    inline = java_class("org.apache.spark.sql.catalyst.expressions.Inline")(array)
-    values = [column.newInstance().withNullability(True) for column in columns]  # of the row of a struct that is NULL
-    made = java_class("org.apache.spark.sql.catalyst.plans.logical.Generate")(
-        inline, every, False, option(None), scala_seq([there, *values]), base
-    )
-    taken = java_class("org.apache.spark.sql.catalyst.plans.logical.Filter")(there, made)
-    never_null = java_class("org.apache.spark.sql.catalyst.expressions.KnownNotNull")
-    shown = [
-        _alias(value if column.nullable() else never_null(value), column)
-        for value, column in zip(values, columns, strict=True)
-    ]
-    return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(scala_seq(shown), taken)
-
-
-def _row(plan: Plan, base: Plan) -> Any:
-    """What a branch makes of a row of ``base``, as an expression over it: a struct, NULL where it has no such row."""
-    columns, nodes = items(plan.output()), []
+    of_all = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")
+    struct = scala_object("org.apache.spark.sql.catalyst.expressions.CreateStruct")
+    values = [struct.apply(branch.values) for branch in branches]
+    if not of_all(scala_seq(values)).checkInputDataTypes().isSuccess():  # Columns may have other names in each.
+        named = java_class("org.apache.spark.sql.catalyst.expressions.CreateNamedStruct")
+        values = [named(scala_seq(_numbered(items(branch.values)))) for branch in branches]
+        if not of_all(scala_seq(values)).checkInputDataTypes().isSuccess():
+            return None
+    nothing = java_class("org.apache.spark.sql.catalyst.expressions.Literal")(None, values[0].dataType())
+    rows = [_guarded(value, branch.conditions, nothing) for value, branch in zip(values, branches, strict=True)]
     collapse = scala_object("org.apache.spark.sql.catalyst.optimizer.CollapseProject")
-    if kind_of(base) in _STOPS:
-        for rule in _TO_FEW_NODES:
-            plan = scala_object(rule).apply(plan)
-    while not plan.fastEquals(base) and (kind := kind_of(plan)) not in _STOPS:
-        if kind not in _ONLY_NAMES:
-            nodes.append((kind, plan))
-        plan = plan.children().head()
-    known, conditions = None, []
-    for kind, node in reversed(nodes):
-        if kind == "Filter":
-            conditions.append(node.condition() if known is None else collapse.replaceAlias(node.condition(), known))
-        elif known is None:
-            known = collapse.getAliasMap(node)
-        else:
-            listed = [collapse.replaceAliasButKeepName(one, known) for one in items(node.projectList())]
-            known = collapse.getAliasMap(node.copy(scala_seq(listed), base))
-    named = [expression(f"'{_THERE}'"), expression("true")]
-    for index, column in enumerate(columns):
-        named += [expression(f"'{index}'"), column if known is None else collapse.replaceAlias(column, known)]
-    row = java_class("org.apache.spark.sql.catalyst.expressions.CreateNamedStruct")(scala_seq(named))
-    kind = row.dataType()
-    # What a filter leaves out is not evaluated further up, where it might fail.
+    output, known = base.output(), scala_seq([])
+    for branch in branches:
+        known = known.appendedAll(branch.columns.zip(output))
+    columns = scala_object("org.apache.spark.sql.catalyst.expressions.AttributeMap").apply(known)
+    array = collapse.replaceAlias(of_all(scala_seq(rows)), columns)
+    if _problem(array) or not array.references().subsetOf(base.outputSet()):
+        return None
+    return _each_of(array, items(first.output()), base)
+
+
+def _numbered(values: Sequence[Any]) -> Iterator[Any]:
+    """Values and names before them, which are numbers."""
+    literal = scala_object("org.apache.spark.sql.catalyst.expressions.Literal")
+    for index, value in enumerate(values):
+        yield literal.apply(str(index))
+        yield value
+
+
+def _guarded(value: Any, conditions: Sequence[Any], nothing: Any) -> Any:
+    """A value, or ``nothing`` if not all conditions hold. What they leave out is not evaluated: it might fail."""
     for condition in reversed(conditions):
-        nothing = java_class("org.apache.spark.sql.catalyst.expressions.Literal")(None, kind)
-        row = java_class("org.apache.spark.sql.catalyst.expressions.If")(condition, row, nothing)
-    return row
+        value = java_class("org.apache.spark.sql.catalyst.expressions.If")(condition, value, nothing)
+    return value
+
+
+def _each_of(array: Any, columns: Sequence[Any], base: Plan) -> Plan:
+    """The structs of an array that each row of ``base`` has, as rows, without those that are NULL."""
+    logical = "org.apache.spark.sql.catalyst.plans.logical"
+    every = scala_seq(range(base.output().size()))
+    explode = java_class("org.apache.spark.sql.catalyst.expressions.Explode")(array)
+    made = java_method("org.apache.spark.sql.catalyst.types.DataTypeUtils", "toAttributes")(explode.elementSchema())
+    generated = java_class(f"{logical}.Generate")(explode, every, False, option(None), made, base)
+    row = made.head()
+    is_there = java_class("org.apache.spark.sql.catalyst.expressions.IsNotNull")(row)
+    field = java_class("org.apache.spark.sql.catalyst.expressions.GetStructField")
+    never_null = java_class("org.apache.spark.sql.catalyst.expressions.KnownNotNull")
+    values = [field(row, index, option(None)) for index in range(len(columns))]
+    fields = row.dataType()
+    shown = [
+        _alias(value if fields.apply(index).nullable() else never_null(value), columns[index])
+        for index, value in enumerate(values)
+    ]
+    return java_class(f"{logical}.Project")(scala_seq(shown), java_class(f"{logical}.Filter")(is_there, generated))

@@ -9,34 +9,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
-from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.plans import Plan
-from sparkext.jvm.unions import Branch, has_union, in_one, marked, new_number, over, with_unions
+from sparkext.jvm.unions import Selection, has_union, in_one, with_selections
 from sparkext.workload.run import Run
 
 LEAST = 8
 """Branches from which on it is worth the look at all of them."""
 
 
-class _Read(NamedTuple):
-    """The rows of a clause, and the run from the results of which they are selected."""
-
-    run: Run
-    rows: AnalysedFrame
-
-
 class _Thread(threading.local):
     """What the statement that a thread analyses has read so far.
 
     Attributes:
-        read: By numbers of plans; None between statements.
+        read: Runs, by the numbers of their results; None between statements.
         times: How often.
     """
 
-    read: dict[int, _Read] | None = None
+    read: dict[int, Run] | None = None
     times = 0
 
 
@@ -50,7 +40,6 @@ class ResultUnions:
     def __init__(self) -> None:
         """Of a session."""
         self._thread = _Thread()
-        self._numbers: WeakKeyDictionary[AnalysedFrame, int] = WeakKeyDictionary()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -62,20 +51,11 @@ class ResultUnions:
         finally:
             self._thread.read, self._thread.times = before
 
-    def stand_in(self, plan: Plan, run: Run, rows: AnalysedFrame) -> Plan:
-        """The plan of the rows of a clause, which is found again in the statement that reads it.
-
-        Args:
-            plan: The plan.
-            run: That computes the rows.
-            rows: Selected from its results.
-        """
-        if self._thread.read is None or run.planned.cutting.tasks == 1:
-            return plan
-        number = self._numbers.setdefault(rows, new_number())
-        self._thread.read[number] = _Read(run, rows)
-        self._thread.times += 1
-        return marked(plan, number)
+    def note(self, run: Run) -> None:
+        """Take note that the statement selects the rows of a clause from the results of a run."""
+        if self._thread.read is not None and run.planned.cutting.tasks > 1:
+            self._thread.read[run.number] = run
+            self._thread.times += 1
 
     def at_once(self, plan: Plan) -> Plan:
         """A statement, as Spark has analysed it, that reads the results of a run once for many branches of a UNION ALL.
@@ -85,25 +65,28 @@ class ResultUnions:
         """
         if self._thread.times < LEAST or not has_union(plan):
             return plan
-        return with_unions(plan, self._union, has_union)
+        return with_selections(plan, self._union)
 
-    def _union(self, branches: Sequence[Branch]) -> list[Plan]:
+    def _union(self, branches: Sequence[Selection]) -> list[Plan]:
         """What stands for the branches of a union."""
-        members: dict[Run, list[tuple[Branch, AnalysedFrame]]] = {}
+        assert self._thread.read is not None
+        members: dict[int, list[Selection]] = {}
         for branch in branches:
-            if (one := self._read_by(branch)) is not None:
-                members.setdefault(one.run, []).append((branch, one.rows))
-        stands_for: dict[Branch, Plan | None] = {}
-        for run, those in members.items():
-            first = those[0][0]
-            rows = [over(branch, rows.analysed_plan) for branch, rows in those] if len(those) >= LEAST else []
-            plan = in_one(first, run.results.analysed_plan, rows) if rows else None
+            if branch.relation in self._thread.read:
+                members.setdefault(branch.relation, []).append(branch)
+        stands_for: dict[Selection, Plan | None] = {}
+        for number, those in members.items():
+            results = self._thread.read[number].results.analysed_plan
+            plan = _in_one(results, those)
+            if plan is None:
+                those = [branch for branch in those if not branch.problem]
+                plan = _in_one(results, those)
             if plan is not None:
-                stands_for |= {branch: plan if branch is first else None for branch, _ in those}
+                stands_for |= {branch: plan if branch is those[0] else None for branch in those}
         plans = (stands_for.get(branch, branch.plan) for branch in branches)
         return [plan for plan in plans if plan is not None]
 
-    def _read_by(self, branch: Branch) -> _Read | None:
-        """What a branch reads; None if that is nothing of the statement, or more than rows one by one."""
-        assert self._thread.read is not None
-        return None if branch.stand_in is None or branch.problem else self._thread.read.get(branch.stand_in)
+
+def _in_one(results: Plan, branches: Sequence[Selection]) -> Plan | None:
+    """The rows of branches that select from results, which are read once; None if they are few, or it cannot be."""
+    return in_one(branches[0].plan, results, branches) if len(branches) >= LEAST else None

@@ -19,6 +19,7 @@ from sparkext.jvm import application, storage
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import frame_of_plan
 from sparkext.jvm.relation_files import SourceVersion
+from sparkext.jvm.unions import marked, new_number
 from sparkext.planner.budget import Budget
 from sparkext.planner.compared_strategies import StrategyResult, compared
 from sparkext.planner.costs.migration import Migration
@@ -112,6 +113,7 @@ class Run:
         made: When the run was, in seconds since 1970.
         jobs: By which it is computed.
         is_of_another: Whether another session has computed it.
+        number: By which the results are found again in plans.
     """
 
     name: str
@@ -132,9 +134,11 @@ class Run:
     made: float = field(default_factory=time.time)
     jobs: PassJobs = field(default_factory=PassJobs)
     is_of_another: bool = False
+    number: int = field(default_factory=new_number)
 
     def __post_init__(self) -> None:
         self.holders.add(self)
+        marked(self.results.analysed_plan, self.number)
 
     def in_session(self, spark: SparkSession) -> Run | None:
         """The same results in another session; None if they have been given up meanwhile."""

@@ -122,7 +122,9 @@ class Serving:
             plan = in_one_partition(plan)
         if run.operator is not None:
             return self.unions.stand_in(plan, query, served.bound)
-        return plan if query.on_driver else self.result_unions.stand_in(plan, run, rows)
+        if not query.on_driver:
+            self.result_unions.note(run)
+        return plan
 
     # Following the source.
 

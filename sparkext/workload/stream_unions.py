@@ -16,9 +16,20 @@ from sparkext.execution.late_events import LATE_COLUMN, late_sql
 from sparkext.execution.query_results import query_sql
 from sparkext.execution.stream_pass import StreamOperator
 from sparkext.jvm.analysed_frame import AnalysedFrame
-from sparkext.jvm.frames import selected
+from sparkext.jvm.frames import frame_of_plan, selected
 from sparkext.jvm.plans import Plan
-from sparkext.jvm.unions import Branch, UnionColumn, columns_of, in_one, marked, new_number, over, with_unions
+from sparkext.jvm.unions import (
+    Branch,
+    UnionColumn,
+    columns_alone,
+    columns_of,
+    in_one,
+    marked,
+    new_number,
+    over,
+    selection,
+    with_unions,
+)
 from sparkext.planner.amounts import count
 from sparkext.workload.analyses import AnalysedRelations
 from sparkext.workload.collector import Collector
@@ -171,14 +182,15 @@ class StreamUnions:
         log.info("%s: one operator for %s of a UNION ALL", name, count(size, "branch", "branches"))
         assert run.operator is not None
         results = self.results(run.operator, [one.query for _, one in group.members])
+        columns = frame_of_plan(results.sparkSession, columns_alone(results.analysed_plan, new_number()))
         plans = []
         for branch, one in group.members:
-            rows = selected(results, partial(_sql, run, one.bound, relations.state.environment.ansi))
+            rows = selected(columns, partial(_sql, run, one.bound, relations.state.environment.ansi))
             plans.append(over(branch, rows.analysed_plan))
         if late:
             ansi = relations.state.environment.ansi
-            plans.append(selected(results, partial(late_sql, late, queries[0], ansi)).analysed_plan)
-        plan = in_one(group.members[0][0], results.analysed_plan, plans)
+            plans.append(selection(selected(columns, partial(late_sql, late, queries[0], ansi)).analysed_plan))
+        plan = in_one(group.members[0][0].plan, results.analysed_plan, plans)
         for _, one in group.members if plan is not None else ():
             one.query.run = run
         return plan
