@@ -7,7 +7,7 @@ it. So the relation is read once, and each of its rows becomes the rows of the b
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
@@ -376,8 +376,10 @@ def over(branch: Branch, rows: Plan) -> Selection:
 def in_one(first: Plan, base: Plan, branches: Sequence[Selection]) -> Plan | None:
     """The rows of branches that select from one relation, which is read once for all of them.
 
-    None where one of them selects from no relation, or more than values of a row, and where columns are structs of
-    which fields are called otherwise in another branch.
+    A value is evaluated where it is read, of a row that all filters leave, as it is in a branch by itself.
+
+    None where a branch selects from no relation, or more than values of a row, and where columns are structs of which
+    fields are called otherwise in another branch.
 
     Args:
         first: The first branch; Spark is to know the columns of all by its numbers and names.
@@ -386,57 +388,56 @@ def in_one(first: Plan, base: Plan, branches: Sequence[Selection]) -> Plan | Non
     """
     if any(branch.relation is None for branch in branches):
         return None
-    of_all = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")
-    struct = scala_object("org.apache.spark.sql.catalyst.expressions.CreateStruct")
-    values = [struct.apply(branch.values) for branch in branches]
-    if not of_all(scala_seq(values)).checkInputDataTypes().isSuccess():  # Columns may have other names in each.
-        named = java_class("org.apache.spark.sql.catalyst.expressions.CreateNamedStruct")
-        values = [named(scala_seq(_numbered(items(branch.values)))) for branch in branches]
-        if not of_all(scala_seq(values)).checkInputDataTypes().isSuccess():
-            return None
-    nothing = java_class("org.apache.spark.sql.catalyst.expressions.Literal")(None, values[0].dataType())
-    rows = [_guarded(value, branch.conditions, nothing) for value, branch in zip(values, branches, strict=True)]
-    collapse = scala_object("org.apache.spark.sql.catalyst.optimizer.CollapseProject")
-    output, known = base.output(), scala_seq([])
-    for branch in branches:
-        known = known.appendedAll(branch.columns.zip(output))
-    columns = scala_object("org.apache.spark.sql.catalyst.expressions.AttributeMap").apply(known)
-    array = collapse.replaceAlias(of_all(scala_seq(rows)), columns)
-    if _problem(array) or not array.references().subsetOf(base.outputSet()):
-        return None
-    return _each_of(array, items(first.output()), base)
-
-
-def _numbered(values: Sequence[Any]) -> Iterator[Any]:
-    """Values and names before them, which are numbers."""
-    literal = scala_object("org.apache.spark.sql.catalyst.expressions.Literal")
-    for index, value in enumerate(values):
-        yield literal.apply(str(index))
-        yield value
-
-
-def _guarded(value: Any, conditions: Sequence[Any], nothing: Any) -> Any:
-    """A value, or ``nothing`` if not all conditions hold. What they leave out is not evaluated: it might fail."""
-    for condition in reversed(conditions):
-        value = java_class("org.apache.spark.sql.catalyst.expressions.If")(condition, value, nothing)
-    return value
-
-
-def _each_of(array: Any, columns: Sequence[Any], base: Plan) -> Plan:
-    """The structs of an array that each row of ``base`` has, as rows, without those that are NULL."""
     logical = "org.apache.spark.sql.catalyst.plans.logical"
-    every = scala_seq(range(base.output().size()))
+    literal = scala_object("org.apache.spark.sql.catalyst.expressions.Literal")
+    numbers = [literal.apply(number) for number in range(len(branches))]
+    nothing = literal.apply(None, numbers[0].dataType())
+    taken = [_guarded(number, branch.conditions, nothing) for number, branch in zip(numbers, branches, strict=True)]
+    known = _columns_of(base, branches)
+    array = known(java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")(scala_seq(taken)))
     explode = java_class("org.apache.spark.sql.catalyst.expressions.Explode")(array)
     made = java_method("org.apache.spark.sql.catalyst.types.DataTypeUtils", "toAttributes")(explode.elementSchema())
-    generated = java_class(f"{logical}.Generate")(explode, every, False, option(None), made, base)
-    row = made.head()
-    is_there = java_class("org.apache.spark.sql.catalyst.expressions.IsNotNull")(row)
-    field = java_class("org.apache.spark.sql.catalyst.expressions.GetStructField")
-    never_null = java_class("org.apache.spark.sql.catalyst.expressions.KnownNotNull")
-    values = [field(row, index, option(None)) for index in range(len(columns))]
-    fields = row.dataType()
-    shown = [
-        _alias(value if fields.apply(index).nullable() else never_null(value), columns[index])
-        for index, value in enumerate(values)
-    ]
-    return java_class(f"{logical}.Project")(scala_seq(shown), java_class(f"{logical}.Filter")(is_there, generated))
+    generated = java_class(f"{logical}.Generate")(explode, scala_seq([]), False, option(None), made, base)
+    number = made.head()
+    columns = zip(*(items(branch.values) for branch in branches), strict=True)
+    values = [_choice(number, numbers, column, known) for column in columns]
+    if any(value is None or _problem(value) for value in (array, *values)):
+        return None
+    is_taken = java_class("org.apache.spark.sql.catalyst.expressions.IsNotNull")(number)
+    shown = map(_alias, values, items(first.output()))
+    rows = java_class(f"{logical}.Filter")(is_taken, generated)
+    plan = java_class(f"{logical}.Project")(scala_seq(shown), rows)
+    return plan if generated.missingInput().isEmpty() and plan.missingInput().isEmpty() else None
+
+
+def _columns_of(base: Plan, branches: Sequence[Selection]) -> Callable[[Any], Any]:
+    """Gives expressions over the relations of branches as expressions over ``base``, without names for parts."""
+    collapse = scala_object("org.apache.spark.sql.catalyst.optimizer.CollapseProject")
+    output, pairs = base.output(), scala_seq([])
+    for branch in branches:
+        pairs = pairs.appendedAll(branch.columns.zip(output))
+    columns = scala_object("org.apache.spark.sql.catalyst.expressions.AttributeMap").apply(pairs)
+    return lambda value: collapse.replaceAlias(value, columns)
+
+
+def _guarded(number: Any, conditions: Sequence[Any], nothing: Any) -> Any:
+    """A number, or ``nothing`` if not all conditions hold. What they leave out is not evaluated: it might fail."""
+    for condition in reversed(conditions):
+        number = java_class("org.apache.spark.sql.catalyst.expressions.If")(condition, number, nothing)
+    return number
+
+
+def _choice(number: Any, numbers: Sequence[Any], values: Sequence[Any], known: Callable[[Any], Any]) -> Any:
+    """A column of the branch that has a number; None where branches have other types of it.
+
+    Without the number there is NULL, also where all branches have one value. Else Spark would see no choice in it, and
+    evaluate what stands above for rows that no branch takes.
+    """
+    case = scala_object("org.apache.spark.sql.catalyst.expressions.CaseKeyWhen")
+    pairs = scala_seq(one for pair in zip(numbers, values, strict=True) for one in pair)
+    choice = known(case.apply(number, pairs))
+    if not choice.checkInputDataTypes().isSuccess():
+        return None
+    if case.apply(number, pairs.appended(values[0])).nullable():
+        return choice
+    return java_class("org.apache.spark.sql.catalyst.expressions.KnownNotNull")(choice)
