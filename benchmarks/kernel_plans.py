@@ -55,6 +55,11 @@ class SharingIsFree:
         """Whenever there are two queries."""
         return len(problem.plain[transition]) >= self.fewest
 
+    def gain_nothing(self, problem: Problem) -> frozenset[int]:
+        """None."""
+        del problem
+        return frozenset()
+
     def start(self, problem: Problem, query: int, state: int) -> Iterable[Charge]:
         """Nothing."""
         del problem, query, state

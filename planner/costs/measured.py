@@ -19,16 +19,18 @@ What costs time in the kernel (`sparkext.udfs.kernels.event_loop`), and how ofte
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log2
 
 from sparkext.planner.automata.automaton import Automaton
 from sparkext.planner.automata.guards import ALWAYS
 from sparkext.planner.conditions.access import accesses
+from sparkext.planner.disjoint_sets import put_together
 from sparkext.planner.kernel_plan.kernel_plan import Access
 from sparkext.planner.problem.burst_labels import is_burst
 from sparkext.planner.problem.cost_model import Charge, Departure
 from sparkext.planner.problem.problem import Problem
+from sparkext.planner.sharing.loops import Loop
 from sparkext.planner.sharing.prefixes import equal_prefixes
 from sparkext.planner.totals.components import needed
 from sparkext.planner.totals.pane_rows import pane_rows, told_apart
@@ -189,12 +191,86 @@ class MeasuredCosts:
         saved = sum(max(0.0, sum(paid.values()) - least) for paid in values.values())
         return saved > events * c.form
 
+    def gain_nothing(self, problem: Problem) -> frozenset[int]:
+        """Queries for which rows, or evaluations of bursts, cost no less than to go alone, wherever they may share.
+
+        In any plan, totals of a state that are equal when nothing is shared are paid for by all queries that have them
+        alone, or else by one of them at least as rows of each transition on which it shares, or as an evaluation of
+        bursts. Where neither is cheaper at any state, it may as well go alone, and so may all that have totals in
+        common with it. What a form costs comes on top.
+        """
+        kernel = self._kernel(problem)
+        groups: dict[tuple[int, int], _EqualTotals] = {}
+        for query, arrivals in enumerate(problem.arrivals):
+            rarest = self._rarest_snapshots(problem, query)
+            for state, arriving in arrivals.items():
+                equal = groups.setdefault((state, kernel.block(query, state)), _EqualTotals())
+                equal.queries.append(query)
+                for number in arriving:
+                    alone = max((cost for _, cost in self.alone(problem, query, number)), default=0.0)
+                    equal.alone[number] = max(alone, equal.alone.get(number, 0.0))
+                    if query in problem.plain[number]:
+                        least = self._least_rows(problem, query, state, rarest)
+                        equal.rows[number] = min(least, equal.rows.get(number, least))
+            for loop in problem.loops[query]:
+                for state in loop.states:
+                    least = self._least_of_burst(problem, query, loop)
+                    equal = groups[state, kernel.block(query, state)]
+                    equal.of_burst = min(least, equal.of_burst)
+        gaining = {equal.queries[0] for equal in groups.values() if equal.may_gain}
+        together = put_together(len(problem.arrivals), [equal.queries for equal in groups.values()])
+        return frozenset(query for queries in together if gaining.isdisjoint(queries) for query in queries)
+
+    def _rarest_snapshots(self, problem: Problem, query: int) -> tuple[int, ...]:
+        """States of which a query's snapshots are taken least often: one by its events, one by its runs."""
+        sources = {problem.transitions[n].source for n in problem.transitions_of[query] if query in problem.plain[n]}
+        if not sources:
+            return ()
+        by_events = min(sources, key=problem.events.__getitem__)
+        return (by_events, min(sources, key=problem.runs.__getitem__)) if problem.runs else (by_events,)
+
+    def _least_rows(self, problem: Problem, query: int, target: int, rarest: Iterable[int]) -> float:
+        """The least that rows of a total cost at a state, of whatever snapshots the form is."""
+        kernel, c = self._kernel(problem), self.constants
+        row = c.evaluate + kernel.lanes[query] * c.multiply
+        return row * min(problem.changes((target,), (snapshot,), kernel.slides[query]) for snapshot in rarest)
+
+    def _least_of_burst(self, problem: Problem, query: int, loop: Loop) -> float:
+        """The least that evaluations of a total cost at a state of a loop that is shared by bursts."""
+        kernel, c = self._kernel(problem), self.constants
+        row = c.evaluate + kernel.lanes[query] * (len(loop.states) + 1) * c.multiply
+        return (problem.changes(loop.states, loop.before) + kernel.slides[query]) * row
+
     def _kernel(self, problem: Problem) -> _Kernel:
         kernel = problem.notes.get(_Kernel)
         if kernel is None:
             kernel = problem.notes[_Kernel] = _Kernel(problem)
         assert isinstance(kernel, _Kernel)
         return kernel
+
+
+@dataclass(slots=True)
+class _EqualTotals:
+    """Totals of a state that are equal when nothing is shared.
+
+    Attributes:
+        queries: That have them.
+        alone: Per transition to the state, what it costs to go alone.
+        rows: Per transition that may be shared, the least that rows cost.
+        of_burst: The least that evaluations cost when a loop is shared by bursts.
+    """
+
+    queries: list[int] = field(default_factory=list)
+    alone: dict[int, float] = field(default_factory=dict)
+    rows: dict[int, float] = field(default_factory=dict)
+    of_burst: float = float("inf")
+
+    @property
+    def may_gain(self) -> bool:
+        """Whether some way to share may cost less."""
+        if self.of_burst < sum(self.alone.values()):
+            return True
+        return any(least < self.alone[number] for number, least in self.rows.items())
 
 
 class _Kernel:

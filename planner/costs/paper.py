@@ -71,3 +71,8 @@ class PaperCosts:
     def may_pay(self, problem: Problem, transition: int) -> bool:
         """Whether there are two queries."""
         return len(problem.plain[transition]) >= self.fewest
+
+    def gain_nothing(self, problem: Problem) -> frozenset[int]:
+        """None is known."""
+        del problem
+        return frozenset()

@@ -153,10 +153,11 @@ class GraphSearch:
         large = too_large(given)
         without_large = replace(given, left_alone=large) if large else given
         alone = large | without_prospects(without_large, model)
-        self.problem = without_large if alone == large else replace(given, left_alone=alone)
+        self.has_prospects = bool(large) or len(alone) < len(given.transitions_of)
+        is_known = alone == large or not self.has_prospects
+        self.problem = without_large if is_known else replace(given, left_alone=alone)
         self.pricer = Pricer(self.problem, model)
         self.graph: Graph | None = None
-        self.has_prospects = bool(large) or len(alone) < len(given.transitions_of)
         if len(alone) < len(given.transitions_of):
             with suppress(BudgetSpentError):
                 graph = build(self.pricer, rules)

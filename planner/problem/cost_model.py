@@ -64,6 +64,9 @@ class CostModel(Protocol):
     def may_pay(self, problem: Problem, transition: int) -> bool:
         """Whether there may be Q-sets of a transition that cost less than their queries alone, evaluations aside."""
 
+    def gain_nothing(self, problem: Problem) -> frozenset[int]:
+        """Queries of which it is known that some best plan has all of them alone, whatever others share."""
+
 
 def leaving(problem: Problem, query: int, state: int, labels: Labels) -> Departure:
     """What becomes of a query's totals at a state."""

@@ -22,6 +22,13 @@ MOST_TASKS = 5000
 """Tasks of a pass however large the source is: its data is in blocks of tasks times tasks, and the driver takes a
 hundred sampled rows for each task of a range of time, and keeps a bound of each."""
 
+OF_ONE_QUERY = 750.0
+"""Nanoseconds that an event takes to be read, given to Python and sorted; one query takes about as many in all."""
+
+DIVIDING = 5 << 20
+"""Size of the source that one query is computed over in the time that it takes to divide a pass of several queries: to
+shuffle events, and to add up what tasks have of a group."""
+
 MOST_READS = 100
 """Tasks by which all views of a pool together read its results, where cores and the size of the source allow that."""
 
@@ -50,6 +57,19 @@ def number_of_tasks(spark: SparkSession, source: AnalysedFrame, queries: int, on
     if by_size > cores:
         by_size = -(-by_size // cores) * cores  # else cores are idle while the last tasks run
     return max(1, busy, min(by_size, MOST_TASKS))
+
+
+def is_for_one_task(spark: SparkSession, source: AnalysedFrame, kernel: float) -> bool:
+    """Whether a pass of several queries takes no longer in one task than divided among all cores.
+
+    Args:
+        spark: The session.
+        source: What is read.
+        kernel: Nanoseconds that the kernel is expected to take for an event.
+    """
+    size, cores = source.size_in_bytes, spark.sparkContext.defaultParallelism
+    saved = size * (1 + kernel / OF_ONE_QUERY) * (1 - 1 / cores)
+    return saved < DIVIDING and not source.multiplies
 
 
 def parts_of_result(spark: SparkSession, tasks: int, queries: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 
 from sparkext.binding.bound_query import BoundQuery
@@ -14,11 +15,12 @@ from sparkext.execution.sample import TaskCounters, time_cuts
 from sparkext.execution.source_pass import Division, number_of_parts, run_pool
 from sparkext.execution.stream_history import StreamHistory
 from sparkext.execution.stream_pass import StreamOperator
-from sparkext.execution.task_count import BYTES_PER_TASK, number_of_tasks
+from sparkext.execution.task_count import BYTES_PER_TASK, is_for_one_task, number_of_tasks
 from sparkext.execution.waiting import say_compiling, say_planning
 from sparkext.jvm import storage
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.analysis_context import of_no_view
+from sparkext.planner.costs.measured import MeasuredCosts
 from sparkext.planner.costs.migration import Migration
 from sparkext.planner.sharing.template import Template, template_of
 from sparkext.planner.totals.pane_rows import may_be_stretched
@@ -56,7 +58,8 @@ def plan(
     template = template_of([query.query for query in distinct])
     expected = source.expected(distinct, template, wanted, name, is_for_people)
     cutting = _cutting(source, distinct, template, wanted)
-    return plan_together(distinct, template, expected, wanted, cutting, source.is_stream)
+    planned = plan_together(distinct, template, expected, wanted, cutting, source.is_stream)
+    return replace(planned, cutting=Cutting(1, False, False)) if _is_for_one_task(source, planned) else planned
 
 
 def make(source: PoolSource, planned: Planned, keep: bool, moved: Migration | None, name: str) -> Run:
@@ -145,6 +148,23 @@ def _results(source: PoolSource, planned: Planned, counted: TaskCounters, name: 
         counted.when_all_heard(parts, partial(say_passed, name, source.frame, queries, planned.template))
         expect_report(counted, results)
     return results
+
+
+def _is_for_one_task(source: PoolSource, planned: Planned) -> bool:
+    """Whether a pass that is to be divided takes so little, by the costs of its plan, that it is not worth it.
+
+    Queries that share what they do, or of which few events begin a trend, take far less together than as many by
+    themselves.
+    """
+    cutting, wanted, optimized = planned.cutting, planned.settings, planned.optimized
+    if cutting.tasks == 1 or cutting.is_stretched or wanted.partitions or wanted.chunks == "on":
+        return False
+    is_plain = not planned.builds_matches and planned.queries[0].query.completion is None
+    events = sum(event.events for event in planned.expected.values())
+    is_known = events > 0 and all(event.origin != "assumed" for event in planned.expected.values())
+    if not (is_plain and is_known and isinstance(optimized.model, MeasuredCosts)):
+        return False
+    return is_for_one_task(source.spark, source.frame, optimized.plan_result.cost / events)
 
 
 def _cutting(source: PoolSource, queries: Sequence[BoundQuery], template: Template, wanted: PlanSettings) -> Cutting:

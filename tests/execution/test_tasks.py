@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from sparkext.execution.task_count import BYTES_PER_TASK, LEAST_BYTES, MOST_TASKS, number_of_tasks
+from sparkext.execution.task_count import (
+    BYTES_PER_TASK,
+    DIVIDING,
+    LEAST_BYTES,
+    MOST_TASKS,
+    OF_ONE_QUERY,
+    is_for_one_task,
+    number_of_tasks,
+)
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from tests.support.sql_cases import settings, trends
 
@@ -37,6 +45,22 @@ def rows_of(spark: SparkSession, size: int) -> AnalysedFrame:
 def test_by_size(spark: SparkSession, size: int, queries: int, on_all_cores: bool, expected: int) -> None:
     assert spark.sparkContext.defaultParallelism == 2
     assert number_of_tasks(spark, rows_of(spark, size), queries, on_all_cores) == expected
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "expected"),
+    [
+        (DIVIDING, 0.0, True),
+        (2 * DIVIDING, 0.0, False),
+        (DIVIDING, OF_ONE_QUERY / 2, True),
+        (DIVIDING, OF_ONE_QUERY, False),
+        (DIVIDING // 64, 100 * OF_ONE_QUERY, True),
+        (DIVIDING // 32, 100 * OF_ONE_QUERY, False),
+    ],
+)
+def test_what_little_is_not_divided(spark: SparkSession, size: int, kernel: float, expected: bool) -> None:
+    """By what the kernel takes for an event, on two cores."""
+    assert is_for_one_task(spark, rows_of(spark, size), kernel) == expected
 
 
 def test_sizes_that_spark_does_not_know(spark: SparkSession) -> None:

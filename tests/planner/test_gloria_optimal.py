@@ -6,19 +6,23 @@ from random import Random
 
 import pytest
 
+from sparkext.planner.costs.measured import MeasuredCosts
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.exhaustive.exhaustive import exhaustive
-from sparkext.planner.optimizers import OPTIMIZERS
+from sparkext.planner.gloria import prospects
+from sparkext.planner.gloria.prospects import KNOWN_FROM
+from sparkext.planner.optimizers import OPTIMIZERS, share_what_is_equal
+from sparkext.planner.patterns.query import Window
 from sparkext.planner.plan_completion.options import all_labels
 from sparkext.planner.problem.burst_labels import is_burst
-from sparkext.planner.problem.labels import labels_of, plan_of
+from sparkext.planner.problem.labels import ALONE, labels_of, plan_of
 from sparkext.planner.problem.plan_cost import plan_cost
 from sparkext.planner.problem.pricer import Pricer
 from sparkext.planner.problem.problem import Problem
 from sparkext.planner.problem.strategy import WorkloadTooLargeError
 from sparkext.planner.sharing.invalid import invalid
 from tests.support.gloria_texts import plan_text
-from tests.support.optimizer_workloads import MODELS, problem, random_problem
+from tests.support.optimizer_workloads import CHEAP_FORMS, MODELS, in_runs, problem, random_problem
 from tests.support.tiers import EXAMPLES
 
 PAPER = PaperCosts()
@@ -27,8 +31,12 @@ PAPER = PaperCosts()
 @pytest.mark.parametrize(
     ("model", "workloads", "largest"), [("paper", EXAMPLES // 2, 600), ("measured", EXAMPLES // 8, 150)]
 )
-def test_random_workloads(model: str, workloads: int, largest: int) -> None:
+@pytest.mark.parametrize("known_from", [0, KNOWN_FROM])
+def test_random_workloads(
+    model: str, workloads: int, largest: int, known_from: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As good as all plans there are, with proof; `tests.support.optimizer_workloads` draws many more."""
+    monkeypatch.setattr(prospects, "KNOWN_FROM", known_from)
     costs, planned, seed = MODELS[model], 0, 0
     while planned < workloads:
         workload, text = random_problem(Random(seed))
@@ -79,6 +87,44 @@ def test_charges_of_labels_are_the_cost_of_their_plan(model: str) -> None:
             assert pricer.cost(labels) >= cost * (1 - 1e-9), text
             if not any(is_burst(label) for labels_of_query in labels for label in labels_of_query.values()):
                 assert pricer.cost(labels) == pytest.approx(cost), text
+
+
+@pytest.mark.parametrize("costs", [MODELS["measured"], CHEAP_FORMS], ids=["measured", "cheap forms"])
+def test_no_plan_gets_dearer_without_those_who_gain_nothing(costs: MeasuredCosts) -> None:
+    """Whatever labels they have, and whatever others share."""
+    found = 0
+    for seed in range(150):
+        random = Random(seed)
+        workload, text = random_problem(random)
+        workload = in_runs(random, workload) if seed % 3 == 0 else workload
+        gain_nothing = costs.gain_nothing(workload)
+        found += len(gain_nothing) > 0
+        every = [
+            [labels for labels, _ in all_labels(workload, costs.fewest, q)] for q in range(len(workload.transitions_of))
+        ]
+        pricer = Pricer(workload, costs)
+        for _ in range(10):
+            labels = [random.choice(labels_of_query) for labels_of_query in every]
+            fewer = [dict.fromkeys(own, ALONE) if query in gain_nothing else own for query, own in enumerate(labels)]
+            assert pricer.cost(fewer) <= pricer.cost(labels) * (1 + 1e-9), text
+    assert found > 5
+
+
+def test_sparse_events_of_many_windows_are_not_searched() -> None:
+    """Rows are asked for nearly as often as there are events, and each takes longer than an update."""
+    patterns = [f"{before} (P T)+ {after}" for before in ("R", "A R", "C R") for after in ("D", "C", "D R", "T D")]
+    windows = [Window(120, 30), Window(60, 10), Window(20, 5)]
+    events = {"R": 0.8, "A": 0.5, "P": 0.7, "T": 2.0, "D": 0.6, "C": 0.4}
+    pool = problem(patterns * 3, events, [window for window in windows for _ in patterns])
+    planned = OPTIMIZERS["gloria"].plan(pool, MODELS["measured"])
+    assert planned.search is None
+    assert (
+        planned.bound
+        == planned.cost
+        == pytest.approx(share_what_is_equal(pool, MODELS["measured"], "").plan_result.cost)
+    )
+    many = problem(patterns * 3, {**events, "P": 70.0, "T": 200.0}, [window for window in windows for _ in patterns])
+    assert OPTIMIZERS["gloria"].plan(many, MODELS["measured"]).search is not None
 
 
 COUNTEREXAMPLES = {

@@ -56,9 +56,13 @@ NASTY = {
 
 
 def planned(queries: list[Query], budget: Budget) -> OptimizerResult:
-    """All that is done before a task begins; the sharing plan must be a valid one."""
+    """All that is done before a task begins; the sharing plan must be a valid one.
+
+    Trends that begin with X, Y or Z begin rarely, so that forms may pay.
+    """
     template = template_of(queries)
-    optimized = optimize(Problem(template, (100.0,) * len(template.states), budget), cost_model("measured"), "gloria")
+    events = tuple(1.0 if state.event.type in ("X", "Y", "Z") else 100.0 for state in template.states)
+    optimized = optimize(Problem(template, events, budget), cost_model("measured"), "gloria")
     compile_plan(template, optimized.plan_result.plan, fallback=True)
     return optimized
 

@@ -15,6 +15,7 @@ from random import Random
 from sparkext.planner.costs.measured import Constants, MeasuredCosts
 from sparkext.planner.costs.paper import PaperCosts
 from sparkext.planner.exhaustive.exhaustive import exhaustive
+from sparkext.planner.gloria import prospects
 from sparkext.planner.optimizers import OPTIMIZERS
 from sparkext.planner.patterns.query import Aggregate, Function, Window
 from sparkext.planner.problem.cost_model import CostModel
@@ -109,7 +110,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="number of the first workload")
     parser.add_argument("--models", nargs="*", choices=MODELS, default=list(MODELS))
     parser.add_argument("--largest", type=int, default=LARGEST, help="most parts of plans to go on with")
+    parser.add_argument("--known-from", type=int, default=0, help=f"in place of {prospects.KNOWN_FROM} transitions")
     arguments = parser.parse_args()
+    prospects.KNOWN_FROM = arguments.known_from
     failures = 0
     for name in arguments.models:
         model = MODELS[name]
