@@ -388,7 +388,6 @@ def in_one(first: Plan, base: Plan, branches: Sequence[Selection]) -> Plan | Non
     """
     if any(branch.relation is None for branch in branches):
         return None
-    logical = "org.apache.spark.sql.catalyst.plans.logical"
     literal = scala_object("org.apache.spark.sql.catalyst.expressions.Literal")
     numbers = [literal.apply(number) for number in range(len(branches))]
     nothing = literal.apply(None, numbers[0].dataType())
@@ -397,7 +396,9 @@ def in_one(first: Plan, base: Plan, branches: Sequence[Selection]) -> Plan | Non
     array = known(java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")(scala_seq(taken)))
     explode = java_class("org.apache.spark.sql.catalyst.expressions.Explode")(array)
     made = java_method("org.apache.spark.sql.catalyst.types.DataTypeUtils", "toAttributes")(explode.elementSchema())
-    generated = java_class(f"{logical}.Generate")(explode, scala_seq([]), False, option(None), made, base)
+    generated = java_class("org.apache.spark.sql.catalyst.plans.logical.Generate")(
+        explode, scala_seq([]), False, option(None), made, base
+    )
     number = made.head()
     columns = zip(*(items(branch.values) for branch in branches), strict=True)
     values = [_choice(number, numbers, column, known) for column in columns]
@@ -405,8 +406,8 @@ def in_one(first: Plan, base: Plan, branches: Sequence[Selection]) -> Plan | Non
         return None
     is_taken = java_class("org.apache.spark.sql.catalyst.expressions.IsNotNull")(number)
     shown = map(_alias, values, items(first.output()))
-    rows = java_class(f"{logical}.Filter")(is_taken, generated)
-    plan = java_class(f"{logical}.Project")(scala_seq(shown), rows)
+    rows = java_class("org.apache.spark.sql.catalyst.plans.logical.Filter")(is_taken, generated)
+    plan = java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(scala_seq(shown), rows)
     return plan if generated.missingInput().isEmpty() and plan.missingInput().isEmpty() else None
 
 
