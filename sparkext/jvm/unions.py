@@ -7,6 +7,7 @@ it. So the relation is read once, and each of its rows becomes the rows of the b
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -19,7 +20,7 @@ from sparkext.jvm.plans import Plan, contains, kind_of
 _numbers = itertools.count(1)
 
 _TAG = "sparkext.stand_in"
-_THERE = "there"
+_BRANCH = "branch"
 
 _ONLY_NAMES = ("SubqueryAlias", "View")
 """Nodes that change no rows."""
@@ -262,6 +263,8 @@ def over(branch: Branch, rows: Plan) -> Plan:
 def in_one(first: Branch, base: Plan, branches: Sequence[Plan]) -> Plan | None:
     """The rows of branches that are projections and filters of one relation, which is read once for all of them.
 
+    A value is evaluated where it is read, by a row that all filters leave, as it is in a branch by itself.
+
     None where columns are structs of which fields are called otherwise in another branch.
 
     Args:
@@ -269,34 +272,144 @@ def in_one(first: Branch, base: Plan, branches: Sequence[Plan]) -> Plan | None:
         base: The relation, a node of the plans of the branches.
         branches: The branches.
     """
-    kinds = [items(branch.output()) for branch in branches]
-    columns = [
-        column.withNullability(any(one[index].nullable() for one in kinds))
-        for index, column in enumerate(items(first.plan.output()))
-    ]
-    there = expression(f"true AS {_THERE}").toAttribute().withNullability(True)
-    array = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")(
-        scala_seq(_row(branch, base) for branch in branches)
-    )
+    made = [_row(branch, base) for branch in branches]
+    values = [list(map(_apart, row)) for _, row in made]
+    structs = (_struct(number, taken, row) for number, ((taken, _), row) in enumerate(zip(made, values, strict=True)))
+    array = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")(scala_seq(structs))
     if not array.checkInputDataTypes().isSuccess():
         return None
-    every = scala_seq(range(base.output().size()))
     inline = java_class("org.apache.spark.sql.catalyst.expressions.Inline")(array)
-    values = [column.newInstance().withNullability(True) for column in columns]  # of the row of a struct that is NULL
-    made = java_class("org.apache.spark.sql.catalyst.plans.logical.Generate")(
-        inline, every, False, option(None), scala_seq([there, *values]), base
-    )
-    taken = java_class("org.apache.spark.sql.catalyst.plans.logical.Filter")(there, made)
-    never_null = java_class("org.apache.spark.sql.catalyst.expressions.KnownNotNull")
-    shown = [
-        _alias(value if column.nullable() else never_null(value), column)
-        for value, column in zip(values, columns, strict=True)
+    number = expression(f"1 AS {_BRANCH}").toAttribute().withNullability(True)
+    columns = items(first.plan.output())
+    now = [
+        column.newInstance().withNullability(True).withDataType(field.dataType())  # of a struct that may be NULL
+        for column, field in zip(columns, items(array.dataType().elementType())[1:], strict=True)
     ]
-    return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(scala_seq(shown), taken)
+    by_column = [*zip(*values, strict=True)]
+    choices = [_choice(number, [value.later for value in of_column]) for of_column in by_column]
+    shown = []
+    for attribute, choice, column, of_column in zip(now, choices, columns, by_column, strict=True):
+        value = (
+            attribute
+            if choice is None
+            else java_class("org.apache.spark.sql.catalyst.expressions.Coalesce")(scala_seq([attribute, choice]))
+        )
+        may_be_null = any(one.may_be_null for one in of_column)
+        shown.append(
+            _alias(
+                value if may_be_null else java_class("org.apache.spark.sql.catalyst.expressions.KnownNotNull")(value),
+                column,
+            )
+        )
+    unread = scala_seq(_others(base, [choice for choice in choices if choice is not None]))
+    every = java_class("org.apache.spark.sql.catalyst.plans.logical.Generate")(
+        inline, unread, False, option(None), scala_seq([number, *now]), base
+    )
+    left = java_class("org.apache.spark.sql.catalyst.plans.logical.Filter")(
+        java_class("org.apache.spark.sql.catalyst.expressions.IsNotNull")(number), every
+    )
+    return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(scala_seq(shown), left)
 
 
-def _row(plan: Plan, base: Plan) -> Any:
-    """What a branch makes of a row of ``base``, as an expression over it: a struct, NULL where it has no such row."""
+class _Value(NamedTuple):
+    """A value of a branch: the first of these two that is not NULL.
+
+    Attributes:
+        now: What is evaluated for each row of the branch, since it cannot fail.
+        later: What is evaluated where the value is read, in rows that filters above leave; None for nothing.
+        may_be_null: Whether the value may be NULL.
+    """
+
+    now: Any
+    later: Any | None
+    may_be_null: bool
+
+
+_CANNOT_FAIL = ("AttributeReference", "Literal")
+
+_TOTAL = re.compile(r"\w+#\d+L?|cast\(exact_\d+#\d+L as decimal\(38,0\)\)|beyond#\d+\[\d+\]\.\w+|-?\d+(\.\d+)?")
+"""A total of a run, as Spark shows it, or a number."""
+
+_OF_TOTALS = re.compile(r"(?:coalesce|try_divide|CASE|WHEN|NOT|THEN|ELSE|END|<=>|[(),\s]|@)*")
+"""An expression over totals, each written ``@``, that cannot fail."""
+
+_COUNT = re.compile(r"coalesce\((.*), cast\(raise_error\(.*", re.DOTALL)
+
+
+_FAILURE = re.compile(r"cast\(raise_error\(")
+
+
+def _apart(value: Any) -> _Value:
+    """A value, apart into what may be evaluated for all rows of a branch and what may fail."""
+    may_be_null = bool(value.nullable())
+    kind = kind_of(value)
+    if kind in _CANNOT_FAIL:
+        return _Value(value, None, may_be_null)
+    text = str(value.toString())
+    if _is_of_totals(text):
+        return _Value(value, None, may_be_null)
+    if kind == "Coalesce" and (count := _COUNT.fullmatch(text)) is not None and _is_of_totals(count[1]):
+        *totals, failure = items(value.children())
+        return _Value(
+            java_class("org.apache.spark.sql.catalyst.expressions.Coalesce")(scala_seq(totals)), failure, may_be_null
+        )
+    return _Value(
+        java_class("org.apache.spark.sql.catalyst.expressions.Literal")(None, value.dataType()), value, may_be_null
+    )
+
+
+def _is_of_totals(text: str) -> bool:
+    return _OF_TOTALS.fullmatch(_TOTAL.sub("@", text)) is not None
+
+
+def _choice(number: Any, values: Sequence[Any | None]) -> Any | None:
+    """That of some values which is of the branch with a number; None if there are none.
+
+    Spark is to see a choice in it also if all are one value: else it would evaluate what stands above a union for rows
+    that no branch takes. So where there is no number, there is NULL.
+    """
+    those = [(index, value) for index, value in enumerate(values) if value is not None]
+    if not those:
+        return None
+    failures = [value for _, value in those if _FAILURE.match(str(value.toString()))]
+    if len(failures) == len(values):
+        # Only messages differ. A choice of code grows with the branches, so that the JVM does not compile it.
+        failure = failures[0].children().head()
+        messages = scala_seq(one.children().head().children().last() for one in failures)
+        array = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")(messages)
+        message = java_class("org.apache.spark.sql.catalyst.expressions.GetArrayItem")(array, number, False)
+        raised = failure.withNewChildren(scala_seq([failure.children().head(), message]))
+        return failures[0].withNewChildren(scala_seq([raised]))
+    choices = scala_seq(one for index, value in those for one in (expression(str(index)), value))
+    return scala_object("org.apache.spark.sql.catalyst.expressions.CaseKeyWhen").apply(number, choices)
+
+
+def _others(base: Plan, read: Sequence[Any]) -> list[int]:
+    """Indexes of the columns of a relation that none of some expressions reads."""
+    used = {str(column.exprId()) for one in read for column in items(one.references().toSeq())}
+    size = base.output().size()
+    if not used:
+        return list(range(size))
+    return [index for index, column in enumerate(items(base.output())) if str(column.exprId()) not in used]
+
+
+def _struct(number: int, conditions: Sequence[Any], row: Sequence[_Value]) -> Any:
+    """The row of a branch with its number, as a struct; NULL where it has none."""
+    named = [expression(f"'{_BRANCH}'"), expression(str(number))]
+    for index, value in enumerate(row):
+        named += [expression(f"'{index}'"), value.now]
+    made = java_class("org.apache.spark.sql.catalyst.expressions.CreateNamedStruct")(scala_seq(named))
+    kind = made.dataType()
+    # What a filter leaves out is not evaluated further up, where it might fail.
+    for condition in reversed(conditions):
+        made = java_class("org.apache.spark.sql.catalyst.expressions.If")(
+            condition, made, java_class("org.apache.spark.sql.catalyst.expressions.Literal")(None, kind)
+        )
+    return made
+
+
+def _row(plan: Plan, base: Plan) -> tuple[list[Any], list[Any]]:
+    """What a branch makes of a row of ``base``, as expressions over it: its conditions, and its values."""
     columns, nodes = items(plan.output()), []
     collapse = scala_object("org.apache.spark.sql.catalyst.optimizer.CollapseProject")
     if kind_of(base) in _STOPS:
@@ -315,13 +428,4 @@ def _row(plan: Plan, base: Plan) -> Any:
         else:
             listed = [collapse.replaceAliasButKeepName(one, known) for one in items(node.projectList())]
             known = collapse.getAliasMap(node.copy(scala_seq(listed), base))
-    named = [expression(f"'{_THERE}'"), expression("true")]
-    for index, column in enumerate(columns):
-        named += [expression(f"'{index}'"), column if known is None else collapse.replaceAlias(column, known)]
-    row = java_class("org.apache.spark.sql.catalyst.expressions.CreateNamedStruct")(scala_seq(named))
-    kind = row.dataType()
-    # What a filter leaves out is not evaluated further up, where it might fail.
-    for condition in reversed(conditions):
-        nothing = java_class("org.apache.spark.sql.catalyst.expressions.Literal")(None, kind)
-        row = java_class("org.apache.spark.sql.catalyst.expressions.If")(condition, row, nothing)
-    return row
+    return conditions, [column if known is None else collapse.replaceAlias(column, known) for column in columns]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from tests.support.sql_cases import stream, trends
@@ -92,6 +93,62 @@ def test_a_filter_guards_what_is_selected(spark: SparkSession) -> None:
     check(spark, [guarded, *(f"SELECT n > {number} FROM q{number % 3}" for number in range(9))], 1)
 
 
+def check_apart(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
+    """A statement whose results are not on the driver has the rows that it has where each branch reads by itself."""
+    spark.sql("REFRESH SHARING")
+    frame = spark.sql(statement)
+    assert times_read(frame) == 1
+    found = rows(frame)
+    with monkeypatch.context() as patch:
+        patch.setattr("sparkext.workload.result_unions.LEAST", 99)
+        spark.sql("REFRESH SHARING")
+        frame = spark.sql(statement)
+        assert times_read(frame) > 1
+        assert rows(frame) == found
+    assert sum(found.values()) > 0
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["SELECT q, k FROM ({})", "SELECT count(*) AS n FROM ({})", "SELECT q, k, n, x FROM ({}) WHERE n > 8"],
+)
+def test_what_nobody_reads_does_not_fail(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
+    """A column that is not read, or of a row that a filter above leaves out, is not evaluated."""
+    union = together([f"SELECT {number} AS q, k, n, 1 / (n - {number}) AS x FROM q{number % 4}" for number in range(9)])
+    check_apart(spark, monkeypatch, statement.format(union))
+
+
+def test_a_count_that_is_too_large_fails_who_reads_it(spark: SparkSession) -> None:
+    long = "SELECT 'x' AS k, id AS t, 'A' AS ty FROM range(400)"
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW many AS {long} UNION ALL SELECT k, t, ty FROM e")
+    for number, pattern in enumerate(("A+", "A+ B", "A B")):
+        spark.sql(f"CREATE OR REPLACE TEMP VIEW m{number} AS {trends(pattern, source='many')}")
+    union = together([f"SELECT {number} AS q, k, n FROM m{number % 3}" for number in range(9)])
+    for shown, where, counted in (("q, k", "true", 3), ("q, k, n", "k <> 'x'", 0)):
+        spark.sql("REFRESH SHARING")
+        found = rows(spark.sql(f"SELECT {shown} FROM ({union}) WHERE {where}"))
+        assert sum(many for row, many in found.items() if row.k == "x") == counted
+    spark.sql("REFRESH SHARING")
+    with pytest.raises(PySparkException, match="TREND_COUNT_OVERFLOW"):
+        spark.sql(union).collect()
+
+
+@pytest.mark.parametrize(
+    ("branch", "above"),
+    [
+        ("SELECT {number} AS q, k, n FROM q0 WHERE n <> 3", "1 / (n - 3) > 0"),
+        ("SELECT {number} AS q, k, n FROM q0 WHERE k = 'k7'", "assert_true(k = 'k7') IS NULL"),
+        ("SELECT {number} AS q, k, n FROM q6", "assert_true(n > 0) IS NULL"),
+    ],
+)
+def test_a_filter_above_is_of_the_rows_of_branches(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, branch: str, above: str
+) -> None:
+    """It is not evaluated for rows that no branch takes, also where all branches have one value."""
+    union = together([branch.format(number=number) for number in range(9)])
+    check_apart(spark, monkeypatch, f"SELECT q, k, n FROM ({union}) WHERE {above}")
+
+
 def test_branches_that_do_more_are_read_by_themselves(spark: SparkSession) -> None:
     spark.sql("REFRESH SHARING")
     plain = [f"SELECT k, n FROM q{number % 3}" for number in range(9)]
@@ -121,6 +178,19 @@ def test_names_types_and_nullability_are_those_of_the_union(spark: SparkSession)
     expected = spark.sql(together(branches[:2]))
     assert before.schema == expected.schema
     check(spark, branches, 1)
+
+
+def test_nullability_within_a_column_is_that_of_the_union(spark: SparkSession) -> None:
+    branches = [
+        "SELECT named_struct('a', k, 'b', array(1)) AS s FROM q0",
+        *(f"SELECT named_struct('a', '!', 'b', array(nullif({n}, 4))) FROM q{n % 3}" for n in range(9)),
+    ]
+    spark.sql("REFRESH SHARING")
+    frame = spark.sql(together(branches))
+    assert times_read(frame) == 1
+    assert {row.s.b[0] for row in frame.collect()} == {1, None, *range(9)} - {4}
+    apart = spark.sql(f"SELECT * FROM ({together([branches[0], branches[5]])})")
+    assert frame.schema == apart.schema
 
 
 @pytest.mark.parametrize(
