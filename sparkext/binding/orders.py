@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from pyspark.sql import types as t
 
@@ -21,28 +22,35 @@ KEY_TYPES = (
 
 def has_known_order(kind: t.DataType) -> bool:
     """Whether workers order values of a type as Spark does: plain ones, arrays and structs; texts by their bytes."""
-    match kind:
-        case t.StructType():
-            return all(has_known_order(field.dataType) for field in kind.fields)
-        case t.ArrayType():
-            return has_known_order(kind.elementType)
-        case t.StringType():
-            return bool(kind.isUTF8BinaryCollation())
-        case _:
-            return isinstance(kind, KEY_TYPES)
+    return _all_parts(kind, _is_known)
 
 
 def has_order(kind: t.DataType) -> bool:
     """Whether Spark orders values of a type."""
+    return _all_parts(kind, _is_ordered)
+
+
+def _all_parts(kind: t.DataType, is_so: Callable[[t.DataType], bool]) -> bool:
+    """Whether something is so of all types that structs and arrays consist of, or of a type that is neither."""
     match kind:
         case t.StructType():
-            return all(has_order(field.dataType) for field in kind.fields)
+            return all(_all_parts(field.dataType, is_so) for field in kind.fields)
         case t.ArrayType():
-            return has_order(kind.elementType)
-        case t.UserDefinedType():
-            return has_order(kind.sqlType())
+            return _all_parts(kind.elementType, is_so)
         case _:
-            return _WITHOUT_ORDER.match(kind.simpleString()) is None
+            return is_so(kind)
+
+
+def _is_known(kind: t.DataType) -> bool:
+    if isinstance(kind, t.StringType):
+        return bool(kind.isUTF8BinaryCollation())
+    return isinstance(kind, KEY_TYPES)
+
+
+def _is_ordered(kind: t.DataType) -> bool:
+    if isinstance(kind, t.UserDefinedType):
+        return has_order(kind.sqlType())
+    return _WITHOUT_ORDER.match(kind.simpleString()) is None
 
 
 _WITHOUT_ORDER = re.compile(r"map<|interval$|variant$|geometry|geography")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.ml.linalg import Vectors
 from pyspark.sql import SparkSession
 
@@ -120,6 +121,19 @@ def test_attributes_are_evaluated_for_events_of_their_variables_only(
         f"DEFINE A AS v <> 0, B AS {condition})"
     )
     assert values(spark.sql(f"SELECT * FROM failing {clause}")) == FAILING[condition]
+
+
+def test_attributes_are_evaluated_whatever_an_or_says_before(spark: SparkSession) -> None:
+    """As `docs/limits.md` says; what does not fail is what it is in Spark."""
+    spark.sql(
+        "CREATE TEMP VIEW divided AS SELECT * FROM VALUES ('x', 1, 'A', 5), ('x', 2, 'B', 0), ('x', 3, 'B', 2), "
+        "('x', 4, 'B', 9) AS e(k, t, ty, v)"
+    )
+    clause = "MATCH_TREND (PARTITION BY k ORDER BY t TYPE BY ty MEASURES COUNT(*) AS n PATTERN (A B) DEFINE B AS {})"
+    with pytest.raises(PySparkException, match="DIVIDE_BY_ZERO"):
+        values(spark.sql(f"SELECT * FROM divided {clause.format('v = 0 OR 10 / v > PREV(10 / v)')}"))
+    tried = clause.format("v = 0 OR try_divide(10, v) > PREV(try_divide(10, v))")
+    assert values(spark.sql(f"SELECT * FROM divided {tried}")) == [("x", 2)]
 
 
 def test_texts_that_are_no_unicode(spark: SparkSession) -> None:

@@ -43,10 +43,8 @@ from sparkext.udfs.streams.stored import (
 from sparkext.udfs.streams.stream_plan import StreamPlan
 from sparkext.udfs.streams.windows_of_events import in_order
 from tests.support.completion_pools import NUMBER, as_found, disagreements, draw, events_of, final_together, source_of
-from tests.support.enumerator import Event, enumerate_results
-from tests.support.kernel_harness import difference, kernel_rows, query_results
+from tests.support.enumerator import Event
 from tests.support.pools import COUNT, query
-from tests.support.prev_conditions import MEANINGS
 from tests.support.streams import (
     END,
     Arrival,
@@ -55,7 +53,7 @@ from tests.support.streams import (
     draw_page_sizes,
     in_time,
     stream_plan,
-    streamed,
+    stream_problems,
     written_rows,
 )
 from tests.support.tiers import first
@@ -82,18 +80,7 @@ def problems(drawn: Workload, seed: int) -> list[str]:
             continue
         panes_from = random.choice((0, PANES_FROM))
         plan = compile_plan(template, share_equal_prefixes(template), panes_from, fallback=random.random() < 0.5)
-        rows = kernel_rows(plan, events, keep_unmatched=True)
-        times = [row.time for row in rows]
-        micro_batches = arrivals(times, random)
-        kept = in_time(times, micro_batches)
-        partials, late = streamed(plan, some, rows, micro_batches, random)
-        if late != len(rows) - len(kept):
-            faults.append(f"seed {seed}: {late} events are late, and should be {len(rows) - len(kept)}")
-        for asked, result in zip(some, plan.results, strict=True):
-            expected = enumerate_results(asked, [events[index] for index in kept], MEANINGS)
-            problem = difference(expected, query_results(asked, result, partials))
-            if problem is not None:
-                faults.append(f"seed {seed}, {asked.pattern}: {problem}")
+        faults += (f"seed {seed}, {problem}" for problem in stream_problems(plan, some, events, arrivals, random))
     return faults
 
 

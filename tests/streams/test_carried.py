@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from random import Random
 
@@ -22,11 +22,9 @@ from sparkext.udfs.streams.stored import NEVER, DamagedError
 from sparkext.udfs.streams.stream_plan import StreamPlan
 from tests.streams import test_changed_queries as changed
 from tests.streams.test_buckets import EVENT, pack
-from tests.support.enumerator import Event, enumerate_results
-from tests.support.kernel_harness import difference, kernel_rows, query_results
+from tests.support.enumerator import Event
 from tests.support.pools import COUNT, V, all_of, query
-from tests.support.prev_conditions import MEANINGS
-from tests.support.streams import Arrival, MemoryStore, in_time, stream_plan, streamed
+from tests.support.streams import Arrival, MemoryStore, stream_plan, stream_problems
 from tests.support.tiers import first
 from tests.support.workloads import typed_class
 
@@ -84,7 +82,7 @@ def drawn(random: Random) -> tuple[list[Query], list[Event]]:
     return list(dict.fromkeys(queries)), events
 
 
-def steady(times: list[int], random: Random) -> list[Arrival]:
+def steady(times: Sequence[int], random: Random) -> list[Arrival]:
     """Micro-batches of some time each, with events that come later than others, and a watermark that follows."""
     trigger, disorder = random.choice((1, 1, 2, 5)), random.choice((0, 2))
     arrived, watermark = [], NEVER
@@ -108,18 +106,7 @@ def problems(seed: int) -> list[str]:
     template = template_of(queries)
     sharing = share_equal_prefixes(template)
     plan = compile_plan(template, sharing, fallback=random.random() < 0.5, own_rows=True, is_stream=True)
-    rows = kernel_rows(plan, events, keep_unmatched=True)
-    times = [row.time for row in rows]
-    micro_batches = steady(times, random)
-    kept = in_time(times, micro_batches)
-    partials, _ = streamed(plan, queries, rows, micro_batches, random)
-    faults = []
-    for asked, result in zip(queries, plan.results, strict=True):
-        expected = enumerate_results(asked, [events[index] for index in kept], MEANINGS)
-        problem = difference(expected, query_results(asked, result, partials))
-        if problem is not None:
-            faults.append(f"seed {seed}, {asked.pattern}, {asked.window}: {problem}")
-    return faults
+    return [f"seed {seed}, {problem}" for problem in stream_problems(plan, queries, events, steady, random)]
 
 
 @pytest.mark.parametrize("seed", first(1, range(12)))

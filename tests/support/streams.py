@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -22,8 +22,10 @@ from sparkext.udfs.streams.bucket import Bucket
 from sparkext.udfs.streams.packs import as_bytes
 from sparkext.udfs.streams.stored import NEVER
 from sparkext.udfs.streams.stream_plan import StreamPlan, StreamQuery
-from tests.support.kernel_harness import Partials, combined, source_batch
+from tests.support.enumerator import Event, enumerate_results
+from tests.support.kernel_harness import Partials, combined, difference, kernel_rows, query_results, source_batch
 from tests.support.kernel_twin import KernelRow
+from tests.support.prev_conditions import MEANINGS
 
 END = 1 << 61
 """A watermark that is after all events."""
@@ -156,6 +158,38 @@ def streamed(
     layout = Layout(len(rows[0].group), len(rows[0].other))
     written, late = written_rows(plan, queries, layout, source_batch(plan, rows), micro_batches, random)
     return combined(plan, layout, written), late
+
+
+def stream_problems(
+    plan: KernelPlan,
+    queries: Sequence[Query],
+    events: Sequence[Event],
+    cut: Callable[[Sequence[int], Random], list[Arrival]],
+    random: Random,
+) -> list[str]:
+    """What differs between a stream of events and the enumerator over those that are not late.
+
+    Args:
+        plan: Of the queries.
+        queries: With windows.
+        events: In any order.
+        cut: Gives the micro-batches of events of some times.
+        random: What else is drawn.
+    """
+    rows = kernel_rows(plan, events, keep_unmatched=True)
+    times = [row.time for row in rows]
+    micro_batches = cut(times, random)
+    kept = in_time(times, micro_batches)
+    partials, late = streamed(plan, queries, rows, micro_batches, random)
+    faults = []
+    if late != len(rows) - len(kept):
+        faults.append(f"{late} events are late, and should be {len(rows) - len(kept)}")
+    for asked, result in zip(queries, plan.results, strict=True):
+        expected = enumerate_results(asked, [events[index] for index in kept], MEANINGS)
+        problem = difference(expected, query_results(asked, result, partials))
+        if problem is not None:
+            faults.append(f"{asked.pattern}, {asked.window}: {problem}")
+    return faults
 
 
 def written_rows(

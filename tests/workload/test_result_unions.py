@@ -180,6 +180,19 @@ def test_names_types_and_nullability_are_those_of_the_union(spark: SparkSession)
     check(spark, branches, 1)
 
 
+def test_nullability_within_a_column_is_that_of_the_union(spark: SparkSession) -> None:
+    branches = [
+        "SELECT named_struct('a', k, 'b', array(1)) AS s FROM q0",
+        *(f"SELECT named_struct('a', '!', 'b', array(nullif({n}, 4))) FROM q{n % 3}" for n in range(9)),
+    ]
+    spark.sql("REFRESH SHARING")
+    frame = spark.sql(together(branches))
+    assert times_read(frame) == 1
+    assert {row.s.b[0] for row in frame.collect()} == {1, None, *range(9)} - {4}
+    apart = spark.sql(f"SELECT * FROM ({together([branches[0], branches[5]])})")
+    assert frame.schema == apart.schema
+
+
 @pytest.mark.parametrize(
     "statement",
     [
