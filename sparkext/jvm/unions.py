@@ -434,11 +434,21 @@ def _choice(number: Any, numbers: Sequence[Any], values: Sequence[Any], known: C
     Without the number there is NULL, also where all branches have one value. Else Spark would see no choice in it, and
     evaluate what stands above for rows that no branch takes.
     """
-    case = scala_object("org.apache.spark.sql.catalyst.expressions.CaseKeyWhen")
-    pairs = scala_seq(one for pair in zip(numbers, values, strict=True) for one in pair)
-    choice = known(case.apply(number, pairs))
-    if not choice.checkInputDataTypes().isSuccess():
+    of_all = java_class("org.apache.spark.sql.catalyst.expressions.CreateArray")(scala_seq(values))
+    if not of_all.checkInputDataTypes().isSuccess():
         return None
-    if case.apply(number, pairs.appended(values[0])).nullable():
+    either = java_class("org.apache.spark.sql.catalyst.expressions.If")
+    is_less = java_class("org.apache.spark.sql.catalyst.expressions.LessThan")
+
+    def one_of(first: int, end: int) -> Any:
+        if end - first == 1:
+            return values[first]
+        half = (first + end) // 2
+        return either(is_less(number, numbers[half]), one_of(first, half), one_of(half, end))
+
+    nothing = java_class("org.apache.spark.sql.catalyst.expressions.Literal")(None, of_all.dataType().elementType())
+    below = scala_object("org.apache.spark.sql.catalyst.expressions.Literal").apply(-1)
+    choice = known(either(is_less(below, number), one_of(0, len(values)), nothing))
+    if of_all.dataType().containsNull():
         return choice
     return java_class("org.apache.spark.sql.catalyst.expressions.KnownNotNull")(choice)
