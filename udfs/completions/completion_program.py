@@ -374,7 +374,7 @@ def assemble(asked: Completions, plan: KernelPlan) -> Program:
     return Program(
         states=_table(states, 16),
         class_states=np.array([number for _, number in of_states], np.int64),
-        class_ends=_ends([event for event, _ in of_states], classes),
+        class_ends=ends_of_classes([event for event, _ in of_states], classes),
         links=_table(links, 5),
         adds=_table(adds, 2),
         totals=_table(totals, 6),
@@ -383,9 +383,9 @@ def assemble(asked: Completions, plan: KernelPlan) -> Program:
         condition_guards=np.array(conditions.guards, np.int64),
         condition_tables=np.array(conditions.tables, np.int64),
         cuts=_table([list(cut[1:]) for cut in cuts], 2),
-        cut_ends=_ends([cut[0] for cut in cuts], classes),
+        cut_ends=ends_of_classes([cut[0] for cut in cuts], classes),
         guard_states=_table(guard_rows, 5),
-        guard_ends=_ends([asked.guard_states[number].event for number in guards], classes),
+        guard_ends=ends_of_classes([asked.guard_states[number].event for number in guards], classes),
         guard_sources=np.array(guard_sources, np.int64),
         registers=registers,
         ends=_table(ends, 3),
@@ -549,8 +549,8 @@ class _Conditions:
         return self._known[condition]
 
 
-def _ends(events: Sequence[int], classes: int) -> Ints:
-    """Where each class begins in ascending numbers of classes, and the end."""
+def ends_of_classes(events: Sequence[int] | Ints, classes: int) -> Ints:
+    """Where each class begins in ascending numbers of classes, and the end. Shape (classes + 1,)."""
     ends: Ints = np.searchsorted(np.array(events, np.int64), np.arange(classes + 1)).astype(np.int64)
     return ends
 

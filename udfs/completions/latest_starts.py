@@ -16,24 +16,19 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
-from sparkext.udfs.completions.completion_program import (
-    CUT_STATE,
-    END_QUERY,
-    LINK_SOURCE,
-    QUERY_SLIDE,
-    QUERY_SPAN,
-    QUERY_WITHIN,
-    STATE_ENDS,
-    STATE_ENDS_END,
-    STATE_KIND,
-    STATE_LINKS,
-    STATE_LINKS_END,
-    STATE_START,
-    STATE_START_CLASS,
-    UNREAD,
-    Program,
+from sparkext.udfs.completions.completion_program import QUERY_SLIDE, QUERY_SPAN, QUERY_WITHIN
+from sparkext.udfs.completions.start_program import (
+    END_IS_ONLY,
+    END_OF_QUERY,
+    END_STATE,
+    NO_START,
+    OTHER_CLASS,
+    OTHER_SOURCES,
+    OTHER_SOURCES_END,
+    OTHER_STATE,
+    StartProgram,
 )
-from sparkext.udfs.jit.compiled import inlined, inner, kernel
+from sparkext.udfs.jit.compiled import as_index, inlined, inner, kernel
 from sparkext.udfs.jit.handed_on import by_reference
 from sparkext.udfs.tables.program import NEVER_YET, Flags, Ints
 
@@ -61,12 +56,16 @@ class Starts(NamedTuple):
 
     Attributes:
         cursor: See `CURSOR_KEY_OPEN` and so on. Shape (7,).
-        best: Per state, the latest start (`NEVER_YET`: none). Shape (states,).
-        coming: The same by the moment under way. Shape (states,).
-        fresh: The states that something comes to by that moment. Shape (states,).
+        best: Per state, the latest start (`NEVER_YET`: none); then the time of the event at hand, see `StartProgram`.
+            Shape (states + 1,).
+        latest: Per state of the class at hand, the latest start that the event brings. Shape (states,).
+        coming: Per state, the latest start that events of the moment under way bring. Shape (states,).
+        fresh: The classes of these events. Shape (classes,).
+        is_fresh: Per class, whether it is among them. Shape (classes,).
         is_cut: Per state, whether all of it leaves when the moment is over. Shape (states,).
-        chosen: Per query, the latest start of a trend that ends with the event at hand. Shape (queries,).
-        ending: The queries that have one. Shape (queries,).
+        chosen: Per query, the latest start of a trend that ends with the event at hand, where several states may have
+            one. Shape (queries,).
+        ending: The queries that have one there. Shape (queries,).
         counted: Per query, the changes that have not been written: where completions begin to be in windows, how many,
             and the same of where they end. Shape (queries, 4).
         open: Queries of which something has been counted for the key. Shape (queries,).
@@ -78,8 +77,10 @@ class Starts(NamedTuple):
 
     cursor: Ints
     best: Ints
+    latest: Ints
     coming: Ints
     fresh: Ints
+    is_fresh: Flags
     is_cut: Flags
     chosen: Ints
     ending: Ints
@@ -90,14 +91,16 @@ class Starts(NamedTuple):
     out: Ints
 
 
-def new_starts(program: Program, rows: int) -> Starts:
+def new_starts(program: StartProgram, rows: int) -> Starts:
     """A state before the first key, with room for so many rows."""
-    states, queries = len(program.states), len(program.queries)
+    states, queries, classes = len(program.source), len(program.queries), len(program.state_ends) - 1
     return Starts(
         cursor=np.zeros(7, np.int64),
-        best=np.full(states, NEVER_YET, np.int64),
+        best=np.full(states + 1, NEVER_YET, np.int64),
+        latest=np.full(states, NEVER_YET, np.int64),
         coming=np.full(states, NEVER_YET, np.int64),
-        fresh=np.zeros(states, np.int64),
+        fresh=np.zeros(classes, np.int64),
+        is_fresh=np.zeros(classes, np.uint8),
         is_cut=np.zeros(states, np.uint8),
         chosen=np.full(queries, NEVER_YET, np.int64),
         ending=np.zeros(queries, np.int64),
@@ -114,7 +117,7 @@ def count(program, starts, batch, moments, keys, counts, row):
     """Process the events of a batch from ``row`` on.
 
     Args:
-        program: `sparkext.udfs.completions.completion_program.Program`, of a plan that needs starts alone.
+        program: `sparkext.udfs.completions.start_program.StartProgram`.
         starts: `Starts`; changed.
         batch: `sparkext.udfs.arrow.batches.Batch`.
         moments: 1 where an event is at another moment than the one before. Shape (rows,).
@@ -150,16 +153,14 @@ def _count(program, starts, batch, moments, keys, counts, row):
         elif moments[row]:
             _settle(program, starts)
         time, ending = times[row], 0
+        starts.best[len(starts.best) - 1] = time
         for word in range(classes.shape[1]):
             bits = classes[row, word]
             event = word * CLASSES_PER_WORD
             while bits:
                 if bits & 1:
-                    for s in range(program.class_ends[event], program.class_ends[event + 1]):
-                        ending = _arrive(program, starts, classes, row, program.class_states[s], time, ending)
-                    for c in range(program.cut_ends[event], program.cut_ends[event + 1]):
-                        starts.is_cut[program.cuts[c, CUT_STATE]] = 1
-                        cursor[CURSOR_IS_CUT] = 1
+                    _arrive(program, starts, classes, row, event, time)
+                    ending = _end(program, starts, event, time, counts[row], ending)
                 bits >>= 1
                 event += 1
         for e in range(ending):
@@ -171,32 +172,57 @@ def _count(program, starts, batch, moments, keys, counts, row):
 
 
 @inlined
-def _arrive(program, starts, classes, row, s, time, ending):
-    """Let trends come to a state with an event; returns how many queries it completes something of so far."""
-    state_row = program.states[s]
-    begins = state_row[STATE_START] != 0
-    if begins and state_row[STATE_START_CLASS] >= 0:
-        needed = state_row[STATE_START_CLASS]
-        begins = ((classes[row, needed // CLASSES_PER_WORD] >> needed % CLASSES_PER_WORD) & 1) != 0
-    latest = time
-    if not begins:
-        latest = _NEVER
-        for link in range(state_row[STATE_LINKS], state_row[STATE_LINKS_END]):
-            latest = max(latest, starts.best[program.links[link, LINK_SOURCE]])
-        if latest == _NEVER:
-            return ending
-    if state_row[STATE_KIND] != UNREAD:
-        if starts.coming[s] == _NEVER:
-            starts.fresh[starts.cursor[CURSOR_COMING]] = s
-            starts.cursor[CURSOR_COMING] += 1
-        starts.coming[s] = max(starts.coming[s], latest)
-    for end in range(state_row[STATE_ENDS], state_row[STATE_ENDS_END]):
-        query = program.ends[end, END_QUERY]
+def _arrive(program, starts, classes, row, event, time):
+    """Let trends come to all states of a class with an event; none come where none have come before."""
+    source, best, latest, coming = program.source, starts.best, starts.latest, starts.coming
+    begin, end = program.state_ends[event], program.state_ends[event + 1]
+    for s in range(begin, end):
+        latest[as_index(s)] = best[as_index(source[as_index(s)])]
+    for other in range(program.other_ends[event], program.other_ends[event + 1]):
+        _of_several(program, starts, classes, row, other, time)
+    for s in range(begin, end):
+        coming[as_index(s)] = max(coming[as_index(s)], latest[as_index(s)])
+    cursor = starts.cursor
+    if not starts.is_fresh[event]:
+        starts.is_fresh[event] = 1
+        starts.fresh[cursor[CURSOR_COMING]] = event
+        cursor[CURSOR_COMING] += 1
+    for cut in range(program.cut_ends[event], program.cut_ends[event + 1]):
+        starts.is_cut[program.cuts[cut]] = 1
+        cursor[CURSOR_IS_CUT] = 1
+
+
+@inlined
+def _end(program, starts, event, time, key_counts, ending):
+    """Count what the event at hand completes, of a class of it.
+
+    Returns how many queries so far have a trend that ends with it at one of several states.
+    """
+    for e in range(program.end_ends[event], program.end_ends[event + 1]):
+        start, query = starts.latest[program.ends[e, END_STATE]], program.ends[e, END_OF_QUERY]
+        if start == _NEVER:
+            continue
+        if program.ends[e, END_IS_ONLY]:
+            _complete(program, starts, query, start, time, key_counts)
+            continue
         if starts.chosen[query] == _NEVER:
             starts.ending[ending] = query
             ending += 1
-        starts.chosen[query] = max(starts.chosen[query], latest)
+        starts.chosen[query] = max(starts.chosen[query], start)
     return ending
+
+
+@inner
+def _of_several(program, starts, classes, row, number, time):
+    """Find the latest start that an event brings to one of the other states."""
+    other, latest = program.others[number], _NEVER
+    needed = other[OTHER_CLASS]
+    if needed != NO_START and (classes[row, needed // CLASSES_PER_WORD] >> needed % CLASSES_PER_WORD) & 1:
+        latest = time
+    else:
+        for link in range(other[OTHER_SOURCES], other[OTHER_SOURCES_END]):
+            latest = max(latest, starts.best[program.sources[link]])
+    starts.latest[other[OTHER_STATE]] = latest
 
 
 @inlined
@@ -258,15 +284,18 @@ def _settle(program, starts):
     """End the moment under way."""
     cursor = starts.cursor
     if cursor[CURSOR_IS_CUT]:
-        for s in range(len(program.states)):
+        for s in range(len(starts.is_cut)):
             if starts.is_cut[s]:
                 starts.best[s] = _NEVER
                 starts.is_cut[s] = 0
         cursor[CURSOR_IS_CUT] = 0
+    best, coming = starts.best, starts.coming
     for f in range(cursor[CURSOR_COMING]):
-        s = starts.fresh[f]
-        starts.best[s] = max(starts.best[s], starts.coming[s])
-        starts.coming[s] = _NEVER
+        event = starts.fresh[f]
+        starts.is_fresh[event] = 0
+        for s in range(program.state_ends[event], program.state_ends[event + 1]):
+            best[as_index(s)] = max(best[as_index(s)], coming[as_index(s)])
+            coming[as_index(s)] = _NEVER
     cursor[CURSOR_COMING] = 0
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
-from sparkext.udfs.completions.completion_program import Program, assemble
 from sparkext.udfs.completions.kernel_form import Form
 from sparkext.udfs.completions.latest_starts import CURSOR_OUT, Starts, new_starts
+from sparkext.udfs.completions.start_program import StartProgram, start_program
 from sparkext.udfs.tables.batch import Batch
 from sparkext.udfs.tables.program import Flags, Ints
 
@@ -22,12 +22,12 @@ class StartMachine:
     def __init__(self, plan: KernelPlan, rows: int, form: Form) -> None:
         assert plan.completions is not None
         assert plan.completions.needs_starts_alone
-        self._program = assemble(plan.completions, plan)
+        self._program = start_program(plan.completions, plan)
         self._starts = new_starts(self._program, rows)
         self._form = form
 
     @property
-    def arrays(self) -> tuple[Program, Starts]:
+    def arrays(self) -> tuple[StartProgram, Starts]:
         """What the kernel works with."""
         return self._program, self._starts
 

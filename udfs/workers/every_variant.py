@@ -10,6 +10,7 @@ from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.udfs.completions.completion_machine import CompletionMachine
 from sparkext.udfs.completions.kernel_form import Form
 from sparkext.udfs.completions.latest_starts import new_starts
+from sparkext.udfs.completions.start_program import start_program
 from sparkext.udfs.state.assemble import assemble
 from sparkext.udfs.state.difference_tables import Differences
 from sparkext.udfs.state.fresh import new_guards, new_output, new_state, no_past
@@ -48,4 +49,5 @@ def every_variant(plan: KernelPlan) -> Iterator[Compilable]:
     assert plan.completions is not None
     of_completions, held = CompletionMachine(plan, 1, Form(), 1).arrays
     yield CompletionArguments(of_completions, held, no_batch(plan))
-    yield CountArguments(of_completions, new_starts(of_completions, 1), no_batch(plan))
+    counting = start_program(plan.completions, plan)
+    yield CountArguments(counting, new_starts(counting, 1), no_batch(plan))
