@@ -105,7 +105,7 @@ def compact_rows(
     if source.is_stream:
         condition, in_a_class = _above_watermark(condition, alone(query.time)), _above_watermark(in_a_class, TIME)
     outputs = _LINE.join(f"{text} AS {name}" for name, text in columns.items())
-    # To apply this, Spark looks at each type once more. Where classes have types alone, each row with one is of a class.
+    # To apply this, Spark looks up each type once more. Where classes have types alone, all rows with one are of some.
     has_types_alone = types is not None and all(event.condition is None for event in plan.classes)
     those = "" if has_types_alone else f" WHERE {in_a_class}"
     return CompactRows(
