@@ -13,9 +13,8 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.types import StructType
 
 from sparkext.jvm.analysed_frame import AnalysedFrame
-from sparkext.jvm.gateway import java_array, java_class, java_method, scala_seq
+from sparkext.jvm.gateway import java_array, java_class, java_method
 from sparkext.jvm.plans import Plan, kind_of
-from sparkext.jvm.table_function import call_for
 from sparkext.sql.quoting import identifier
 
 
@@ -47,25 +46,41 @@ def own_column(text: str) -> Column:
 
 def expression(text: str) -> Any:
     """The expression that a text of sparkext's is to Spark's own parser, which nothing has analysed."""
-    return _parser().parseExpression(text)
+    return _parser()[0].parseExpression(text)
 
 
 def projection(plan: Plan, texts: Iterable[str]) -> Plan:
     """The columns ``texts`` over the rows of a plan, which are analysed with it."""
     text = "SELECT " + "\n, ".join(texts)
-    wanted = _parser().parsePlan(text).projectList()
+    wanted = _parser()[0].parsePlan(text).projectList()
     return java_class("org.apache.spark.sql.catalyst.plans.logical.Project")(wanted, plan)
 
 
-def selected(frame: DataFrame, write: Callable[[str], str]) -> AnalysedFrame:
-    """The rows of a statement over a frame, parsed and analysed at once, under the confs that this thread reads.
+def statement_over(plan: Plan, write: Callable[[str], str]) -> Plan:
+    """The plan of a statement over the rows of an analysed plan; it is analysed with what it becomes a part of.
 
     Args:
-        frame: Of a session with a workload.
-        write: Gives the statement for what the relation is to be called, once.
+        plan: The plan.
+        write: Gives the statement for what the relation is to be called, from which it selects.
     """
-    with call_for(AnalysedFrame.of(frame).analysed_plan) as relation:
-        return frame_of_plan(frame.sparkSession, _parser().parsePlan(write(relation)))
+    parser, those = _parser()
+    # A map of Scala's is a partial function: of all operators it has a result for the relation alone.
+    in_place = java_class("scala.collection.immutable.Map$Map1")(those, plan)
+    return parser.parsePlan(write(_THOSE)).resolveOperatorsUp(in_place)
+
+
+_THOSE = "those"
+"""What statements of our own call the rows of a plan."""
+
+
+def selected(frame: DataFrame, write: Callable[[str], str]) -> AnalysedFrame:
+    """The rows of a statement over a frame, analysed under the confs that this thread reads.
+
+    Args:
+        frame: The frame.
+        write: Gives the statement for what the relation is to be called, from which it selects.
+    """
+    return frame_of_plan(frame.sparkSession, statement_over(AnalysedFrame.of(frame).analysed_plan, write))
 
 
 def selected_by_one_task(frame: DataFrame, write: Callable[[str], str]) -> AnalysedFrame:
@@ -73,8 +88,8 @@ def selected_by_one_task(frame: DataFrame, write: Callable[[str], str]) -> Analy
 
     That they are is a part of the plan: a hint would be one that sessions may disable.
     """
-    with call_for(AnalysedFrame.of(frame).analysed_plan) as relation:
-        return frame_of_plan(frame.sparkSession, in_one_partition(_parser().parsePlan(write(relation))))
+    statement = statement_over(AnalysedFrame.of(frame).analysed_plan, write)
+    return frame_of_plan(frame.sparkSession, in_one_partition(statement))
 
 
 def in_one_partition(plan: Plan) -> Plan:
@@ -84,9 +99,7 @@ def in_one_partition(plan: Plan) -> Plan:
 
 def sorted_within_partitions(frame: DataFrame, order: Iterable[str]) -> AnalysedFrame:
     """As ``frame.sortWithinPartitions(*order)`` for SQL texts, for which PySpark asks the JVM fifteen times each."""
-    sort = _parser().parsePlan(f"TABLE those SORT BY {', '.join(order)}")
-    sorted_plan = sort.withNewChildren(scala_seq([AnalysedFrame.of(frame).analysed_plan]))
-    return frame_of_plan(frame.sparkSession, sorted_plan)
+    return selected(frame, lambda rows: f"TABLE {rows} SORT BY {', '.join(order)}")
 
 
 def frame_of_statement(spark: SparkSession, text: str) -> AnalysedFrame:
@@ -94,14 +107,18 @@ def frame_of_statement(spark: SparkSession, text: str) -> AnalysedFrame:
     return AnalysedFrame(spark._jsparkSession.sql(text), spark)
 
 
-def _parser() -> Any:
-    """Spark's own parser, which does not ask Python. Like that of a session, it may be used by many threads."""
+def _parser() -> tuple[Any, Plan]:
+    """Spark's own parser, which does not ask Python, and what it makes of the relation of statements of our own.
+
+    Like the parser of a session, it may be used by many threads.
+    """
     return _made(java_class("org.apache.spark.sql.execution.SparkSqlParser"))
 
 
 @lru_cache(maxsize=4)
-def _made(parser: Any) -> Any:
-    return parser()
+def _made(kind: Any) -> tuple[Any, Plan]:
+    parser = kind()
+    return parser, parser.parsePlan(f"TABLE {_THOSE}")
 
 
 def known_rows(rows: AnalysedFrame) -> AnalysedFrame | None:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
-import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -31,21 +29,6 @@ _ONLY_CALL = re.compile(
 )
 _NAMED = re.compile(rf"`?\b{FUNCTION}\b`?(\(\d+\))?")
 _QUALIFIER = re.compile(r"`?\b__auto_generated_subquery_name\b`?\.")
-
-
-_plans: dict[str, Any] = {}
-"""Plans that statements of our own may call for, by the argument, which nobody can guess."""
-
-
-@contextmanager
-def call_for(plan: Any) -> Iterator[str]:
-    """SQL that calls for the rows of an analysed plan, in statements that are analysed as long as this lasts."""
-    argument = secrets.token_hex(16)
-    _plans[argument] = plan
-    try:
-        yield f"{FUNCTION}('{argument}')"
-    finally:
-        del _plans[argument]
 
 
 def calls_in(text: str) -> set[int]:
@@ -113,12 +96,10 @@ class _Rows:
         self._view_rows = view_rows
 
     def call(self, arguments: Any) -> Any:
-        """The plan for the one argument: the number of a clause, or what `call_for` or `call_for_view` has given it."""
+        """The plan for the one argument: the number of a clause, or what `call_for_view` has given it."""
         argument = str(arguments.mkString(","))
         if argument.startswith(_VIEW):
             return self._view_rows(base64.b64decode(argument.removeprefix(_VIEW)).decode())
-        if argument in _plans:
-            return _plans[argument]
         return self._rows(int(argument) if argument.isdecimal() and argument.isascii() else None)
 
     class Java:

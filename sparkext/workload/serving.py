@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -21,7 +21,7 @@ from sparkext.execution.job_names import LentProperties
 from sparkext.execution.query_results import query_sql
 from sparkext.execution.stream_pass import StreamOperator, with_event_time
 from sparkext.jvm.analysed_frame import AnalysedFrame
-from sparkext.jvm.frames import in_one_partition, known_rows, selected
+from sparkext.jvm.frames import in_one_partition, known_rows, selected, statement_over
 from sparkext.jvm.gateway import JavaError
 from sparkext.jvm.permanent_views import without_views
 from sparkext.jvm.plans import Plan, is_of_now, kind_of
@@ -108,16 +108,15 @@ class Serving:
         """
         served = relations.served.get(query) or self._served(relations, query, statement)
         run = query.run = served.run
-        rows = self._shown(relations, query, served)
+        plan = self._plan(relations, query, served)
         is_shown = run.persisted or query.view is not None or job_names.all_are_watched.is_set()
         is_narrow = run.is_narrow and may_be_limited_by_rows(relations.confs)
         if (is_shown or is_narrow) and run.operator is None and not served.is_computed:
             if self._thread.lent is None:
                 self._thread.lent = LentProperties(self._spark)
             run.lend_properties(self._thread.lent, is_shown, is_narrow)
-        if settings.choice(relations.confs, settings.DEBUG) == "true" and not rows.is_stream:
+        if settings.choice(relations.confs, settings.DEBUG) == "true" and run.operator is None:
             self._check(query, run)
-        plan = rows.analysed_plan if query.use.view is None else without_views(rows.analysed_plan)
         if self._thread.brings_together and kind_of(plan) == "LocalRelation":
             plan = in_one_partition(plan)
         if run.operator is not None:
@@ -265,6 +264,15 @@ class Serving:
 
     # Showing its rows.
 
+    def _plan(self, relations: AnalysedRelations, query: TrendQuery, served: Served) -> Plan:
+        """The plan of the rows of a query. Those of a pass that is yet to be made are analysed with what reads them."""
+        if served.is_computed or served.run.operator is not None or query.use.view is not None:
+            rows = self._shown(relations, query, served).analysed_plan
+            return rows if query.use.view is None else without_views(rows)
+        if query.bound is served.bound:
+            query.shown, query.on_driver = None, False
+        return statement_over(served.run.results.analysed_plan, _selection(relations, served))
+
     def _shown(self, relations: AnalysedRelations, query: TrendQuery, served: Served) -> AnalysedFrame:
         """The rows of a query, selected from the results that it is served from."""
         bound, run = served.bound, served.run
@@ -324,10 +332,15 @@ class _Thread(threading.local):
 
 def _rows_of(relations: AnalysedRelations, served: Served, results: AnalysedFrame) -> AnalysedFrame:
     """The rows of what is served, selected from the results of its run."""
+    return selected(results, _selection(relations, served))
+
+
+def _selection(relations: AnalysedRelations, served: Served) -> Callable[[str], str]:
+    """Gives the statement for the rows of what is served, for the name of the results of its run."""
     run, bound, ansi = served.run, served.bound, relations.state.environment.ansi
     index = run.index_of(bound)
     assert index is not None
-    return selected(results, lambda pool: query_sql(pool, run.plan.fields, run.plan.results[index], bound, ansi))
+    return lambda pool: query_sql(pool, run.plan.fields, run.plan.results[index], bound, ansi)
 
 
 def _share_files(one: Pool, other: Pool) -> bool:
