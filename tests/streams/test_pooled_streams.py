@@ -66,6 +66,14 @@ def test_a_pool_equals_a_batch_with_a_restart_after_each_micro_batch(spark: Spar
     check(spark, feed, ["sliding", "not", "next"], files=1)
 
 
+def test_counts_beside_totals_of_one_window(spark: SparkSession, feed: Feed) -> None:
+    """Several queries of one window, each with counts of its own."""
+    monotonous = CLAUSES["counted and added up"].replace("(A B)", "(A+ B)")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(CLAUSES, "monotonous", monotonous)
+        check(spark, feed, ["counted", "counted and added up", "monotonous"], files=1)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("names", groups(4, ORDINARY))
 def test_pools_of_each_kind_equal_a_batch(spark: SparkSession, feed: Feed, names: tuple[str, ...]) -> None:
