@@ -118,6 +118,11 @@ def test_what_one_operator_is_made_of(spark: SparkSession, feed: Feed) -> None:
     clause = f"SELECT a FROM ev MATCH_TREND ({CLAUSES['next']})"
     assert operators(spark.sql(f"{clause} UNION ALL {clause.replace('A B+ C', 'A C')}")) == 1
     assert operators(spark.sql(f"WITH c AS ({clause}) SELECT a FROM c UNION ALL SELECT a FROM v_not")) == 1
+    within = "SELECT a FROM (WITH c AS (SELECT a FROM v_not WHERE a > 1) SELECT a FROM c)"
+    for branches in (within, within, "SELECT a FROM v_sliding"), ("SELECT a FROM v_sliding", within, within):
+        assert operators(spark.sql(" UNION ALL ".join(branches))) == 1
+    subquery = within.replace("FROM c)", "FROM c WHERE a > (SELECT max(t) FROM VALUES (0) AS x(t)))")
+    assert operators(spark.sql(f"{subquery} UNION ALL SELECT a FROM v_sliding")) == 2
     alerts = f"SELECT ways FROM ev MATCH_TREND ({CLAUSES['span']})"
     assert operators(spark.sql(f"{alerts} UNION ALL {alerts.replace('(A, B, C)', '(A, C)')}")) == 1
     assert operators(spark.sql(f"{alerts} UNION ALL {alerts.replace('40 SEC', '41 SEC')}")) == 2
