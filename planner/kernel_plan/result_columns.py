@@ -27,3 +27,8 @@ MATRIX = "matrix"
 def field_column(number: int, field: Field) -> str:
     """Name of the column of a field: a count, a number of scale 0, or an extreme."""
     return f"{field.arithmetic.name.lower()}_{number}"
+
+
+def beside_column(bank: int, index: int) -> str:
+    """Name of the column in which rows of other banks have what is counted once, of which a bank has several counts."""
+    return f"beside_{bank}_{index}"

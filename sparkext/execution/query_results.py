@@ -13,7 +13,15 @@ from sparkext.binding.trend_ends import INTERVALS, difference_type
 from sparkext.binding.type_text import carried_type, null_sql
 from sparkext.execution.compact_rows import group_column
 from sparkext.planner.kernel_plan.kernel_plan import SCALE_BITS, Field, QueryResult, too_many
-from sparkext.planner.kernel_plan.result_columns import BEYOND, DOUBLE, EXACT, NUMBER, SCALE, field_column
+from sparkext.planner.kernel_plan.result_columns import (
+    BEYOND,
+    DOUBLE,
+    EXACT,
+    NUMBER,
+    SCALE,
+    beside_column,
+    field_column,
+)
 from sparkext.planner.optimizers import DEFAULT
 from sparkext.planner.patterns.query import Aggregate, Distinct, Function, Shown, Window
 from sparkext.settings import MOST_NODES
@@ -93,6 +101,10 @@ def _with_completions_sql(
     if not query.query.aggregates:
         return _aggregates_sql(pool, fields, result, query, ansi, names, counts, f"bank = {result.counted_in}")
     # What is counted once has rows of its own, one for each group and window that has a trend.
+    if query.source.is_stream:
+        assert result.counted_in is not None
+        beside = [f"{beside_column(result.counted_in, i)} AS {counted_name(i)}" for i in range(len(result.counted))]
+        return _aggregates_sql(pool, fields, result, query, ansi, names, beside)
     keys = ", ".join([*(group_column(index) for index in range(len(query.groups))), "`window`"])
     beside = [
         f"max(CASE WHEN bank = {result.counted_in} THEN {field_column(number, fields[number])} END) "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
-from pyspark.sql.types import LongType
+from pyspark.sql.types import LongType, StructField, StructType
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.streams import DELAY
@@ -25,10 +25,12 @@ from sparkext.jvm.plans import plan_text
 from sparkext.jvm.python_functions import map_in_arrow
 from sparkext.planner.kernel_plan.event_form import event_form, needs_of
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
+from sparkext.planner.kernel_plan.result_columns import beside_column, field_column
 from sparkext.sql.quoting import alone as as_expression
 from sparkext.sql.quoting import string
 from sparkext.udfs.streams.carrying import carried_windows
 from sparkext.udfs.streams.combined_rows import combined_rows
+from sparkext.udfs.streams.counts_beside import CountBeside, counts_beside
 from sparkext.udfs.streams.late_rows import LATE_BY, beside_combined
 from sparkext.udfs.streams.packs import PACKED, packed
 from sparkext.udfs.streams.processor import OUTPUT, TrendProcessor, unpacked
@@ -107,6 +109,7 @@ class StreamOperator:
         first = queries[0]
         self._layout = Layout(len(first.groups), len(first.partitions))
         self._fields = plan.fields
+        self._beside = _counts_beside(queries, plan)
         compact, events = _hashed_events(source, queries, plan)
         self._schema = result_schema(compact, self._layout, plan)
         self._has_late = has_late
@@ -162,13 +165,26 @@ class StreamOperator:
         right = counted.where(own_column(is_right))
         rows = map_in_arrow(right.select("results"), unpacked, self._schema)
         layout = self._layout
-        if not layout.other_keys:
+        if layout.other_keys:
+            groups = [group_column(index) for index in range(layout.group_keys)]
+            together = rows.repartition(*groups) if groups else rows.repartition(1)
+            combine = combined_rows(self._fields, layout.group_keys + 2)
+            combine = beside_combined(combine, layout.group_keys) if self._has_late else combine
+            rows = map_in_arrow(together, combine, self._schema)
+        if not self._beside:
             return rows
-        groups = [group_column(index) for index in range(layout.group_keys)]
-        together = rows.repartition(*groups) if groups else rows.repartition(1)
-        combine = combined_rows(self._fields, layout.group_keys + 2)
-        combine = beside_combined(combine, layout.group_keys) if self._has_late else combine
-        return map_in_arrow(together, combine, self._schema)
+        schema = StructType([*self._schema.fields, *(StructField(one.name, LongType()) for one in self._beside)])
+        return map_in_arrow(rows, counts_beside(self._beside, layout.group_keys), schema)
+
+
+def _counts_beside(queries: Sequence[BoundQuery], plan: KernelPlan) -> list[CountBeside]:
+    """What queries count once that have aggregates over all trends as well, whose rows are those of another bank."""
+    return [
+        CountBeside(beside_column(result.counted_in, index), result.counted_in, field_column(field, plan.fields[field]))
+        for query, result in zip(queries, plan.results, strict=True)
+        if result.counted_in is not None and query.query.aggregates
+        for index, field in enumerate(result.counted)
+    ]
 
 
 def _hashed_events(

@@ -125,7 +125,7 @@ def with_selections(plan: Plan, replace: Callable[[list[Selection]], list[Plan]]
     """
 
     def changed(union: Plan, ctes: _Ctes) -> Plan:
-        simple = _without_names(_with_definitions(union, ctes) if ctes else union)
+        simple = _without_names(_with_definitions(union, ctes))
         branches = [_selection(child) for child in items(_combined(simple).children())]
         inner = [one if one.relation is not None else Selection(inside(one.plan, ctes)) for one in branches]
         plans = replace(inner)
@@ -161,7 +161,7 @@ def _at_unions(
     if kind == "Union":
         return change(plan, ctes)
     if kind == "WithCTE":
-        ctes = {**ctes, **{int(one.id()): one.child() for one in items(plan.cteDefs())}}
+        ctes = {**ctes, **_defined(plan)}
     before = items(plan.children())
     after = [_at_unions(child, may_have_one, change, ctes) for child in before]
     if all(one is other for one, other in zip(before, after, strict=True)):
@@ -170,11 +170,19 @@ def _at_unions(
     return _without_unread(changed) if kind == "WithCTE" else changed
 
 
+def _defined(plan: Plan) -> _Ctes:
+    """The common table expressions of a ``WithCTE``."""
+    return {int(one.id()): one.child() for one in items(plan.cteDefs())}
+
+
 def _with_definitions(plan: Plan, ctes: _Ctes) -> Plan:
     """A plan that has common table expressions in it, where these give the same rows each time."""
     if not contains(plan, "CTE"):
         return plan
-    if kind_of(plan) == "CTERelationRef":
+    kind = kind_of(plan)
+    if kind == "WithCTE":
+        return _without_unread(plan.copy(_with_definitions(plan.plan(), {**ctes, **_defined(plan)}), plan.cteDefs()))
+    if kind == "CTERelationRef":
         defined = ctes.get(int(plan.cteId()))
         is_known = defined is not None and defined.deterministic()
         return _with_definitions(_named(defined, items(plan.output())), ctes) if is_known else plan
@@ -296,6 +304,11 @@ def _parts(plan: Plan, above: list[Plan], ctes: dict[int, Plan]) -> list[Branch]
         return [_with_more_above(part, (*above, _named(part.plan, columns))) for part in _branches(plan, ctes)]
     if kind == "CTERelationRef" and (defined := ctes.get(int(plan.cteId()))) is not None:
         return _parts(_named(defined, items(plan.output())), above, ctes)
+    if kind == "WithCTE":
+        parts = _parts(plan.plan(), above, {**ctes, **_defined(plan)})
+        # One that is more than a selection may read what is defined here.
+        reason = next((part.problem for part in parts if part.problem), "")
+        return [Branch(plan, None, reason, tuple(above))] if reason else parts
     if kind in (*_ONLY_NAMES, "Project", "Filter"):
         below = plan.children().head()
         return _parts(below, above if kind in _ONLY_NAMES else [*above, plan], ctes)

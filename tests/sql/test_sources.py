@@ -159,7 +159,7 @@ def test_expressions_as_keys(spark: SparkSession) -> None:
     assert values(frame) == [("x", "all", None, 3)]
 
 
-@pytest.mark.parametrize("key", ["struct(k)", "array(k)", "map(k, t)", "INTERVAL 1 MONTH", "parse_json('1')"])
+@pytest.mark.parametrize("key", ["struct(k)", "array(k)", "map(k, t)", "INTERVAL 1 MONTH", "parse_json('1')", "NULL"])
 @pytest.mark.parametrize("section", ["PARTITION BY", "GROUP BY"])
 def test_keys_that_cannot_be_grouped_by(spark: SparkSession, section: str, key: str) -> None:
     stream(spark, {"x": "a1 b2"})

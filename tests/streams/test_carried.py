@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from random import Random
 
+import pyarrow as pa
 import pytest
 
 from sparkext.planner.compiler.compile import compile_plan
@@ -18,6 +19,7 @@ from sparkext.planner.totals import pane_rows
 from sparkext.udfs.streams import carried_pass, carrying
 from sparkext.udfs.streams.bucket import Bucket
 from sparkext.udfs.streams.carried_pass import CarriedPass
+from sparkext.udfs.streams.packs import as_bytes, from_bytes
 from sparkext.udfs.streams.stored import NEVER, DamagedError
 from sparkext.udfs.streams.stream_plan import StreamPlan
 from tests.streams import test_changed_queries as changed
@@ -153,6 +155,23 @@ def test_what_is_carried_does_not_grow_and_events_are_computed_twice() -> None:
     assert computed <= 2.1 * events
     list(Bucket(of, store).step([], 1 << 61))
     assert store.pages == {}
+
+
+@pytest.mark.usefixtures("passes")
+def test_columns_without_null() -> None:
+    """Spark may know that a column of the events has no NULL; keys that are carried without an event have one in it."""
+    rows = []
+    for is_nullable in (True, False):
+        of, store, packs = _steady_stream()
+        written: list[dict[str, object]] = []
+        for number, one in enumerate(packs[:40]):
+            events = from_bytes(one)
+            known = events.cast(pa.schema([field.with_nullable(is_nullable) for field in events.schema]))
+            for batch in Bucket(of, store).step([as_bytes(known)], 10 * number):
+                written += batch.to_pylist()
+        rows.append(written)
+    assert rows[0] == rows[1]
+    assert rows[0]
 
 
 def _steady_stream() -> tuple[StreamPlan, MemoryStore, list[bytes]]:

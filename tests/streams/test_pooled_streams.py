@@ -66,6 +66,14 @@ def test_a_pool_equals_a_batch_with_a_restart_after_each_micro_batch(spark: Spar
     check(spark, feed, ["sliding", "not", "next"], files=1)
 
 
+def test_counts_beside_totals_of_one_window(spark: SparkSession, feed: Feed) -> None:
+    """Several queries of one window, each with counts of its own."""
+    monotonous = CLAUSES["counted and added up"].replace("(A B)", "(A+ B)")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(CLAUSES, "monotonous", monotonous)
+        check(spark, feed, ["counted", "counted and added up", "monotonous"], files=1)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("names", groups(4, ORDINARY))
 def test_pools_of_each_kind_equal_a_batch(spark: SparkSession, feed: Feed, names: tuple[str, ...]) -> None:
@@ -110,6 +118,11 @@ def test_what_one_operator_is_made_of(spark: SparkSession, feed: Feed) -> None:
     clause = f"SELECT a FROM ev MATCH_TREND ({CLAUSES['next']})"
     assert operators(spark.sql(f"{clause} UNION ALL {clause.replace('A B+ C', 'A C')}")) == 1
     assert operators(spark.sql(f"WITH c AS ({clause}) SELECT a FROM c UNION ALL SELECT a FROM v_not")) == 1
+    within = "SELECT a FROM (WITH c AS (SELECT a FROM v_not WHERE a > 1) SELECT a FROM c)"
+    for branches in (within, within, "SELECT a FROM v_sliding"), ("SELECT a FROM v_sliding", within, within):
+        assert operators(spark.sql(" UNION ALL ".join(branches))) == 1
+    subquery = within.replace("FROM c)", "FROM c WHERE a > (SELECT max(t) FROM VALUES (0) AS x(t)))")
+    assert operators(spark.sql(f"{subquery} UNION ALL SELECT a FROM v_sliding")) == 2
     alerts = f"SELECT ways FROM ev MATCH_TREND ({CLAUSES['span']})"
     assert operators(spark.sql(f"{alerts} UNION ALL {alerts.replace('(A, B, C)', '(A, C)')}")) == 1
     assert operators(spark.sql(f"{alerts} UNION ALL {alerts.replace('40 SEC', '41 SEC')}")) == 2

@@ -123,6 +123,10 @@ CLAUSES = {
     "MEASURES EVENTS(v) AS evidence, LAST(ts) AS at PATTERN (A (B | C)) SPAN INTERVAL 30 SECONDS",
     "counted": "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(DISTINCT LAST(*)) AS a, COUNT(DISTINCT k) AS b "
     "PATTERN (A NOT C B) WITHIN INTERVAL 60 SECONDS SLIDE INTERVAL 20 SECONDS",
+    "counted and added up": "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS a, COUNT(DISTINCT k) AS b, "
+    "COUNT(DISTINCT LAST(*)) AS c, SUM(B.v) AS d PATTERN (A B) WITHIN INTERVAL 60 SECONDS SLIDE INTERVAL 20 SECONDS",
+    "counted in groups": "PARTITION BY k GROUP BY sub ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS a, "
+    "COUNT(DISTINCT LAST(*)) AS b, COUNT(DISTINCT k) AS c PATTERN (A+ B) WITHIN INTERVAL 20 SECONDS",
 }
 """Each kind of what is computed."""
 
@@ -217,7 +221,7 @@ def test_alerts_without_windows(spark: SparkSession, feed: Feed) -> None:
 
 
 def test_rows_equal_those_of_a_batch(spark: SparkSession, feed: Feed) -> None:
-    check_against_batch(spark, feed, ["groups"], 1)
+    check_against_batch(spark, feed, ["groups", "counted in groups"], 1)
 
 
 @pytest.mark.long

@@ -161,6 +161,14 @@ def test_branches_that_do_more_are_read_by_themselves(spark: SparkSession) -> No
     check(spark, [*more[:2], *plain, *more[2:]], 1 + 5)
 
 
+def test_common_table_expressions_within_branches(spark: SparkSession) -> None:
+    selected = "SELECT k, n FROM (WITH w AS (SELECT k, n FROM q{0}) SELECT * FROM w WHERE n > {0})"
+    check(spark, [selected.format(number % 3) for number in range(9)], 1)
+    twice = "SELECT l.k, r.n FROM (WITH w AS (SELECT k, n FROM q0) SELECT * FROM w) AS l JOIN q1 AS r ON l.k = r.k"
+    listed = selected.replace("n > {0}", "n IN (SELECT n + {0} FROM w)")
+    check(spark, [twice, *(selected.format(number % 3) for number in range(9)), listed.format(2)], 1 + 2 + 2)
+
+
 def test_other_values_each_time(spark: SparkSession) -> None:
     spark.sql("REFRESH SHARING")
     frame = spark.sql(together([f"SELECT rand() < 2 AS n FROM q{number % 3}" for number in range(10)]))

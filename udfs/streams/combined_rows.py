@@ -29,14 +29,14 @@ def combined_rows(fields: Sequence[Field], keys: int) -> Callable[[Iterator[pa.R
         if not parts:
             return
         rows = pa.concat_batches(parts)
-        numbers = [_numbers(column) for column in rows.columns[:keys]]
+        numbers = [numbered(column) for column in rows.columns[:keys]]
         order = as_arrow(np.lexsort(numbers).astype(np.int64, copy=False))
         yield from kernel(iter([rows.take(order)]))
 
     return combine
 
 
-def _numbers(column: pa.Array) -> np.ndarray:
+def numbered(column: pa.Array) -> np.ndarray:
     """A number for each value, the same for equal ones; NULL and NaN equal themselves."""
     encoded = column.dictionary_encode(null_encoding="encode")
     return as_numbers(encoded.indices, np.int32)

@@ -204,7 +204,12 @@ def _taken(events: pa.RecordBatch, order: Ints) -> pa.RecordBatch:
 
 
 def together(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Events of several batches, in types that may have other names within: a session may be in another time zone."""
+    """Events of several batches, in types that may have other names within: a session may be in another time zone.
+
+    Columns that have no NULL in some batches may have one in others, such as those of keys without an event.
+    """
     schema = parts[-1].schema
-    in_one_schema = [part if part.schema.equals(schema) else part.cast(schema) for part in parts]
-    return in_one_schema[0] if len(in_one_schema) == 1 else pa.concat_batches(in_one_schema)
+    if not all(part.schema.equals(schema) for part in parts):
+        schema = pa.schema([field.with_nullable(True) for field in schema])
+        parts = [part.cast(schema) for part in parts]
+    return parts[0] if len(parts) == 1 else pa.concat_batches(parts)
