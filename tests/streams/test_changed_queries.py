@@ -80,7 +80,7 @@ def changed(pools: tuple[Pool, Pool], times: Sequence[int], random: Random) -> C
     latest = max((times[index] for index in seen), default=NEVER)
     ahead = max(0, latest - (0 if watermark == NEVER else watermark))
     buckets = random.choice((1, 2, 3))
-    before, after = (pool.planned(buckets, ahead) for pool in pools)
+    before, after = pools[0].planned(buckets, ahead), pools[1].planned(buckets, random.choice((ahead, 0)))
     stores = [MemoryStore() for _ in range(buckets)]
     written: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
     for number, arrival in enumerate(micro_batches):
