@@ -102,7 +102,11 @@ def _is_carried(plan: KernelPlan) -> bool:
 
 
 def compile_completions(
-    template: Template, orders: int = 0, keys: Sequence[int] = (), most_nodes: int = MOST_NODES
+    template: Template,
+    orders: int = 0,
+    keys: Sequence[int] = (),
+    most_nodes: int = MOST_NODES,
+    own_rows: bool = False,
 ) -> KernelPlan:
     """The kernel plan of queries that ask for completions, all of which share what is equal.
 
@@ -111,6 +115,7 @@ def compile_completions(
         orders: Number of expressions of ORDER BY beside the time.
         keys: Positions of the PARTITION BY expressions among the key columns.
         most_nodes: Most nodes at once.
+        own_rows: As for `compile_plan`.
     """
     windows = one_by_one(template.queries[0])
     if windows is not None:
@@ -121,7 +126,7 @@ def compile_completions(
         template,
         queries=tuple(replace(q, span=None) if number in built else q for number, q in enumerate(template.queries)),
     )
-    compiled, _, _ = _compiled(plain, share_equal_prefixes(plain), PANES_FROM, False, built=built)
+    compiled, _, _ = _compiled(plain, share_equal_prefixes(plain), PANES_FROM, False, built=built, own_rows=own_rows)
     compiled = with_completions(compiled, template.queries, orders, keys, most_nodes)
     assert compiled.completions is not None
     return replace(compiled, completions=replace(compiled.completions, windows=windows))

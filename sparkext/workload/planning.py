@@ -154,6 +154,7 @@ def plan_together(
         PlanningError: ``TREND_WORKLOAD_TOO_LARGE`` when the optimizer takes fewer queries; ``TREND_CANCELLED``.
     """
     first = queries[0]
+    own_rows = is_stream  # a query may come to a stream later than others
     optimized = optimize_template(template, expected, wanted, is_stream)
     matches = optimized.plan_result.matches
     of_completions = first.query.completion is not None
@@ -161,7 +162,7 @@ def plan_together(
         cutting = Cutting(cutting.tasks, is_cut=False, is_stretched=False)  # all events of a key are in one task
     if of_completions:
         orders, keys = len(first.further_order), _positions_of_keys(first)
-        plan = compile_completions(template, orders, keys, wanted.most_nodes)
+        plan = compile_completions(template, orders, keys, wanted.most_nodes, own_rows)
     else:
         plan = compile_plan(
             template,
@@ -170,7 +171,7 @@ def plan_together(
             stretched=cutting.is_stretched,
             matches=matches,
             most_matches=wanted.most_matches,
-            own_rows=is_stream,  # a query may come to a stream later than others
+            own_rows=own_rows,
             is_stream=is_stream,
         )
     if optimized.plan_result.chooses_bursts:

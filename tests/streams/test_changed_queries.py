@@ -13,7 +13,7 @@ from sparkext.planner.automata.automaton import AutomatonTooLargeError
 from sparkext.planner.compiler.compile import compile_completions, compile_plan
 from sparkext.planner.kernel_plan.event_form import is_evaluated_for_some, readers
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan, Layout
-from sparkext.planner.patterns.query import Query
+from sparkext.planner.patterns.query import Completion, Distinct, Query
 from sparkext.planner.sharing.prefixes import share_equal_prefixes
 from sparkext.planner.sharing.template import template_of
 from sparkext.udfs.streams.bucket import Bucket
@@ -80,7 +80,7 @@ def changed(pools: tuple[Pool, Pool], times: Sequence[int], random: Random) -> C
     latest = max((times[index] for index in seen), default=NEVER)
     ahead = max(0, latest - (0 if watermark == NEVER else watermark))
     buckets = random.choice((1, 2, 3))
-    before, after = (pool.planned(buckets, ahead) for pool in pools)
+    before, after = pools[0].planned(buckets, ahead), pools[1].planned(buckets, random.choice((ahead, 0)))
     stores = [MemoryStore() for _ in range(buckets)]
     written: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
     for number, arrival in enumerate(micro_batches):
@@ -167,7 +167,7 @@ def window_problems(seed: int) -> tuple[int, list[str]]:
 
 def completion_pool(queries: Sequence[Query], events: Sequence[Event], orders: int) -> Pool | None:
     """Of queries that are final together; None if no event is of use to them."""
-    plan = compile_completions(template_of(queries), orders, ())
+    plan = compile_completions(template_of(queries), orders, (), own_rows=True)
     source, layout = source_of(plan, events, orders)
     if source is None:
         return None
@@ -221,6 +221,74 @@ def completion_problems(queries: Sequence[Query], events: Sequence[Event], seed:
         for asked, since in zip(after.queries, run.since, strict=True)
         if asked in before.queries and since != NEVER
     ]
+    return len(run.after), faults
+
+
+def counting(random: Random) -> tuple[list[Query], list[Event]]:
+    """Queries of one window that count completions, most of them beside totals, and events."""
+    queries, events = drawn_windows(random)
+    asked = [
+        replace(
+            query,
+            window=queries[0].window,
+            aggregates=query.aggregates if random.random() < 0.75 else (),
+            completion=Completion(False, (), random.choice(COUNTED)),
+        )
+        for query in queries
+        if not any(aggregate.is_extreme_difference for aggregate in query.aggregates)
+    ]
+    return (random.choice(final_together(dict.fromkeys(asked))) if asked else []), events
+
+
+COUNTED = (Distinct.COMPLETIONS,), (Distinct.KEYS,), (Distinct.COMPLETIONS, Distinct.KEYS)
+
+
+def count_problems(seed: int) -> tuple[int, list[str]]:
+    """As `window_problems`, of counts beside totals."""
+    random = Random(seed)
+    queries, events = counting(random)
+    if not queries or not events:
+        return 0, []
+    try:
+        before, after = (
+            completion_pool(random.sample(queries, random.randint(1, len(queries))), events, 0) for _ in range(2)
+        )
+    except AutomatonTooLargeError:
+        return 0, []
+    if before is None or after is None:
+        return 0, []
+    run = changed((before, after), [event.time or 0 for event in events], random)
+    kept = [events[index] for index in run.kept]
+    faults: list[str] = []
+    for pool, rows, is_after in ((before, run.before, False), (after, run.after, True)):
+        partials = combined(pool.plan, pool.layout, rows)
+        for number, (asked, result) in enumerate(zip(pool.queries, pool.plan.results, strict=True)):
+            assert asked.window is not None
+            assert asked.completion is not None
+            last_before = NEVER if run.until == NEVER else last_ended(asked.window, run.until)
+            first_after = last_before + 1
+            if is_after and run.since[number] != NEVER:
+                first_after = max(first_after, -(-run.since[number] // asked.window.slide))
+            found = enumerate_completions(asked, kept, MEANINGS)
+            of_time = [one for one in found if (one.window >= first_after if is_after else one.window <= last_before)]
+            windows = {(one.group, one.window) for one in of_time}
+            expected = {
+                at: [counts[kind] for kind in asked.completion.counted]
+                for at, counts in count_completions(of_time).items()
+            }
+            counted = {
+                (group, window): [fields[field] for field in result.counted]
+                for (group, bank, window), fields in partials.items()
+                if bank == result.counted_in
+            }
+            if counted != expected:
+                faults.append(f"seed {seed}, {asked.pattern}: counted {counted}, expected {expected}")
+            if asked.aggregates:
+                totals = enumerate_results(replace(asked, completion=None), kept, MEANINGS)
+                wanted = {at: value for at, value in totals.items() if at in windows}
+                problem = result_difference(wanted, query_results(asked, result, partials))
+                if problem is not None:
+                    faults.append(f"seed {seed}, {asked.pattern}: {problem}")
     return len(run.after), faults
 
 
@@ -283,6 +351,16 @@ def test_random_completions_that_change(seed: int, monkeypatch: pytest.MonkeyPat
     seeds = range(1000 * seed, 1000 * seed + 100)
     outcomes = [completion_problems(*asked_of_completions(at), at) for at in seeds]
     outcomes += [completion_problems(*absences(Random(at)), at) for at in seeds]
+    faults = [problem for _, problems in outcomes for problem in problems]
+    assert not faults, "\n".join(faults)
+    assert sum(rows for rows, _ in outcomes) > 100
+
+
+@pytest.mark.parametrize("seed", first(1, range(6)))
+def test_random_counts_beside_totals_that_change(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries with one window, by panes or not, each with totals, with counts, or with both."""
+    draw_page_sizes(monkeypatch, seed)
+    outcomes = [count_problems(1000 * seed + at) for at in range(80)]
     faults = [problem for _, problems in outcomes for problem in problems]
     assert not faults, "\n".join(faults)
     assert sum(rows for rows, _ in outcomes) > 100

@@ -106,6 +106,26 @@ def test_queries_change_at_a_restart(spark: SparkSession, feed: Feed) -> None:
         assert in_order(row for row in found if row[0] == name) == rows
 
 
+def test_counts_beside_totals_that_another_query_joins(spark: SparkSession, feed: Feed) -> None:
+    """What goes on misses nothing, though the new query has the same windows, and needs what was not kept."""
+    clause = f"PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS n, COUNT(DISTINCT LAST(*)) AS c {{}} {WITHIN}"
+    one = clause.format("PATTERN (A B)")
+    other = clause.format("PATTERN (A B) DEFINE B AS v > 4")
+    rows = "SELECT {} AS query, k, string(window_start) AS begun, n, c FROM ev MATCH_TREND ({}) WHERE n > 0"
+    parts = disordered(Random(7), 2, 60)
+    feed.put(parts[0])
+    feed.stream().createOrReplaceTempView("ev")
+    found = feed.all_now(spark.sql(rows.format(1, one)))
+    for part in parts[1:]:
+        feed.put(part)
+    spark.sql(f"SET {ON_CHANGE} = allow")
+    later = feed.all_now(spark.sql(f"{rows.format(1, one)} UNION ALL {rows.format(2, other)}"))
+    assert {row[0] for row in later} == {1, 2}
+    feed.batch().createOrReplaceTempView("ev")
+    wanted = in_order(map(tuple, spark.sql(f"{rows.format(1, one)}").collect()))
+    assert in_order(row for row in [*found, *later] if row[0] == 1) == wanted
+
+
 STARTS = {"trips": "A B+ C WITHIN", "direct": "A C WITHIN", "narrow": "A B WITHIN 30", "large": "A B WITHIN 1 min"}
 """How the lines of what `VIEWS` compute begin."""
 

@@ -27,7 +27,7 @@ from sparkext.udfs.streams.carrying import Carrying
 from sparkext.udfs.streams.late_rows import beside_late, late_rows
 from sparkext.udfs.streams.other_forms import in_form
 from sparkext.udfs.streams.packs import from_bytes
-from sparkext.udfs.streams.query_changes import adopted, change_list, check_state, is_of_others
+from sparkext.udfs.streams.query_changes import adopted, change_list, check_state, first_unseen, is_of_others
 from sparkext.udfs.streams.stored import (
     NEVER,
     Header,
@@ -157,6 +157,8 @@ class Bucket:
         self.counts = BucketCounts()
         header = self.header
         watermark = max(watermark, header.until)
+        if header.ahead is not None:  # that of the events before, of which the delay may have been another
+            header.seen = max(header.seen, first_unseen(watermark, header.ahead))
         if is_of_others(header, self._of):
             self._adopt(watermark)
         step = self._begun(packs, watermark)
@@ -168,7 +170,7 @@ class Bucket:
             yield from map(beside_late, final)
         self._drop(step)
         self._keep(step, watermark)
-        header.until = watermark
+        header.until, header.ahead = watermark, self._of.ahead
         size = self._store_header()
         self.counts.kept = sum(page.rows for page in header.pages)
         carried = () if header.carried is None else header.carried.pages

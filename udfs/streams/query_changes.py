@@ -71,21 +71,21 @@ def adopted(header: Header, of: StreamPlan, watermark: int) -> Adopted:
     Raises:
         UnusableError: It cannot be known when the last event before the change was.
     """
-    is_known = of.ahead is not None and header.latest < _after(watermark, of.ahead)
+    fresh = NEVER if of.ahead is None else max(first_unseen(watermark, of.ahead), header.seen)
+    is_known = of.ahead is not None and header.ahead is not None and header.latest < fresh
     is_new = any(name not in header.needs for name in of.needs)
     if not is_known and (is_new or header.has_gaps):
         raise UnusableError(
             f"queries need other events or columns, and the stream has more than one watermark: it is not known from "
             f"when on these are all there. {_REMEDY}"
         )
-    fresh = NEVER if of.ahead is None else _after(watermark, of.ahead)
     needs = {name: header.needs.get(name, fresh) for name in of.needs}
     whole_from = max(header.whole_from, fresh) if header.has_gaps else header.whole_from
     queries = {query.text: _since(query, header, of, needs, whole_from) for query in of.queries}
     return Adopted(needs, queries, whole_from)
 
 
-def _after(watermark: int, ahead: int) -> int:
+def first_unseen(watermark: int, ahead: int) -> int:
     """The first time of which no event has come before a micro-batch with that watermark; the first one is 0."""
     return (0 if watermark == NEVER else watermark) + ahead + 1
 

@@ -143,6 +143,8 @@ class Header:
         has_gaps: Whether later ones may have been, as they were between windows.
         finality: See `StreamPlan`.
         latest: The time of the latest event that has come.
+        ahead: See `StreamPlan`; of the last micro-batch.
+        seen: The first time of which no event can have come before the last micro-batch, by the watermark and `ahead`.
         until: The watermark, in units of the event time, up to which all windows have been closed.
         tick: The time of the timer that is set, in milliseconds.
         next_page: Number of the page that is made next.
@@ -159,6 +161,8 @@ class Header:
     has_gaps: bool = False
     finality: list[int | None] = field(default_factory=list)
     latest: int = NEVER
+    ahead: int | None = 0
+    seen: int = NEVER
     until: int = NEVER
     tick: int = -1
     next_page: int = 0
@@ -210,7 +214,7 @@ class Header:
         return cls(buckets, until=until, tick=tick, next_page=next_page, pages=stored_pages, **known)
 
 
-_IN_JSON = "meaning", "forms", "needs", "queries", "whole_from", "has_gaps", "finality", "latest"
+_IN_JSON = "meaning", "forms", "needs", "queries", "whole_from", "has_gaps", "finality", "latest", "ahead", "seen"
 
 
 def page_bytes(*batches: pa.RecordBatch) -> bytes:

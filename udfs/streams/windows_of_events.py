@@ -144,7 +144,8 @@ def window_rows(
     if plan.completions is None:
         yield from WindowRun(plan, layout, windows).results(sorted_events)
         return
-    ((first, last),) = windows  # of all queries; windows before and after it lack some of their events
+    # All queries have the same windows, by panes or not; those before and after lack some of their events.
+    ((first, last),) = set(windows)
     for rows in completion_run(plan, layout, output_bytes=OUTPUT_BYTES).results(sorted_events):
         numbers = as_int64(rows.column(layout.group_keys + 1))
         yield rows.take(as_arrow(np.flatnonzero((numbers >= first) & (numbers <= last))))
