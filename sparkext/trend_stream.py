@@ -46,6 +46,7 @@ class TrendStream:
         self._spark = spark or SparkSession.active()
         self._write = write
         self._start = start
+        self._history = history
         self._rows = stream(views, spark=self._spark, **history)
         self.views = tuple(views)
         self.query = start(write(self._rows))
@@ -70,8 +71,10 @@ class TrendStream:
             told = "is in the stream" if known[0] in self.views else "is not in the stream"
             raise PySparkValueError(f"alter: {known[0]} {told}; its views are {', '.join(self.views)}.")
         views = [*(name for name in self.views if name not in drop), *add]
+        has_begun = any(progress.numInputRows for progress in self.query.recentProgress)
+        history = {} if has_begun else self._history  # the first micro-batch takes it
         with confs_for(self._spark, {STREAM_ON_CHANGE: "allow"}):
-            rows = stream(views, spark=self._spark)
+            rows = stream(views, spark=self._spark, **history)
         self.query.stop()
         last = self._start(self._write(self._rows).trigger(availableNow=True))
         last.awaitTermination()

@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.errors import ParseException, PySparkValueError
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 import sparkext
 from sparkext.planner.automata.automaton import AutomatonTooLargeError
@@ -34,7 +35,7 @@ from tests.support.completions import enumerate_completions
 from tests.support.enumerator import Event, enumerate_results
 from tests.support.kernel_harness import combined, query_results
 from tests.support.kernel_harness import difference as result_difference
-from tests.support.live import START, Feed, able_to_stream
+from tests.support.live import SCHEMA, START, Feed, able_to_stream
 from tests.support.prev_conditions import MEANINGS
 from tests.support.streams import MemoryStore, arrivals, draw_page_sizes, in_time
 from tests.support.tiers import first
@@ -167,3 +168,27 @@ def test_a_stream_with_a_history(spark: SparkSession, feed: Feed) -> None:
         wanted = spark.table(view).where(f"{SOON} AND window_end > '{since:%Y-%m-%d %H:%M:%S}'")
         assert streamed == in_order(map(tuple, wanted.collect()))
         assert streamed
+
+
+def test_a_history_of_a_stream_that_is_altered_before_it_begins(spark: SparkSession, feed: Feed) -> None:
+    """There has been no event yet, so the views as they are then begin with the history."""
+    clause = "PARTITION BY k ORDER BY ts TYPE BY ty MEASURES COUNT(*) AS n PATTERN ({}) WITHIN INTERVAL 60 SECONDS"
+    feed.stream().createOrReplaceTempView("ev")
+    for name, pattern in (("pairs", "A B"), ("runs", "A+ B")):
+        spark.sql(f"CREATE TEMP VIEW {name} AS SELECT * FROM ev MATCH_TREND ({clause.format(pattern)})")
+    history = spark.createDataFrame([(1, "x", START.replace(second=1), "A", 1)], SCHEMA)
+    found: list[tuple[Any, ...]] = []
+
+    def write(rows: DataFrame) -> DataStreamWriter:
+        writer = rows.selectExpr("query", f"coalesce({', '.join(f'{name}.n' for name in rows.columns[4:])}) AS n")
+        return writer.writeStream.option("checkpointLocation", feed.checkpoint()).foreachBatch(
+            lambda batch, _: found.extend(map(tuple, batch.collect()))
+        )
+
+    running = sparkext.TrendStream(["pairs"], write, history=history, since=START.replace(second=2))
+    running.alter(add=["runs"])
+    feed.put([(1, "x", 3, "A", 1), (1, "x", 5, "B", 1)])
+    feed.put([(2, "x", 1000, "A", 1)])
+    running.query.processAllAvailable()
+    running.query.stop()
+    assert sorted(found) == [("pairs", 2), ("runs", 3)]
