@@ -276,7 +276,7 @@ def test_that_of_completions_is_compiled_ahead_as_it_is_called() -> None:
 
 def test_all_variants_ahead() -> None:
     names = [arguments.name for arguments in every_variant(smallest_plan())]
-    assert names == ["plain", "forms", "full", "completions", "counts"]
+    assert names == ["plain", "forms", "spans", "full", "completions", "counts"]
 
 
 def test_the_command_compiles_what_is_asked_for(

@@ -5,8 +5,8 @@ contributes itself (GRETA's propagation, summed up per state instead of per even
 events of the same time, since these are never in one trend; they wait in ``State.pending``. A cell has
 one lane per window; windows that end before an event are written out and their lanes cleared.
 
-What a plan does not need is passed as None and compiled without: linear forms, or all of guards, looking back, spans and
-differences. Of these the full kernel has what the plan does not need as empty tables, and asks once a batch. The event loop
+What a plan does not need is passed as None and compiled without: linear forms, spans, or all of guards, looking back
+and differences. Of these the full kernel has what the plan does not need as empty tables, and asks once a batch. The event loop
 takes the arrays that it works with out of their tuples before its first event, and calls nothing for an event but what
 LLVM puts into it (``benchmarks/NOTES.md``).
 """
@@ -54,11 +54,10 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
     Args:
         program: `sparkext.udfs.tables.program.Program`.
         state: `sparkext.udfs.tables.program.State`; changed.
-        guards: `sparkext.udfs.tables.program.Guards`; changed. None in the lean kernels, as are the past, spans and
-            differences.
+        guards: `sparkext.udfs.tables.program.Guards`; changed. None in the lean kernels, as are the past and differences.
         past: `sparkext.udfs.tables.program.Past`; changed.
         regions: `sparkext.udfs.state.region_tables.Regions`; changed. None in the lean kernel of plans without linear forms.
-        spans: `sparkext.udfs.state.span_tables.Spans`; changed.
+        spans: `sparkext.udfs.state.span_tables.Spans`; changed. None in the lean kernels of plans without.
         differences: `sparkext.udfs.state.difference_tables.Differences`.
         panes: `sparkext.udfs.state.pane_tables.Panes`; changed.
         output: `sparkext.udfs.tables.program.Output`; rows are added.
@@ -225,12 +224,15 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                     if is_spanned:
                         if spans.of[u, col.OF_EVALUATION] >= 0:
                             spans.changed[spans.of[u, col.OF_EVALUATION]] = 1
+                        if spans.of[u, col.OF_START] >= 0:
+                            spans.now[spans.of[u, col.OF_START], col.HAS_BEGUN] = 1
                 if alone:
                     add(kind, begin, end, cursor, high, low, number, event_high, event_low, event_number)
                     if spans is not None:
                         if is_spanned:
                             if spans.of[u, col.OF_GAIN] >= 0:
-                                gain(state, spans, spans.of[u, col.OF_GAIN], kind, event_high, event_low, event_number)
+                                g = spans.of[u, col.OF_GAIN]
+                                gain(state, spans, g, kind, begin, end, event_high, event_low, event_number)
                     if guards is not None:
                         if forbids:
                             if updates[u, col.UPDATE_STORE] >= 0:
@@ -282,7 +284,7 @@ def _move_on(program, state, guards, past, regions, spans, panes, output, batch,
         if first:
             cursor[col.CURSOR_WIDE] = cursor[col.CURSOR_SCALED] = 0
             if regions is None:
-                forget_reached(program, state, panes)
+                forget_reached(program, state, panes, spans)
             if guards is not None:
                 forget_guards(guards)
             if past is not None:
@@ -297,7 +299,7 @@ def _move_on(program, state, guards, past, regions, spans, panes, output, batch,
         cursor[col.CURSOR_KEY] = 1
     if spans is not None:
         if is_spanned:
-            move_spans(program, state, spans, time, first)
+            move_spans(program, state, regions, spans, time, first)
     cursor[col.CURSOR_TIME] = time
 
 

@@ -12,7 +12,7 @@ from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
 
 
 @inlined
-def gain(state, spans, g, kind, high, low, number):
+def gain(state, spans, g, kind, begin, end, high, low, number):
     """Add to what is reported of trends the gain from what events at the latest time have added to a cell.
 
     Args:
@@ -20,16 +20,46 @@ def gain(state, spans, g, kind, high, low, number):
         spans: `sparkext.udfs.state.span_tables.Spans`.
         g: Row of the cell in its ``gains``.
         kind: Arithmetic of the cell.
+        begin: First lane of the cell that they have added to.
+        end: Lane after the last.
         high: What they have added to all cells of their classes.
         low: Likewise.
         number: The memory of ``high``, read as doubles.
     """
-    more_high, more_low, more_number = _gained(spans, state.cursor, g, kind, high, low, number)
+    if spans.now[spans.gains[g, col.GAIN_SPAN], col.IS_BY_PANES]:
+        more_high, more_low, more_number = _gained(spans, state.cursor, g, kind, high, low, number)
+    else:
+        more_high, more_low, more_number = _sum_of_lanes(state.cursor, kind, begin, end, high, low, number)
     to_high, to_low, to_number = state.totals.high, state.totals.low, state.totals.number
     for target in range(spans.gains[g, col.GAIN_TARGETS], spans.gains[g, col.GAIN_TARGETS_END]):
         at, opened = spans.targets[target, col.REACHED_CELL], state.open[spans.targets[target, col.REACHED_WINDOW]]
         for lane in range(as_index(at + opened[col.OPEN_LANE]), as_index(at + opened[col.OPEN_LANE_END])):
             add_one(kind, lane, to_high, to_low, to_number, more_high, more_low, more_number)
+
+
+@inlined
+def _sum_of_lanes(cursor, kind, begin, end, high, low, number):
+    """The gain, where each lane is a time at which trends have begun. Both words, or number and scale."""
+    sum_high, sum_low, sum_number = np.int64(0), np.int64(0), 0.0
+    if kind == EXTREME:
+        sum_high, sum_low = NO_HIGH, NO_LOW
+    if kind == EXACT and not cursor[col.CURSOR_WIDE]:
+        for lane in range(as_index(begin), as_index(end)):
+            sum_low += low[lane]
+        return sum_high, sum_low, sum_number
+    for lane in range(as_index(begin), as_index(end)):
+        if kind == EXACT:
+            sum_high, sum_low = add_exact(sum_high, sum_low, high[lane], low[lane])
+        elif kind == EXTREME:
+            if is_before(high[lane], low[lane], sum_high, sum_low):
+                sum_high, sum_low = high[lane], low[lane]
+        elif cursor[col.CURSOR_SCALED]:
+            sum_number, sum_low = add_scaled(sum_number, sum_low, number[lane], low[lane])
+        else:
+            sum_number += number[lane]
+    if kind == NUMBER and abs(sum_number) >= HUGE:
+        sum_number, sum_low = scaled(sum_number, sum_low)
+    return sum_high, sum_low, sum_number
 
 
 @inlined
@@ -85,5 +115,7 @@ def settle_gains(program, state, spans):
     for d in range(state.cursor[col.CURSOR_DIRTY]):
         g = spans.of[state.dirty[d], col.OF_GAIN]
         if g >= 0:
-            kind = program.updates[state.dirty[d], 0]
-            gain(state, spans, g, kind, pending.high, pending.low, pending.number)
+            update = program.updates[state.dirty[d]]
+            opened, at = state.open[update[col.UPDATE_WINDOW]], update[col.UPDATE_AT]
+            begin, end = at + opened[col.OPEN_LANE], at + opened[col.OPEN_LANE_END]
+            gain(state, spans, g, update[col.UPDATE_KIND], begin, end, pending.high, pending.low, pending.number)

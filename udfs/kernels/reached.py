@@ -4,7 +4,8 @@ A trend is in the windows that it has begun in, and what begins at an event is i
 all open windows, the first ones, up to the newest at the latest begin of a trend that has come so far. Lanes after that
 hold nothing and are not touched. Cells are put in groups that trends come to at the same events.
 
-This is so in plans where only events add to totals; with regions, guards and the like, all lanes are in use.
+This is so in plans where only events add to totals; with regions, guards and the like, all lanes are in use. Of a span,
+times at which trends begin are what windows are here, while these are few (`sparkext.udfs.kernels.span_lanes`).
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import numpy as np
 from sparkext.udfs.jit.compiled import as_index, inlined
 from sparkext.udfs.kernels.space_lanes import number_of_windows
 from sparkext.udfs.tables import columns as col
-from sparkext.udfs.tables.program import NEVER_YET
+from sparkext.udfs.tables.program import ALWAYS_YET, NEVER_YET
 
-_NEVER = np.int64(NEVER_YET)
+_ALWAYS, _NEVER = np.int64(ALWAYS_YET), np.int64(NEVER_YET)
 
 
 @inlined
@@ -47,9 +48,15 @@ def reach(groups, group_sources, opened, reached, reaching, g):
 
 
 @inlined
-def forget_reached(program, state, panes):
-    """Let no group hold anything, at the begin of a key. Of windows by panes, all lanes are in use."""
+def forget_reached(program, state, panes, spans):
+    """Let no group hold anything, at the begin of a key. Of windows by panes, all lanes are in use.
+
+    What is reported of spans is in no group: which of its lanes hold something is not kept.
+    """
     for w in range(number_of_windows(program)):
         if panes.of[w] < 0:
             state.reached[:, w] = _NEVER
             state.open[w, col.OPEN_ENDED] = _NEVER
+    if spans is not None:
+        for target in range(len(spans.targets)):
+            state.open[spans.targets[target, col.REACHED_WINDOW], col.OPEN_ENDED] = _ALWAYS

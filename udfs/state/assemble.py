@@ -19,10 +19,13 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     class_words,
 )
 from sparkext.udfs.comparisons.histories import NO_HISTORY, Histories, is_in_tree, tree_links
-from sparkext.udfs.state.parts import Group, Update, groups, number_of_parts
+from sparkext.udfs.state.parts import Group, Update, groups, is_lean, number_of_parts
 from sparkext.udfs.tables import columns
 from sparkext.udfs.tables.field_indexes import field_indexes
 from sparkext.udfs.tables.program import NO_KEY, Ints, Program
+
+STARTS = 62
+"""Lanes of a cell in a span: times at which trends begin that are kept apart, while there are so few."""
 
 _KEPT = 4
 
@@ -50,6 +53,7 @@ def assemble(plan: KernelPlan) -> Program:
     sources: list[int] = []
     in_groups = groups(plan)
     ends = {cell for bank in plan.banks for slot in bank.slots for cell in slot.cells}
+    ends |= {cell for span in plan.spans for gain in span.gains for cell in gain.sources}
     for update in (update for group in in_groups for update in group.updates):
         updates.append([*_update(plan.cells, update, offsets, len(sources), links), cuts.target(update.number)])
         sources += (offsets[source] for source in update.cell.sources)
@@ -206,6 +210,8 @@ def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list
     times += ((span.length, 1, 1) for span in plan.spans)
     for space, (within, slide, live) in zip(plan.spaces, times, strict=True):
         lanes = 2 * space.lanes if space.closes_at in (Closing.PANE, Closing.TIME) else space.lanes
+        if space.closes_at is Closing.TIME and is_lean(plan):
+            lanes = max(lanes, STARTS)
         of_space = [index for index, cell in enumerate(cells) if cell.window == space.number]
         windows.append([within, slide, lanes, len(kinds), len(kinds) + len(of_space), size, live])
         for index in of_space:

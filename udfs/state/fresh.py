@@ -41,8 +41,8 @@ def set_units(totals: Totals, units: Ints) -> None:
 
 def new_state(program: Program, chunk: int | None = None) -> State:
     """The state before the first event; ``chunk`` is the length of chunks of time."""
-    cells, regions = len(program.updates), len(program.bank_ends) - 1
-    opened = np.zeros((len(program.windows), col.OPEN_COLUMNS), np.int64)
+    cells, windows, regions = len(program.updates), len(program.windows), len(program.bank_ends) - 1
+    opened = np.zeros((windows, col.OPEN_COLUMNS), np.int64)
     opened[regions:, col.OPEN_LANE_END] = program.windows[regions:, col.WINDOW_LANES]
     opened[:, col.OPEN_ENDED :] = ALWAYS_YET, NEVER_YET, ALWAYS_YET
     return State(
@@ -54,8 +54,8 @@ def new_state(program: Program, chunk: int | None = None) -> State:
         is_dirty=np.zeros(cells, np.uint8),
         cursor=np.array([0, 0, 0, 0, -1, 0, 0, 0, chunk or 0, 0], np.int64),
         matched=np.zeros(len(program.group_ends) - 1, np.int64),
-        reached=np.full((len(program.groups), regions), ALWAYS_YET, np.int64),
-        reaching=np.zeros((len(program.groups), regions), np.int64),
+        reached=np.full((len(program.groups), windows), ALWAYS_YET, np.int64),
+        reaching=np.zeros((len(program.groups), windows), np.int64),
         adding=np.zeros(len(program.groups), np.int64),
     )
 

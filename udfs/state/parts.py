@@ -90,11 +90,13 @@ def updates(plan: KernelPlan) -> list[Update]:
 
 
 def is_lean(plan: KernelPlan) -> bool:
-    """Whether the plan does with a lean kernel: nothing is forbidden, looks back, spans windows, or adds to extremes.
+    """Whether the plan does with a lean kernel: nothing is forbidden, looks back, adds to extremes, or spans windows
+    beside linear forms.
 
     See `sparkext.udfs.workers.variants.FULL`.
     """
-    return not (plan.guard_states or plan.is_cut or plan.comparisons or plan.spans or plan.has_addends)
+    spans_forms = plan.spans and plan.regions
+    return not (plan.guard_states or plan.is_cut or plan.comparisons or spans_forms or plan.has_addends)
 
 
 def groups(plan: KernelPlan) -> list[Group]:

@@ -22,37 +22,54 @@ class Spans(NamedTuple):
 
     Attributes:
         panes: Of the spans in order, one per time at which trends begin. There is room for more when they are full.
-        table: Per span, its row in ``Program.windows`` and its length. Shape (spans, 2).
-        of: Per row of ``Program.updates``, its row in ``gains`` (-1: no trend of a span ends there), and the
-            evaluation of its cell (-1: it is of no span). Shape (updates, 2); see `OF_GAIN` and so on.
+        table: Per span, its row in ``Program.windows``, its length, begin and end in ``units``. Shape (spans, 4); see
+            `SPAN_WINDOW` and so on.
+        units: What trends begin with: offset of a cell that is 1 at the latest time, and its arithmetic. Shape
+            (units, 2); see `UNIT_AT` and so on.
+        of: Per row of ``Program.updates``, its row in ``gains`` (-1: no trend of a span ends there), the
+            evaluation of its cell (-1: it is of no span), and the span of which trends begin there (-1: none).
+            Shape (updates, 3); see `OF_GAIN` and so on.
         gains: Span, begin and end in the products of ``panes``, of which the gains are the sums, begin and end in
             ``targets``. Shape (gains, 5); see `GAIN_SPAN` and so on.
         targets: What gains are added to: offset of a cell, and its window. Shape (targets, 2).
         changed: Per evaluation, whether events at the latest time have added to its cell.
+        now: Per span, whether it goes by panes for the key under way, and whether trends have begun at the latest time.
+            Shape (spans, 2); see `IS_BY_PANES` and so on.
     """
 
     panes: Panes
     table: Ints
+    units: Ints
     of: Ints
     gains: Ints
     targets: Ints
     changed: Flags
+    now: Flags
 
 
 def new_spans(plan: KernelPlan, program: Program) -> Spans:
     """Spans before the first event."""
     offsets = cell_offsets(plan)
-    panes = _panes(plan, program, [FEW] * len(plan.spans))
+    lanes = program.windows[list(plan.numbering.of_spans), col.WINDOW_LANES]
+    panes = _panes(plan, program, np.maximum(FEW, lanes).tolist())
     row_of = {int(offset): row for row, offset in enumerate(program.updates[:, col.UPDATE_AT])}
-    of = np.full((len(program.updates), 2), -1, np.int64)
+    of = np.full((len(program.updates), 3), -1, np.int64)
     gains: list[list[int]] = []
     targets: list[list[int]] = []
+    table: list[list[int]] = []
+    units: list[list[int]] = []
     for number, span in enumerate(plan.spans):
         first, last = panes.windows[number, [col.PANES_CELLS, col.PANES_CELLS_END]].tolist()
         index_of = {int(offset): index for index, offset in enumerate(panes.evaluations[first:last, 1])}
         for offset, index in index_of.items():
             if offset in row_of:
                 of[row_of[offset], col.OF_EVALUATION] = first + index
+        begins = {offsets[cell]: cell for cell, row in span.space.units if row == 0}
+        for row, update in enumerate(program.updates):
+            if begins.keys() & program.sources[update[col.UPDATE_SOURCES] : update[col.UPDATE_SOURCES_END]].tolist():
+                of[row, col.OF_START] = number
+        table.append([span.space.number, span.length, len(units), len(units) + len(begins)])
+        units += ([offset, plan.cells[cell].arithmetic.value] for offset, cell in begins.items())
         wanted: dict[int, list[int]] = {}
         for gain in span.gains:
             for source in gain.sources:
@@ -65,11 +82,13 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
             targets += ([offsets[end], plan.cells[end].window] for end in ends)
     return Spans(
         panes=panes,
-        table=np.array([[span.space.number, span.length] for span in plan.spans], np.int64).reshape(-1, 2),
+        table=np.array(table, np.int64).reshape(-1, 4),
+        units=np.array(units, np.int64).reshape(-1, 2),
         of=of,
         gains=np.array(gains, np.int64).reshape(-1, 5),
         targets=np.array(targets, np.int64).reshape(-1, 2),
         changed=np.zeros(len(panes.evaluations), np.uint8),
+        now=np.full((len(plan.spans), 2), 1, np.uint8),
     )
 
 

@@ -204,8 +204,14 @@ ALONE, GOES_ON, BEGINS = range(3)
 """What becomes of windows by panes: a pass computes them by itself; it goes on from a front that an earlier one has
 left; it leaves a front."""
 
-OF_GAIN, OF_EVALUATION = range(2)
+SPAN_WINDOW, SPAN_LENGTH, SPAN_UNITS, SPAN_UNITS_END = range(4)
+"""Of ``Spans.table``."""
+
+OF_GAIN, OF_EVALUATION, OF_START = range(3)
 """Of ``Spans.of``."""
+
+IS_BY_PANES, HAS_BEGUN = range(2)
+"""Of ``Spans.now``."""
 
 GAIN_SPAN, GAIN_BEGIN, GAIN_END, GAIN_TARGETS, GAIN_TARGETS_END = range(5)
 """Of ``Spans.gains``."""

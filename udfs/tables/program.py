@@ -227,9 +227,9 @@ class State(NamedTuple):
         pending: Of events at the latest time, which are not before each other.
         open: Per window: index of the window in lane 0, first and last open window, first lane that
             the latest time is in and the lane after the last, last window in which some trend may have
-            ended, first and last window that may open for the key under way. Of regions and spans, all
-            lanes are always in use; a span has the latest time as its last open window.
-            Shape (windows + regions + spans, 8).
+            ended, first and last window that may open for the key under way. Of regions, all lanes are always in
+            use. A span has the latest time as its last open window, and a lane for each time at which trends have begun
+            as if that were a window, or as many as its panes take. Shape (windows + regions + spans, 8).
         dirty: Rows of ``Program.updates`` that have something pending. Shape (cells,).
         is_dirty: Whether a row is in ``dirty``. Shape (cells,).
         cursor: Whether a key is under way, the latest time, number of dirty rows, number of rows in
@@ -237,8 +237,8 @@ class State(NamedTuple):
             whether counts of this key may need both words, whether its numbers may need scales,
             length of a chunk of time (0: keys are not cut), the row of the output that was written last. Shape (10,).
         matched: Classes that the event at hand is of, and then parts; scratch. Shape (classes + parts,).
-        reached: Per group and window, the last window in which the group may hold something; `NEVER_YET` when there is
-            none. Shape (groups, windows).
+        reached: Per group and window, region and span, the last window in which the group may hold something;
+            `NEVER_YET` when there is none. Shape (groups, windows + regions + spans).
         reaching: Per group and window, the lane after the last to which the event at hand adds; scratch. Likewise.
         adding: Groups to which the event at hand adds; scratch. Shape (groups,).
     """

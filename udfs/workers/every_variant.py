@@ -45,6 +45,7 @@ def every_variant(plan: KernelPlan) -> Iterator[Compilable]:
     forms = whole._replace(guards=None, past=None, spans=None, differences=None)
     yield forms._replace(regions=None)
     yield forms
+    yield forms._replace(regions=None, spans=whole.spans)
     yield whole
     assert plan.completions is not None
     of_completions, held = CompletionMachine(plan, 1, Form(), 1).arrays

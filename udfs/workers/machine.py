@@ -21,13 +21,25 @@ from sparkext.udfs.state.span_tables import is_full, new_spans, with_room
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.batch import Batch, no_batch
 from sparkext.udfs.tables.program import Ints, Output
-from sparkext.udfs.workers.variants import COMPILED, FORMS, FULL, PLAIN, Arguments, Kernel, KernelForm, variant_of
+from sparkext.udfs.workers.variants import (
+    COMPILED,
+    FORMS,
+    FULL,
+    PLAIN,
+    SPANS,
+    Arguments,
+    Kernel,
+    KernelForm,
+    variant_of,
+)
 
 
 def variant_name(plan: KernelPlan) -> str:
     """Name of the variant of the kernel that a plan needs."""
     if not is_lean(plan):
         return FULL
+    if plan.spans:
+        return SPANS
     return FORMS if plan.regions else PLAIN
 
 
@@ -58,11 +70,11 @@ class Machine:
         self._offsets = cell_offsets(plan)
         self._state = new_state(self._program, chunk)
         self._room = PastRoom(plan, self._program) if plan.comparisons else None
-        lean = is_lean(plan)
+        lean = is_lean(plan) and not (plan.spans and regions)
         self._regions = None if lean and not (plan.regions or regions) else new_regions(plan, self._state)
         self._guards = None if lean else new_guards(self._program)
         self._past = None if lean else no_past(self._program, 0)
-        self._spans = None if lean else new_spans(plan, self._program)
+        self._spans = None if lean and not plan.spans else new_spans(plan, self._program)
         self._differences = None if lean else new_differences(plan)
         self._panes = new_panes(plan, self._program, stretches)
         if plan.is_stretched:

@@ -32,9 +32,9 @@ INTERPRETED = interpreted(run)
 
 Kernel = Callable[..., int]
 
-PLAIN, FORMS, FULL, COMPLETIONS, COUNTS = "plain", "forms", "full", "completions", "counts"
-"""Names of the variants: with nothing that a plan may do without, with linear forms, with all; then the kernels
-that find completions, and count them.
+PLAIN, FORMS, SPANS, FULL, COMPLETIONS, COUNTS = "plain", "forms", "spans", "full", "completions", "counts"
+"""Names of the variants: with nothing that a plan may do without, with linear forms, with spans, with all; then the
+kernels that find completions, and count them.
 
 Not one for each set of parts that a plan has, since compiling each takes as long as many passes do.
 """
@@ -78,6 +78,8 @@ class Arguments(NamedTuple):
         """Name of the variant."""
         if self.guards is not None:
             return FULL
+        if self.spans is not None:
+            return SPANS
         return PLAIN if self.regions is None else FORMS
 
     def signatures(self) -> Signatures:
