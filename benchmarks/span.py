@@ -76,7 +76,7 @@ def kernel(events: int, rounds: int) -> None:
     check(stream, 10_000)
     print(f"`{PATTERN}`, {stream}, the least of {rounds} rounds in turn")
     for measures in MEASURES:
-        lengths = [length for length in (1_250, 2_500, 5_000, 10_000, 20_000, 40_000) if length <= events]
+        lengths = [length for length in (10, 30, 100, 1_000, 10_000, 40_000) if length <= events]
         pairs = {length: plans(measures, length) for length in lengths}
         cases = {f"{kind} {n}": (plan, stream) for n in lengths for kind, plan in zip("ws", pairs[n], strict=True)}
         taken = nanoseconds(cases, rounds)

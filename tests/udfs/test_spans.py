@@ -105,6 +105,31 @@ def test_spans_hold_what_they_hold(seed: int, sparse: bool) -> None:
         assert mismatch(plan, expected, pool_partials(plan, rows, cuts)) is None
 
 
+@pytest.mark.parametrize("seed", first(3, range(40), interpreted=4))
+def test_keys_with_few_times_and_with_many(seed: int) -> None:
+    """Keys in any order: with as many times in a span as have a lane each, with more, and with next to none."""
+    random = Random(seed)
+    windows = (None, Window(2000, 700), Window(15, 40))
+    queries = tuple(
+        query(text, *AGGREGATES, window=random.choice(windows), span=random.choice((100, 400)))
+        for text in random.sample(PATTERNS, 3)
+    )
+    classes = {event_class for asked in queries for _, event_class in asked.classes}
+    events: list[Event] = []
+    for key in range(6):
+        apart, time = random.choice((1, 1, 5, 15, 150)), random.randint(-200, 200)
+        for _ in range(random.choice((1, 20, 250))):
+            time += random.randint(0, 2 * apart)
+            kind = random.choice("ABCCD")
+            of_kind = frozenset(event_class for event_class in classes if event_class.type == kind)
+            events.append(Event((key % 3,), (key,), time, of_kind, {"v": random.choice((None, 3, -1, 2))}))
+    plan = compiled(*queries)
+    rows = sorted_rows(kernel_rows(plan, events))
+    expected = twin_results(plan, rows)
+    for cuts in (None, random):
+        assert mismatch(plan, expected, pool_partials(plan, rows, cuts)) is None
+
+
 @pytest.mark.parametrize("events", [60, 130, pytest.param(400, marks=many_events)])
 def test_counts_that_need_more_words_or_do_not_fit(events: int) -> None:
     """Beyond 2^52, 2^64, and 38 digits."""

@@ -2,14 +2,15 @@
 
 Each time at which trends begin has a lane, as if it were a window, and a unit that is 1 in the lane of the latest time
 alone. Lanes of times that are too long ago are left behind, and the others moved together when there is no room for
-another. What events add to the cells that trends end in, in all lanes, is their gain, which is added to the windows that
-the time is in.
+another. What events add to the cells that trends end in, in all lanes, is their gain, which is added to the windows
+that the time is in.
 
-Where trends begin at so many times that each event would have too many lanes to add to, the rest of a key goes by panes,
-one for each such time. The trends that the next events go on with are those of a window that slides from time to time, a
-product of panes that two stacks keep (`sparkext.udfs.kernels.pane_products`): what lanes hold is its first front. No such
-window is ever written. What events add to the coefficients of the cells that trends end in, times what the front holds
-for the time that trends may have begun at, is their gain then. Beside regions, guards and the like, all keys go by panes.
+Where trends begin at so many times that each event would have too many lanes to add to, the rest of a key goes by
+panes, one for each such time. The trends that the next events go on with are those of a window that slides from time to
+time, a product of panes that two stacks keep (`sparkext.udfs.kernels.pane_products`); what lanes hold is its first
+front. No such window is ever written. What events add to the coefficients of the cells that trends end in, times what
+the front holds for the time that trends may have begun at, is their gain then. Beside regions, guards and the like, all
+keys go by panes.
 """
 
 from __future__ import annotations
@@ -175,11 +176,7 @@ def _go_by_panes(program, state, spans, p):
     first, size = layout[col.PANES_CELLS], layout[col.PANES_CELLS_END] - layout[col.PANES_CELLS]
     begin, end, entries = opened[col.OPEN_LANE], opened[col.OPEN_LANE_END], layout[col.PANES_NEWEST]
     for i in range(size):
-        kind, unit, at = (
-            panes.evaluations[first + i, col.PANED_KIND],
-            panes.evaluations[first + i, col.PANED_UNIT],
-            panes.evaluations[first + i, col.PANED_AT],
-        )
+        kind, at = panes.evaluations[first + i, col.PANED_KIND], panes.evaluations[first + i, col.PANED_AT]
         to = layout[col.PANES_FRONT] + (end - 1 - begin) * size + i
         for lane in range(at + end - 1, at + begin - 1, -1):
             memory.high[to], memory.low[to] = state.totals.high[lane], state.totals.low[lane]
@@ -199,12 +196,6 @@ def _go_by_panes(program, state, spans, p):
             elif kind == NUMBER:
                 cursor[col.CURSOR_SCALED] |= memory.low[to] != 0 or not abs(memory.number[to]) < HUGE
             to -= size
-        if unit == 0:
-            for entry in range(end - begin):
-                to = layout[col.PANES_FRONT] + entry * size + i
-                memory.high[to], memory.low[to] = 0, np.int64(kind == EXACT)
-                if kind != EXACT:
-                    memory.number[to] = 1.0
     for lane in range(begin, end):
         panes.newest[entries + lane - begin] = panes.newest[entries + lane]
     clear_cells(program, w, 0, program.windows[w, col.WINDOW_LANES], state.totals.high, state.totals.low)

@@ -24,8 +24,9 @@ from sparkext.udfs.tables import columns
 from sparkext.udfs.tables.field_indexes import field_indexes
 from sparkext.udfs.tables.program import NO_KEY, Ints, Program
 
-STARTS = 62
-"""Lanes of a cell in a span: times at which trends begin that are kept apart, while there are so few."""
+STARTS, MOST_STARTS = 20, 126
+"""Lanes of a cell in a span, for times at which trends begin: so many for each class of events, and at most. An event
+adds to all lanes of the cells of its class, and to panes of all cells (``python -m benchmarks.span``)."""
 
 _KEPT = 4
 
@@ -210,9 +211,10 @@ def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list
     times += ((span.length, 1, 1) for span in plan.spans)
     for space, (within, slide, live) in zip(plan.spaces, times, strict=True):
         lanes = 2 * space.lanes if space.closes_at in (Closing.PANE, Closing.TIME) else space.lanes
-        if space.closes_at is Closing.TIME and is_lean(plan):
-            lanes = max(lanes, STARTS)
         of_space = [index for index, cell in enumerate(cells) if cell.window == space.number]
+        if space.closes_at is Closing.TIME and is_lean(plan):
+            classes = {cells[index].event for index in of_space} - {NO_EVENT}
+            lanes = max(lanes, min(STARTS * len(classes), MOST_STARTS))
         windows.append([within, slide, lanes, len(kinds), len(kinds) + len(of_space), size, live])
         for index in of_space:
             offsets[index] = size
