@@ -298,7 +298,7 @@ def test_the_command_compiles_what_is_asked_for(
     assert "full: compiled" in said.out
     assert f"0 MB in {compiled.DIRECTORY}" in said.out
     assert main(["compile", "prev"]) == 2
-    assert "no variant 'prev'; there are plain, forms, full, completions, counts" in capsys.readouterr().err
+    assert "no variant 'prev'; there are plain, forms, spans, full, completions, counts" in capsys.readouterr().err
     compilers.program = FAILS
     assert main(["compile", "forms"]) == 1
     assert "forms could not be kept" in capsys.readouterr().err
