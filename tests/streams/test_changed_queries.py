@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -331,14 +331,19 @@ def promises(before: Sequence[Query], after: Sequence[Query], run: Changed) -> l
     return told
 
 
+def check(outcomes: Iterable[tuple[int, Sequence[str]]]) -> None:
+    """Assert that nothing was wrong with any outcome, and that they had more than 100 rows."""
+    rows, problems = zip(*outcomes, strict=True)
+    faults = [problem for of_one in problems for problem in of_one]
+    assert not faults, "\n".join(faults)
+    assert sum(rows) > 100
+
+
 @pytest.mark.parametrize("seed", first(1, range(12)))
 def test_random_pools_that_change(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows that end after the change, and begin when all is there that their query needs, are those of a batch."""
     draw_page_sizes(monkeypatch, seed)
-    outcomes = [window_problems(1000 * seed + at) for at in range(80)]
-    faults = [problem for _, problems in outcomes for problem in problems]
-    assert not faults, "\n".join(faults)
-    assert sum(rows for rows, _ in outcomes) > 100
+    check(window_problems(1000 * seed + at) for at in range(80))
 
 
 @pytest.mark.parametrize("seed", first(1, range(12)))
@@ -351,16 +356,11 @@ def test_random_completions_that_change(seed: int, monkeypatch: pytest.MonkeyPat
     seeds = range(1000 * seed, 1000 * seed + 100)
     outcomes = [completion_problems(*asked_of_completions(at), at) for at in seeds]
     outcomes += [completion_problems(*absences(Random(at)), at) for at in seeds]
-    faults = [problem for _, problems in outcomes for problem in problems]
-    assert not faults, "\n".join(faults)
-    assert sum(rows for rows, _ in outcomes) > 100
+    check(outcomes)
 
 
 @pytest.mark.parametrize("seed", first(1, range(6)))
 def test_random_counts_beside_totals_that_change(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Queries with one window, by panes or not, each with totals, with counts, or with both."""
     draw_page_sizes(monkeypatch, seed)
-    outcomes = [count_problems(1000 * seed + at) for at in range(80)]
-    faults = [problem for _, problems in outcomes for problem in problems]
-    assert not faults, "\n".join(faults)
-    assert sum(rows for rows, _ in outcomes) > 100
+    check(count_problems(1000 * seed + at) for at in range(80))

@@ -42,7 +42,7 @@ from sparkext.udfs.kernels.reached import forget_reached, reach
 from sparkext.udfs.kernels.rebase import feed, forget_views, is_due, make_ready, rebase_all, settle_forms
 from sparkext.udfs.kernels.rows import rows_at_once
 from sparkext.udfs.kernels.space_lanes import clear
-from sparkext.udfs.kernels.span_lanes import move_spans, need_room
+from sparkext.udfs.kernels.span_lanes import move_spans, need_room, note_change
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, NUMBER
 
@@ -222,10 +222,8 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                         continue
                 if spans is not None:
                     if is_spanned:
-                        if spans.of[u, col.OF_EVALUATION] >= 0:
-                            spans.changed[spans.of[u, col.OF_EVALUATION]] = 1
-                        if spans.of[u, col.OF_START] >= 0:
-                            spans.now[spans.of[u, col.OF_START], col.HAS_BEGUN] = 1
+                        if spans.of[u, col.OF_SPAN] >= 0:
+                            note_change(spans, u)
                 if alone:
                     add(kind, begin, end, cursor, high, low, number, event_high, event_low, event_number)
                     if spans is not None:

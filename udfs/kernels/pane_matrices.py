@@ -6,7 +6,7 @@ import numpy as np
 
 from sparkext.udfs.arithmetic.numbers import LIMIT_HIGH, add_exact, add_scaled, is_before
 from sparkext.udfs.arithmetic.totals import HUGE, NARROW, NO_HIGH, NO_LOW, add_product, is_some
-from sparkext.udfs.jit.compiled import as_index, inner
+from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.space_lanes import clear
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import EXACT, EXTREME, NUMBER
@@ -59,19 +59,34 @@ def evaluate_front(panes, cursor, p):
     )
     front, product, entries = layout[col.PANES_FRONT], layout[col.PANES_PRODUCT], layout[col.PANES_NEWEST]
     for i in range(size):
-        kind, unit, at = evaluations[first + i, 0], evaluations[first + i, 4], product + i * rows
+        kind, unit = evaluations[first + i, col.PANED_KIND], evaluations[first + i, col.PANED_UNIT]
+        at = product + i * rows
         clear(kind, at, at + rows, high, low)
         if unit >= 0 and kind == EXACT:
             low[at + unit] = 1
         elif unit >= 0:
             number[at + unit] = 1.0
     for pane in range(now[col.PANES_SINCE] - 1, -1, -1):
+        _mark(panes, p, pane)
         for i in range(size):
-            _multiply(panes, cursor, p, pane, i)
+            if panes.marks[first + i]:
+                panes.marks[first + i] = 0
+                _multiply(panes, cursor, p, pane, i)
             high[front + pane * size + i] = high[product + i * rows]
             low[front + pane * size + i] = low[product + i * rows]
         panes.newest[entries + pane] = panes.newest[entries + room + pane]
     now[col.FRONT_BEGIN], now[col.FRONT_END], now[col.PANES_SINCE] = 0, now[col.PANES_SINCE], 0
+
+
+@inlined
+def _mark(panes, p, pane):
+    """Mark the evaluations whose products a pane changes."""
+    first, last = panes.windows[p, col.PANES_CELLS], panes.windows[p, col.PANES_CELLS_END]
+    flags = panes.windows[p, col.PANES_TOUCHED] + pane * (last - first)
+    for e in range(first, last):
+        if panes.touched[flags + e - first]:
+            for r in range(panes.reader_ends[e], panes.reader_ends[e + 1]):
+                panes.marks[first + panes.readers[r]] = 1
 
 
 @inner

@@ -23,7 +23,6 @@ from sparkext.udfs.kernels.pane_matrices import evaluate_front, keep_column
 from sparkext.udfs.kernels.pane_products import (
     begin_panes,
     clear_lanes,
-    has_start,
 )
 from sparkext.udfs.kernels.space_lanes import clear, clear_cells
 from sparkext.udfs.tables import columns as col
@@ -40,6 +39,18 @@ def need_room(spans):
     for p in range(len(spans.table)):
         full |= spans.panes.now[p, col.PANES_SINCE] + 1 >= spans.panes.windows[p, col.PANES_ROOM]
     return full
+
+
+@inlined
+def note_change(spans, u):
+    """Take note that an event adds to a cell of a span."""
+    p, e = spans.of[u, col.OF_SPAN], spans.of[u, col.OF_EVALUATION]
+    now = spans.now[p]
+    now[col.HAS_BEGUN] |= spans.of[u, col.OF_START]
+    if now[col.IS_BY_PANES] and not spans.changed[e]:
+        spans.changed[e] = 1
+        spans.changes[spans.panes.windows[p, col.PANES_CELLS] + now[col.CHANGES]] = e
+        now[col.CHANGES] += 1
 
 
 @inner
@@ -209,7 +220,7 @@ def _begin_by_panes(program, state, spans, p):
     w, panes = spans.table[p, col.SPAN_WINDOW], spans.panes
     begin_panes(program, state, panes, w)
     spans.changed[panes.windows[p, col.PANES_CELLS] : panes.windows[p, col.PANES_CELLS_END]] = 0
-    spans.now[p, col.IS_BY_PANES] = 1
+    spans.now[p, col.IS_BY_PANES], spans.now[p, col.HAS_BEGUN], spans.now[p, col.CHANGES] = 1, 0, 0
     state.reached[:, w] = _ALWAYS
     state.open[w, col.OPEN_LANE], state.open[w, col.OPEN_LANE_END] = 0, 2 * panes.windows[p, col.PANES_ROWS]
 
@@ -219,7 +230,7 @@ def _move_panes(program, state, spans, p, oldest):
     """End the pane under way if trends have begun in it, and leave those before ``oldest`` behind."""
     w, panes = spans.table[p, col.SPAN_WINDOW], spans.panes
     last, now, entries = state.open[w, col.OPEN_LAST], panes.now[p], panes.windows[p, col.PANES_NEWEST]
-    if has_start(state.totals, panes, p):
+    if spans.now[p, col.HAS_BEGUN]:
         _end_pane(state, spans, p, last)
     while now[col.FRONT_BEGIN] < now[col.FRONT_END] and panes.newest[entries + now[col.FRONT_BEGIN]] < oldest:
         now[col.FRONT_BEGIN] += 1
@@ -232,7 +243,7 @@ def _move_panes(program, state, spans, p, oldest):
 @inner
 def _end_pane(state, spans, p, time):
     """Keep what the events up to a time have done, as far as they have changed anything of a span."""
-    panes, changed = spans.panes, spans.changed
+    panes = spans.panes
     layout, now = panes.windows[p], panes.now[p]
     rows, first, size = (
         layout[col.PANES_ROWS],
@@ -244,13 +255,14 @@ def _end_pane(state, spans, p, time):
         layout[col.PANES_TOUCHED] + now[col.PANES_SINCE] * size,
     )
     some = False
-    for i in range(size):
-        is_touched = False
-        if changed[first + i]:
-            changed[first + i] = 0
-            is_touched = keep_column(state.totals, panes, first + i, rows, to + i * rows)
-        panes.touched[flags + i] = is_touched
+    panes.touched[flags : flags + size] = 0
+    for n in range(first, first + spans.now[p, col.CHANGES]):
+        e = spans.changes[n]
+        spans.changed[e] = 0
+        is_touched = keep_column(state.totals, panes, e, rows, to + (e - first) * rows)
+        panes.touched[flags + e - first] = is_touched
         some |= is_touched
+    spans.now[p, col.HAS_BEGUN] = spans.now[p, col.CHANGES] = 0
     if some:
         panes.newest[layout[col.PANES_NEWEST] + layout[col.PANES_ROOM] + now[col.PANES_SINCE]] = time
         now[col.PANES_SINCE] += 1

@@ -43,11 +43,14 @@ class Panes(NamedTuple):
             the unit matrix (-1: none). Ordered by window. Shape (evaluations, 5).
         products: See `sparkext.udfs.state.products`. A total is an evaluation, counted from the first of the window,
             and a place one in a matrix of all evaluations.
+        readers: Evaluations that have others as totals in their products, by these; counted likewise.
+        reader_ends: Begin of each evaluation in ``readers``, and the end. Shape (evaluations + 1,).
         units: Offset of a lane that is 1 when a pane begins, and its arithmetic. Shape (units, 2).
         slot_evaluations: Per item of ``Program.slot_sources``, its evaluation, counted likewise.
         memory: Totals of the front, then of matrices, cell by cell.
         newest: Per entry of a front, then per pane, the index of the newest window that holds it.
         touched: Per pane and evaluation, whether the pane changes it.
+        marks: Per evaluation, whether its product is to change; scratch.
         now: Per window by panes: begin and end of the entries of the front in use, number of panes since.
             Shape (windows by panes, 3).
         carried: What is carried of keys from one pass to the next.
@@ -57,11 +60,14 @@ class Panes(NamedTuple):
     windows: Ints
     evaluations: Ints
     products: Ints
+    readers: Ints
+    reader_ends: Ints
     units: Ints
     slot_evaluations: Ints
     memory: Totals
     newest: Ints
     touched: Flags
+    marks: Flags
     now: Ints
     carried: Carried
 
@@ -92,6 +98,7 @@ def panes_of(plan: KernelPlan, program: Program, spaces: Sequence[Space], rooms:
     windows: list[list[int]] = []
     evaluations: list[list[int]] = []
     products: list[list[int]] = []
+    readers: list[set[int]] = []
     units: list[list[int]] = []
     evaluation_of: dict[int, int] = {}
     memory = newest = touched = 0
@@ -103,12 +110,15 @@ def panes_of(plan: KernelPlan, program: Program, spaces: Sequence[Space], rooms:
         evaluation_of |= index_of
         first, first_unit = len(evaluations), len(units)
         products_of = {e.cell: e.products for e in space.forms}
+        readers += (set() for _ in held)
         for cell in held:
             begin = len(products)
             for product in products_of.get(cell, ()):
                 base = -1 if product.base is None else index_of[offsets[product.base]]
                 place = index_of[offsets[product.form]] * space.lanes + product.column
                 products.append(product_row(plan, product, offsets, base, place))
+                if base >= 0:
+                    readers[first + base].add(index_of[offsets[cell]])
             row = [plan.cells[cell].arithmetic.value, offsets[cell], begin, len(products), row_of.get(cell, -1)]
             evaluations.append(row)
         for half in (0, space.lanes):
@@ -135,11 +145,14 @@ def panes_of(plan: KernelPlan, program: Program, spaces: Sequence[Space], rooms:
         windows=np.array(windows, np.int64).reshape(-1, 13),
         evaluations=np.array(evaluations, np.int64).reshape(-1, 5),
         products=product_table(products),
+        readers=np.array([reader for of_one in readers for reader in sorted(of_one)], np.int64),
+        reader_ends=np.cumsum([0, *map(len, readers)]),
         units=np.array(units, np.int64).reshape(-1, 2),
         slot_evaluations=np.array([evaluation_of.get(int(source), -1) for source in program.slot_sources], np.int64),
         memory=totals_of(np.zeros(memory, np.int64), np.zeros(memory, np.int64)),
         newest=np.zeros(newest, np.int64),
         touched=np.zeros(touched, np.uint8),
+        marks=np.zeros(len(evaluations), np.uint8),
         now=np.zeros((len(spaces), 3), np.int64),
         carried=nothing_carried(len(spaces)),
     )

@@ -26,15 +26,17 @@ class Spans(NamedTuple):
             `SPAN_WINDOW` and so on.
         units: What trends begin with: offset of a cell that is 1 at the latest time, and its arithmetic. Shape
             (units, 2); see `UNIT_AT` and so on.
-        of: Per row of ``Program.updates``, its row in ``gains`` (-1: no trend of a span ends there), the
-            evaluation of its cell (-1: it is of no span), and the span of which trends begin there (-1: none).
-            Shape (updates, 3); see `OF_GAIN` and so on.
+        of: Per row of ``Program.updates``, its span (-1: it is of none), its row in ``gains`` (-1: no trend of a span
+            ends there), the evaluation of its cell, and whether trends begin there. Shape (updates, 4); see `OF_SPAN`
+            and so on.
         gains: Span, begin and end in the products of ``panes``, of which the gains are the sums, begin and end in
             ``targets``. Shape (gains, 5); see `GAIN_SPAN` and so on.
         targets: What gains are added to: offset of a cell, and its window. Shape (targets, 2).
-        changed: Per evaluation, whether events at the latest time have added to its cell.
-        now: Per span, whether it goes by panes for the key under way, and whether trends have begun at the latest time.
-            Shape (spans, 2); see `IS_BY_PANES` and so on.
+        changed: Per evaluation of a span by panes, whether events of the pane under way have added to its cell.
+        changes: Those to which they have, from the first evaluation of the span on.
+        now: Per span, whether it goes by panes for the key under way, whether trends have begun at the latest time or,
+            by panes, in the pane under way, and how many ``changes`` there are. Shape (spans, 3); see `IS_BY_PANES` and
+            so on.
     """
 
     panes: Panes
@@ -44,7 +46,8 @@ class Spans(NamedTuple):
     gains: Ints
     targets: Ints
     changed: Flags
-    now: Flags
+    changes: Ints
+    now: Ints
 
 
 def new_spans(plan: KernelPlan, program: Program) -> Spans:
@@ -53,7 +56,7 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
     lanes = program.windows[list(plan.numbering.of_spans), col.WINDOW_LANES]
     panes = _panes(plan, program, np.maximum(FEW, lanes).tolist())
     row_of = {int(offset): row for row, offset in enumerate(program.updates[:, col.UPDATE_AT])}
-    of = np.full((len(program.updates), 3), -1, np.int64)
+    of = np.full((len(program.updates), 4), -1, np.int64)
     gains: list[list[int]] = []
     targets: list[list[int]] = []
     table: list[list[int]] = []
@@ -63,11 +66,11 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
         index_of = {int(offset): index for index, offset in enumerate(panes.evaluations[first:last, 1])}
         for offset, index in index_of.items():
             if offset in row_of:
-                of[row_of[offset], col.OF_EVALUATION] = first + index
+                of[row_of[offset], [col.OF_SPAN, col.OF_EVALUATION]] = number, first + index
         begins = {offsets[cell]: cell for cell, row in span.space.units if row == 0}
-        for row, update in enumerate(program.updates):
-            if begins.keys() & program.sources[update[col.UPDATE_SOURCES] : update[col.UPDATE_SOURCES_END]].tolist():
-                of[row, col.OF_START] = number
+        for row in np.flatnonzero(of[:, col.OF_SPAN] == number):
+            sources = slice(*program.updates[row, [col.UPDATE_SOURCES, col.UPDATE_SOURCES_END]])
+            of[row, col.OF_START] = not begins.keys().isdisjoint(program.sources[sources].tolist())
         table.append([span.space.number, span.length, len(units), len(units) + len(begins)])
         units += ([offset, plan.cells[cell].arithmetic.value] for offset, cell in begins.items())
         wanted: dict[int, list[int]] = {}
@@ -88,7 +91,8 @@ def new_spans(plan: KernelPlan, program: Program) -> Spans:
         gains=np.array(gains, np.int64).reshape(-1, 5),
         targets=np.array(targets, np.int64).reshape(-1, 2),
         changed=np.zeros(len(panes.evaluations), np.uint8),
-        now=np.full((len(plan.spans), 2), 1, np.uint8),
+        changes=np.zeros(len(panes.evaluations), np.int64),
+        now=np.tile(np.array([[1, 0, 0]], np.int64), (len(plan.spans), 1)),
     )
 
 

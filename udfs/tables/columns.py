@@ -207,10 +207,10 @@ left; it leaves a front."""
 SPAN_WINDOW, SPAN_LENGTH, SPAN_UNITS, SPAN_UNITS_END = range(4)
 """Of ``Spans.table``."""
 
-OF_GAIN, OF_EVALUATION, OF_START = range(3)
+OF_SPAN, OF_GAIN, OF_EVALUATION, OF_START = range(4)
 """Of ``Spans.of``."""
 
-IS_BY_PANES, HAS_BEGUN = range(2)
+IS_BY_PANES, HAS_BEGUN, CHANGES = range(3)
 """Of ``Spans.now``."""
 
 GAIN_SPAN, GAIN_BEGIN, GAIN_END, GAIN_TARGETS, GAIN_TARGETS_END = range(5)
