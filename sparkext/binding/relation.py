@@ -16,7 +16,7 @@ from sparkext.binding.type_text import type_text
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import columns_of
 from sparkext.jvm.gateway import JavaError, thrown_class
-from sparkext.jvm.plans import first_non_deterministic, has_other_columns, plan_text, selects_from, with_subqueries
+from sparkext.jvm.plans import first_non_deterministic, has_other_columns, selects_from, with_subqueries
 from sparkext.jvm.spark_errors import reason
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.event_expressions import EventExpression
@@ -74,7 +74,7 @@ def read_source(read: Callable[[], AnalysedFrame], start: int, end: int) -> Anal
 def reads_view(source: AnalysedFrame, name: str, is_global: bool) -> bool:
     """Whether a relation reads the temporary view ``name``, directly or through other views."""
     shown = ("`global_temp`." if is_global else "") + identifier(name)
-    return f"View ({shown},".lower() in plan_text(source.analysed_plan).lower()
+    return f"View ({shown},".lower() in source.shown_plan.lower()
 
 
 def is_same(left: AnalysedFrame, right: AnalysedFrame) -> bool:

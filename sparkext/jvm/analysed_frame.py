@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from sparkext.jvm.gateway import items
-from sparkext.jvm.plans import Plan, contains
+from sparkext.jvm.plans import Plan, contains, plan_text
 
 
 class AnalysedFrame(ClassicDataFrame):
@@ -24,6 +24,11 @@ class AnalysedFrame(ClassicDataFrame):
     def analysed_plan(self) -> Plan:
         """What the frame is, as Spark's analyzer has made it."""
         return self._jdf.logicalPlan()
+
+    @cached_property
+    def shown_plan(self) -> str:
+        """How Spark shows what the frame is."""
+        return plan_text(self.analysed_plan)
 
     @property
     def optimized_plan(self) -> Plan:

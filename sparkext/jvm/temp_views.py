@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
+from typing import Any
 
 from pyspark.sql import SparkSession
 
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import frame_of_plan
+from sparkext.jvm.gateway import java_class
 from sparkext.jvm.plans import Plan
 from sparkext.jvm.table_function import calls_in
 
@@ -27,6 +29,32 @@ _PART = re.compile(r"`(?:[^`]|``)*`", re.DOTALL)
 
 _IN_THIS_CONTEXT = "org$apache$spark$sql$catalyst$analysis$Analyzer$$executeSameContext"
 """A method of Spark's analyzer, which begins anew else."""
+
+
+class StoredView:
+    """A temporary view that holds an analysed plan, as that of a data frame does: while it is there it is the same.
+
+    What a view of SQL text is depends on what its names mean when it is read.
+    """
+
+    def __init__(self, view: Any) -> None:
+        """Of what `temporary_view` has given."""
+        self._seen = java_class("java.lang.ref.WeakReference")(view)
+
+    @classmethod
+    def of(cls, view: Any | None) -> StoredView | None:
+        """None if there is no view, or it is one of SQL text."""
+        return None if view is None or view.plan().isEmpty() else cls(view)
+
+    def is_there(self, view: Any | None) -> bool:
+        """Whether this is the view that `temporary_view` gives now."""
+        return view is not None and bool(self._seen.refersTo(view))
+
+
+def temporary_view(spark: SparkSession, name: str) -> Any | None:
+    """What the catalog of a session has as a temporary view; None if it has none of that name."""
+    found = spark._jsparkSession.sessionState().catalog().getRawTempView(name)
+    return None if found.isEmpty() else found.get()
 
 
 def drop_view(spark: SparkSession, name: str) -> None:

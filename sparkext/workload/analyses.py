@@ -36,12 +36,15 @@ from sparkext.jvm.permanent_views import frame_within
 from sparkext.jvm.plans import has_filter
 from sparkext.jvm.relation_files import Listing, listings, reads_one_relation
 from sparkext.jvm.relation_filter import FilteredRelation, filtered
-from sparkext.jvm.temp_views import frame_of_view
+from sparkext.jvm.temp_views import StoredView, frame_of_view, temporary_view
 from sparkext.planner.errors import PlanningError
 from sparkext.workload.trend_query import Served, TrendQuery
 
 _CALL = re.compile(r"[\w`]\s*\(")
 """In a text that calls a function."""
+
+_ONE_NAME = re.compile(r"SELECT \* FROM ([A-Za-z_]\w*)", re.ASCII)
+"""A relation that is a table or a view."""
 
 _STORES_PLANS = "spark.sql.legacy.storeAnalyzedPlanForView"
 
@@ -72,6 +75,7 @@ class LastingAnalyses:
         state: That state.
         is_past: Whether the session has another state by now.
         relations: By whether a view reads them and their text, those that are read by one name, as they were last.
+        views: Likewise, temporary views that hold plans, and what they were when they were looked at.
         files: Likewise, what their files were.
         columns: Of relations.
         wholes: Those of the relations that they are parts of.
@@ -85,6 +89,7 @@ class LastingAnalyses:
         self.state = state
         self.is_past = False
         self.relations: Recent[tuple[bool, str], SeenRelation] = Recent(_MOST)
+        self.views: Recent[tuple[bool, str], tuple[StoredView, SeenRelation]] = Recent(_MOST)
         self.files: Recent[tuple[bool, str], tuple[Listing, ...]] = Recent(_MOST)
         self.columns = KnownColumns()
         self.wholes = KnownColumns()
@@ -175,11 +180,23 @@ class AnalysedRelations:
         seen = self._relations.get(key)
         if seen is None:
             self.problem = None
-            try:
-                source = read_source(lambda: self._read(use), *use.source_at)
-            except PlanningError as error:
-                raise self.problem or error from None
-            seen = self._relations[key] = self._seen(key, use, source)
+            seen = self._relations[key] = self._looked_at(key, use)
+        return seen
+
+    def _looked_at(self, key: tuple[bool, str], use: ClauseUse) -> SeenRelation:
+        """The relation that a clause reads. It is analysed unless it is a view that holds a plan, and still there."""
+        name = _ONE_NAME.fullmatch(use.source) if use.view is None and self._is_at_home else None
+        view = None if name is None else temporary_view(self._spark, name[1])
+        known = self._lasting.views.get(key)
+        if known is not None and known[1] is self._lasting.relations.get(key) and known[0].is_there(view):
+            return known[1]
+        try:
+            source = read_source(lambda: self._read(use), *use.source_at)
+        except PlanningError as error:
+            raise self.problem or error from None
+        seen = self._seen(key, use, source)
+        if (stored := StoredView.of(view)) is not None:
+            self._lasting.views[key] = stored, seen
         return seen
 
     def _seen(self, key: tuple[bool, str], use: ClauseUse, source: AnalysedFrame) -> SeenRelation:

@@ -224,3 +224,44 @@ def test_python_sources(spark: SparkSession) -> None:
     spark.udf.register("is_even", lambda number: number % 2 == 0, "boolean")
     assert values(spark.sql(trends("A B", more="DEFINE B AS is_even(B.t)"))) == [("x", 1)]
     assert values(spark.sql(trends("A B", more="DEFINE A AS is_even(A.t)"))) == []
+
+
+def test_views_of_data_frames_and_others_of_their_name(spark: SparkSession) -> None:
+    """A clause reads what has the name now: another data frame, a view of SQL text, a table, and the first again."""
+    columns = "k STRING, t INT, ty STRING"
+    few = spark.createDataFrame([("x", 1, "A"), ("x", 2, "B")], columns)
+    more = spark.createDataFrame([("x", 1, "A"), ("x", 2, "B"), ("x", 3, "B")], columns)
+    spark.sql("CREATE TABLE shown USING parquet AS SELECT 'x' AS k, 1 AS t, 'A' AS ty")
+    few.createOrReplaceTempView("shown")
+    spark.sql(f"CREATE TEMP VIEW kept AS {trends('A B', source='shown')}")
+    try:
+        changes = {
+            "few": (lambda: few.createOrReplaceTempView("shown"), [("x", 1)]),
+            "more": (lambda: more.createOrReplaceTempView("shown"), [("x", 2)]),
+            "filtered": (lambda: more.where("t > 1").createOrReplaceTempView("shown"), []),
+            "text": (lambda: spark.sql("CREATE OR REPLACE TEMP VIEW shown AS SELECT * FROM other"), [("x", 2)]),
+            "other": (lambda: few.createOrReplaceTempView("other"), [("x", 1)]),
+            "table": (lambda: spark.catalog.dropTempView("shown"), []),
+        }
+        more.createOrReplaceTempView("other")
+        for name in (
+            "few",
+            "more",
+            "few",
+            "filtered",
+            "more",
+            "text",
+            "other",
+            "text",
+            "table",
+            "few",
+            "table",
+            "more",
+        ):
+            change, expected = changes[name]
+            change()
+            for _ in range(3):
+                assert values(spark.sql(trends("A B", source="shown"))) == expected, name
+            assert values(spark.table("kept")) == expected, name
+    finally:
+        spark.sql("DROP TABLE shown")
