@@ -244,20 +244,7 @@ def test_views_of_data_frames_and_others_of_their_name(spark: SparkSession) -> N
             "table": (lambda: spark.catalog.dropTempView("shown"), []),
         }
         more.createOrReplaceTempView("other")
-        for name in (
-            "few",
-            "more",
-            "few",
-            "filtered",
-            "more",
-            "text",
-            "other",
-            "text",
-            "table",
-            "few",
-            "table",
-            "more",
-        ):
+        for name in ("few", "more", "few", "filtered", "more", "text", "other", "table", "few", "table", "more"):
             change, expected = changes[name]
             change()
             for _ in range(3):
