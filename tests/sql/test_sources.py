@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -235,7 +236,7 @@ def test_views_of_data_frames_and_others_of_their_name(spark: SparkSession) -> N
     few.createOrReplaceTempView("shown")
     spark.sql(f"CREATE TEMP VIEW kept AS {trends('A B', source='shown')}")
     try:
-        changes = {
+        changes: dict[str, tuple[Callable[[], object], list[tuple[object, ...]]]] = {
             "few": (lambda: few.createOrReplaceTempView("shown"), [("x", 1)]),
             "more": (lambda: more.createOrReplaceTempView("shown"), [("x", 2)]),
             "filtered": (lambda: more.where("t > 1").createOrReplaceTempView("shown"), []),

@@ -106,7 +106,8 @@ def test_spans_hold_what_they_hold(seed: int, sparse: bool) -> None:
 
 
 @pytest.mark.parametrize("seed", first(3, range(40), interpreted=4))
-def test_keys_with_few_times_and_with_many(seed: int) -> None:
+@pytest.mark.parametrize("beside", [(), (query("A NOT C B", window=Window(40, 20)),)])
+def test_keys_with_few_times_and_with_many(seed: int, beside: tuple[Query, ...]) -> None:
     """Keys in any order: with as many times in a span as have a lane each, with more, and with next to none."""
     random = Random(seed)
     windows = (None, Window(2000, 700), Window(15, 40))
@@ -114,6 +115,7 @@ def test_keys_with_few_times_and_with_many(seed: int) -> None:
         query(text, *AGGREGATES, window=random.choice(windows), span=random.choice((100, 400)))
         for text in random.sample(PATTERNS, 3)
     )
+    queries += beside
     classes = {event_class for asked in queries for _, event_class in asked.classes}
     events: list[Event] = []
     for key in range(6):

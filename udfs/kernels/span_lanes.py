@@ -9,8 +9,7 @@ Where trends begin at so many times that each event would have too many lanes to
 panes, one for each such time. The trends that the next events go on with are those of a window that slides from time to
 time, a product of panes that two stacks keep (`sparkext.udfs.kernels.pane_products`); what lanes hold is its first
 front. No such window is ever written. What events add to the coefficients of the cells that trends end in, times what
-the front holds for the time that trends may have begun at, is their gain then. Beside regions, guards and the like, all
-keys go by panes.
+the front holds for the time that trends may have begun at, is their gain then. Beside regions, all keys go by panes.
 """
 
 from __future__ import annotations
@@ -60,19 +59,19 @@ def move_spans(program, state, regions, spans, time, first):
         w, length = spans.table[p, col.SPAN_WINDOW], spans.table[p, col.SPAN_LENGTH]
         oldest = time - (length - 1) if time >= _EARLIEST + (length - 1) else _EARLIEST
         if first:
-            if regions is None:
-                _begin_starts(program, state, spans, p)
-            else:
+            if regions is not None and len(regions.ends) > 1:
                 _begin_by_panes(program, state, spans, p)
+            else:
+                _begin_starts(program, state, regions, spans, p)
         elif spans.now[p, col.IS_BY_PANES]:
             _move_panes(program, state, spans, p, oldest)
-        elif regions is None:
-            _move_starts(program, state, spans, p, oldest)
+        else:
+            _move_starts(program, state, regions, spans, p, oldest)
         state.open[w, col.OPEN_LAST] = time
 
 
 @inner
-def _begin_starts(program, state, spans, p):
+def _begin_starts(program, state, regions, spans, p):
     """Start with a new key: lane 0 is for what begins at its first time."""
     w = spans.table[p, col.SPAN_WINDOW]
     opened = state.open[w]
@@ -83,16 +82,17 @@ def _begin_starts(program, state, spans, p):
         for g in range(len(program.groups)):
             _clear_group(program, state, g, w, 0, _used(state, g, w))
         _clear_units(state, spans, p, opened[col.OPEN_LANE_END] - 1)
-    state.reached[:, w] = _NEVER
+    state.reached[:, w] = _NEVER if regions is None else 0
     spans.now[p, col.HAS_BEGUN] = 0
     opened[col.OPEN_ORIGIN], opened[col.OPEN_LANE], opened[col.OPEN_LANE_END] = 0, 0, 1
     _set_units(state, spans, p, 0)
 
 
 @inlined
-def _move_starts(program, state, spans, p, oldest):
+def _move_starts(program, state, regions, spans, p, oldest):
     """Leave lanes of times before ``oldest`` behind, and have one for what begins at the next time."""
-    opened, panes = state.open[spans.table[p, col.SPAN_WINDOW]], spans.panes
+    w, panes = spans.table[p, col.SPAN_WINDOW], spans.panes
+    opened = state.open[w]
     entries, lane = panes.windows[p, col.PANES_NEWEST], opened[col.OPEN_LANE_END] - 1
     begun = spans.now[p, col.HAS_BEGUN]
     if begun:
@@ -103,6 +103,9 @@ def _move_starts(program, state, spans, p, oldest):
     if begun:
         spans.now[p, col.HAS_BEGUN] = 0
         _open_lane(program, state, spans, p)
+        if regions is not None and not spans.now[p, col.IS_BY_PANES]:
+            # Which lanes hold something is not kept then.
+            state.reached[:, w] = opened[col.OPEN_ORIGIN] + opened[col.OPEN_LANE_END] - 1
 
 
 @inner

@@ -19,7 +19,7 @@ from sparkext.planner.kernel_plan.kernel_plan import (
     class_words,
 )
 from sparkext.udfs.comparisons.histories import NO_HISTORY, Histories, is_in_tree, tree_links
-from sparkext.udfs.state.parts import Group, Update, groups, is_lean, number_of_parts
+from sparkext.udfs.state.parts import Group, Update, groups, number_of_parts
 from sparkext.udfs.tables import columns
 from sparkext.udfs.tables.field_indexes import field_indexes
 from sparkext.udfs.tables.program import NO_KEY, Ints, Program
@@ -212,7 +212,7 @@ def _blocks(plan: KernelPlan, stores: Sequence[_Store]) -> tuple[list[int], list
     for space, (within, slide, live) in zip(plan.spaces, times, strict=True):
         lanes = 2 * space.lanes if space.closes_at in (Closing.PANE, Closing.TIME) else space.lanes
         of_space = [index for index, cell in enumerate(cells) if cell.window == space.number]
-        if space.closes_at is Closing.TIME and is_lean(plan):
+        if space.closes_at is Closing.TIME and not plan.regions:
             classes = {cells[index].event for index in of_space} - {NO_EVENT}
             lanes = max(lanes, min(STARTS * len(classes), MOST_STARTS))
         windows.append([within, slide, lanes, len(kinds), len(kinds) + len(of_space), size, live])
