@@ -252,4 +252,5 @@ def test_views_of_data_frames_and_others_of_their_name(spark: SparkSession) -> N
                 assert values(spark.sql(trends("A B", source="shown"))) == expected, name
             assert values(spark.table("kept")) == expected, name
     finally:
-        spark.sql("DROP TABLE shown")
+        spark.catalog.dropTempView("shown")
+        spark.sql("DROP TABLE default.shown")
