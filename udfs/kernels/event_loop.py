@@ -16,13 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
-from sparkext.udfs.arithmetic.totals import (
-    NO_HIGH,
-    NO_LOW,
-    add,
-)
+from sparkext.udfs.arithmetic.totals import HUGE, MANY, NO_HIGH, NO_LOW, TINY, add
 from sparkext.udfs.jit.compiled import as_index, inlined, inner
 from sparkext.udfs.kernels.anchored_totals import add_per_anchor, settle_anchored
+from sparkext.udfs.kernels.at_once import add_counts, add_numbers
 from sparkext.udfs.kernels.burst_choice import choose, end_bursts, look_again
 from sparkext.udfs.kernels.cuts import mark_cuts, settle_cuts
 from sparkext.udfs.kernels.difference_parts import add_part
@@ -75,6 +72,7 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
     later_high, later_low, later_number = state.pending.high, state.pending.low, state.pending.number
     opened, dirty, is_dirty, cursor = state.open, state.dirty, state.is_dirty, state.cursor
     group_sources, adding, reached, reaching = program.group_sources, state.adding, state.reached, state.reaching
+    in_order = program.in_order
     times, new_key, classes = batch.time, batch.new_key, batch.classes
     valid, numbers, key_high, key_low = batch.valid, batch.numbers, batch.key_high, batch.key_low
     rows = len(times)
@@ -118,6 +116,14 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                 if is_due(regions, matched, parts):
                     make_ready(program, state, regions, matched, parts)
 
+        alone = cursor[col.CURSOR_DIRTY] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
+        # Whether no total that the event adds to is read for it afterwards.
+        at_once = False
+        if regions is None:
+            if guards is None:
+                if spans is None:
+                    at_once = alone and parts == 1 and in_order[matched[0]] != 0
+
         # What the event adds to each cell of its classes, from totals of earlier events only.
         added = 0
         for m in range(parts):
@@ -125,8 +131,9 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                 if regions is None:
                     if not reach(groups, group_sources, opened, reached, reaching, g):
                         continue
-                adding[as_index(added)] = g
-                added += 1
+                if not at_once:
+                    adding[as_index(added)] = g
+                    added += 1
                 for u in range(as_index(groups[g, col.GROUP_BEGIN]), as_index(groups[g, col.GROUP_END])):
                     kind, window, at = (
                         updates[u, col.UPDATE_KIND],
@@ -153,10 +160,34 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                     guarded_start = start and updates[u, col.UPDATE_START_LINK] >= 0
                     if guarded_start:
                         start = np.int64(0)
+                    few = at_once and lane_end - lane_begin < MANY
+                    is_counted = updates[u, col.UPDATE_IS_COUNTED] != 0
                     if kind == EXACT:
+                        if few and not cursor[col.CURSOR_WIDE]:
+                            add_counts(
+                                state, sources, begin, end, at, lane_begin, lane_end, start, counts, count, is_counted
+                            )
+                            continue
                         add_up_counts(state, sources, begin, end, at, lane_begin, lane_end, start, counts, count)
                     elif kind == NUMBER:
                         value = numbers[column, row] if counts and updates[u, col.UPDATE_WEIGHTED] else 1.0
+                        cursor[col.CURSOR_SCALED] |= not (value == 0.0 or TINY <= abs(value) < HUGE)
+                        if few and not cursor[col.CURSOR_SCALED]:
+                            add_numbers(
+                                state,
+                                sources,
+                                begin,
+                                end,
+                                at,
+                                lane_begin,
+                                lane_end,
+                                start,
+                                counts,
+                                count,
+                                value,
+                                is_counted,
+                            )
+                            continue
                         add_up_numbers(
                             state, sources, begin, end, at, lane_begin, lane_end, start, counts, count, value
                         )
@@ -166,6 +197,10 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                         take_least(
                             state, sources, begin, end, at, lane_begin, lane_end, counts, count, count_kind, own_key
                         )
+                    if at_once:
+                        begin, end = at + lane_begin, at + lane_end
+                        add(kind, begin, end, cursor, high, low, number, event_high, event_low, event_number)
+                        continue
                     if guards is not None:
                         if forbids:
                             if guarded_start:
@@ -192,7 +227,6 @@ def advance(program, state, guards, past, regions, spans, differences, panes, ou
                 advance_guards(program, guards, matched, class_count, time)
                 if len(guards.cuts):
                     mark_cuts(program, guards, matched, class_count)
-        alone = cursor[col.CURSOR_DIRTY] == 0 and row + 1 < rows and (new_key[row + 1] != 0 or times[row + 1] != time)
         if regions is not None:
             if forms:
                 alone = feed(regions, matched, parts, alone)

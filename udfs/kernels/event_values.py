@@ -12,7 +12,6 @@ from sparkext.udfs.arithmetic.totals import (
     NARROW,
     NO_HIGH,
     NO_LOW,
-    TINY,
     add_lanes,
     is_some,
     largest,
@@ -83,7 +82,6 @@ def add_up_numbers(state, sources, begin, end, at, first, last, start, counts, c
     number, low, cursor = state.totals.number, state.totals.low, state.cursor
     event_number, event_low = state.event.number, state.event.low
     start_number = np.float64(start)
-    cursor[col.CURSOR_SCALED] |= not (value == 0.0 or TINY <= abs(value) < HUGE)
     if not cursor[col.CURSOR_SCALED] and last - first >= MANY:
         event_low[at + first : at + last] = 0
         sum_up(event_number, number, sources, at, begin, end, first, last, start_number)

@@ -55,8 +55,10 @@ def assemble(plan: KernelPlan) -> Program:
     in_groups = groups(plan)
     ends = {cell for bank in plan.banks for slot in bank.slots for cell in slot.cells}
     ends |= {cell for span in plan.spans for gain in span.gains for cell in gain.sources}
+    counted = {cell.count for cell in plan.cells}
     for update in (update for group in in_groups for update in group.updates):
-        updates.append([*_update(plan.cells, update, offsets, len(sources), links), cuts.target(update.number)])
+        target, is_counted = cuts.target(update.number), int(update.number in counted)
+        updates.append([*_update(plan.cells, update, offsets, len(sources), links), target, is_counted])
         sources += (offsets[source] for source in update.cell.sources)
     group_ends = np.searchsorted([group.part for group in in_groups], np.arange(number_of_parts(plan) + 1))
 
@@ -94,6 +96,7 @@ def assemble(plan: KernelPlan) -> Program:
         groups=_table(_groups(in_groups, ends), columns.GROUP_COLUMNS),
         group_ends=group_ends.astype(np.int64),
         group_sources=np.array([source for group in in_groups for source in group.sources], np.int64),
+        in_order=_in_order(in_groups, number_of_parts(plan)),
         turning=_turning(plan, ends),
         sources=np.array(sources, np.int64),
         bank_ends=np.array(bank_ends, np.int64),
@@ -141,6 +144,17 @@ def _groups(in_groups: Sequence[Group], ends: set[int]) -> Iterator[list[int]]:
         rows, sources = row + len(group.updates), source + len(group.sources)
         yield [row, rows, int(group.starts), int(is_end), source, sources]
         row, source = rows, sources
+
+
+def _in_order(in_groups: Sequence[Group], parts: int) -> Ints:
+    """``Program.in_order``, of so many classes and parts."""
+    in_order = np.ones(parts, np.int64)
+    before: list[set[int]] = [set() for _ in range(parts)]
+    for part, update in ((group.part, update) for group in in_groups for update in group.updates):
+        if not before[part].isdisjoint(update.cell.sources):
+            in_order[part] = 0
+        before[part].add(update.number)
+    return in_order
 
 
 def _turning(plan: KernelPlan, ends: set[int]) -> Ints:

@@ -43,12 +43,14 @@ class Program(NamedTuple):
         updates: One row per cell: arithmetic, window, offset, start, begin and end in ``sources``,
             offset and arithmetic of the count (-1: contributes nothing), column (-1: none), weighted,
             store (-1: none), class needed to start (-1: none), link with the condition to start
-            (-1: none), begin and end in ``links``, row of ``cuts`` (-1: none). Ordered by event class
-            and then part, see `sparkext.udfs.state.parts`, and then group. Shape (cells, 16).
+            (-1: none), begin and end in ``links``, row of ``cuts`` (-1: none), whether it is the count of another.
+            Ordered by event class and then part, see `sparkext.udfs.state.parts`, and then group. Shape (cells, 17).
         groups: Cells that hold trends at the same times: begin and end in ``updates``, whether trends begin there
             and whether they end there, begin and end in ``group_sources``. Shape (groups, 6).
         group_ends: Begin of each class and part in ``groups``, and the end. Shape (classes + parts + 1,).
         group_sources: Groups whose trends go on in another.
+        in_order: Whether each cell of a class or part comes before those that it goes on from, other than itself, so
+            that totals may be added to one after another. Shape (classes + parts,).
         turning: Bits of the classes of events that begin a trend or end one, so that it matters to them which windows
             are open. Shape (words,).
         sources: Offsets of source cells.
@@ -105,6 +107,7 @@ class Program(NamedTuple):
     groups: Ints
     group_ends: Ints
     group_sources: Ints
+    in_order: Ints
     turning: Ints
     sources: Ints
     bank_ends: Ints
