@@ -1,8 +1,8 @@
 """Totals that an event is added to as soon as it is known what it adds.
 
-That is so where no total is read for the event after it has been added to: it is the only one of its time, of one class,
-and the cells of that class come before those that they go on from (``Program.in_order``). One loop over a few lanes then
-does what else takes two, and what the event adds by itself is kept only of cells that count for others.
+That is so where no total is read for the event after it has been added to: it is the only one of its time, of one
+class, and the cells of that class come before those that they go on from (``Program.in_order``). One loop over a few
+lanes then does what else takes two, and what the event adds by itself is kept only of cells that count for others.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparkext.udfs.jit.compiled import as_index, inlined, inner
+from sparkext.udfs.jit.compiled import as_index, inner
 from sparkext.udfs.kernels.carried_panes import leave_front, leave_lanes, take_up
 from sparkext.udfs.kernels.pane_products import begin_panes, turn_panes
-from sparkext.udfs.kernels.space_lanes import clear, clear_cells, number_of_windows
+from sparkext.udfs.kernels.space_lanes import clear, clear_cells, clear_group, number_of_windows
 from sparkext.udfs.kernels.written_windows import write_window
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import ALWAYS_YET
@@ -124,14 +124,5 @@ def _close(program, state, guards, output, w, until, combine):
         else:
             for g in range(len(program.groups)):
                 if first <= state.reached[g, w]:
-                    _clear(program, w, g, first - origin, min(last, state.reached[g, w]) + 1 - origin, high, low)
+                    clear_group(program, g, w, first - origin, min(last, state.reached[g, w]) + 1 - origin, high, low)
     opened[col.OPEN_FIRST] = max(opened[col.OPEN_FIRST], until)
-
-
-@inlined
-def _clear(program, w, g, first, last, high, low):
-    """Empty the lanes from ``first`` to ``last`` of the cells of a group."""
-    for u in range(as_index(program.groups[g, col.GROUP_BEGIN]), as_index(program.groups[g, col.GROUP_END])):
-        if program.updates[u, col.UPDATE_WINDOW] == w:
-            at = program.updates[u, col.UPDATE_AT]
-            clear(program.updates[u, col.UPDATE_KIND], at + first, at + last, high, low)

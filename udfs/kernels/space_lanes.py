@@ -35,6 +35,14 @@ def clear_cells(program, space, first, last, high, low):
 
 
 @inlined
+def clear_group(program, g, space, first, last, high, low):
+    """Empty the lanes from ``first`` to ``last`` of those cells of a group that are of a window, region or span."""
+    for u in range(as_index(program.group_updates[g, space]), as_index(program.group_updates[g, space + 1])):
+        at = program.updates[u, col.UPDATE_AT]
+        clear(program.updates[u, col.UPDATE_KIND], at + first, at + last, high, low)
+
+
+@inlined
 def set_units(units, begin, end, low, number):
     """Let the units from ``begin`` to ``end`` hold 1."""
     for unit in range(begin, end):

@@ -23,7 +23,7 @@ from sparkext.udfs.kernels.pane_products import (
     begin_panes,
     clear_lanes,
 )
-from sparkext.udfs.kernels.space_lanes import clear, clear_cells
+from sparkext.udfs.kernels.space_lanes import clear_cells, clear_group
 from sparkext.udfs.tables import columns as col
 from sparkext.udfs.tables.program import ALWAYS_YET, EXACT, NEVER_YET, NUMBER
 
@@ -80,7 +80,7 @@ def _begin_starts(program, state, regions, spans, p):
         clear_cells(program, w, 0, program.windows[w, col.WINDOW_LANES], state.totals.high, state.totals.low)
     else:
         for g in range(len(program.groups)):
-            _clear_group(program, state, g, w, 0, _used(state, g, w))
+            clear_group(program, g, w, 0, _used(state, g, w), state.totals.high, state.totals.low)
         _clear_units(state, spans, p, opened[col.OPEN_LANE_END] - 1)
     state.reached[:, w] = _NEVER if regions is None else 0
     spans.now[p, col.HAS_BEGUN] = 0
@@ -134,12 +134,11 @@ def _move_together(program, state, spans, p):
     for g in range(len(program.groups)):
         used = _used(state, g, w)
         kept = as_index(max(np.int64(0), used - by))
-        for u in range(as_index(program.groups[g, col.GROUP_BEGIN]), as_index(program.groups[g, col.GROUP_END])):
-            if program.updates[u, col.UPDATE_WINDOW] == w:
-                at = as_index(program.updates[u, col.UPDATE_AT])
-                for lane in range(at, at + kept):
-                    high[lane], low[lane] = high[lane + as_index(by)], low[lane + as_index(by)]
-        _clear_group(program, state, g, w, np.int64(kept), used)
+        for u in range(as_index(program.group_updates[g, w]), as_index(program.group_updates[g, w + 1])):
+            at = as_index(program.updates[u, col.UPDATE_AT])
+            for lane in range(at, at + kept):
+                high[lane], low[lane] = high[lane + as_index(by)], low[lane + as_index(by)]
+        clear_group(program, g, w, np.int64(kept), used, high, low)
     entries = panes.windows[p, col.PANES_NEWEST]
     for lane in range(by, end):
         panes.newest[entries + lane - by] = panes.newest[entries + lane]
@@ -152,15 +151,6 @@ def _used(state, g, w):
     """How many lanes of a group may hold something, or have held it since they were emptied."""
     reached, origin = state.reached[g, w], state.open[w, col.OPEN_ORIGIN]
     return reached - origin + 1 if reached >= origin else np.int64(0)
-
-
-@inlined
-def _clear_group(program, state, g, w, first, last):
-    """Empty the lanes from ``first`` to ``last`` of the cells of a group that are of a span."""
-    for u in range(as_index(program.groups[g, col.GROUP_BEGIN]), as_index(program.groups[g, col.GROUP_END])):
-        if program.updates[u, col.UPDATE_WINDOW] == w:
-            at = program.updates[u, col.UPDATE_AT]
-            clear(program.updates[u, col.UPDATE_KIND], at + first, at + last, state.totals.high, state.totals.low)
 
 
 @inlined

@@ -94,6 +94,7 @@ def assemble(plan: KernelPlan) -> Program:
         kinds=np.array(kinds, np.int64),
         updates=_table(updates, columns.UPDATE_COLUMNS),
         groups=_table(_groups(in_groups, ends), columns.GROUP_COLUMNS),
+        group_updates=_group_updates(in_groups, len(windows)),
         group_ends=group_ends.astype(np.int64),
         group_sources=np.array([source for group in in_groups for source in group.sources], np.int64),
         in_order=_in_order(in_groups, number_of_parts(plan)),
@@ -144,6 +145,15 @@ def _groups(in_groups: Sequence[Group], ends: set[int]) -> Iterator[list[int]]:
         rows, sources = row + len(group.updates), source + len(group.sources)
         yield [row, rows, int(group.starts), int(is_end), source, sources]
         row, source = rows, sources
+
+
+def _group_updates(in_groups: Sequence[Group], spaces: int) -> Ints:
+    """``Program.group_updates``, of so many spaces."""
+    row, found = 0, np.zeros((len(in_groups), spaces + 1), np.int64)
+    for at, group in enumerate(in_groups):
+        found[at] = row + np.searchsorted([update.cell.window for update in group.updates], np.arange(spaces + 1))
+        row += len(group.updates)
+    return found
 
 
 def _in_order(in_groups: Sequence[Group], parts: int) -> Ints:

@@ -76,7 +76,7 @@ def number_of_parts(plan: KernelPlan) -> int:
 
 
 def updates(plan: KernelPlan) -> list[Update]:
-    """What events do to cells: a row of ``Program.updates`` for each, in their order."""
+    """What events do to cells: a row of ``Program.updates`` for each, ordered by part and then space."""
     chosen = {(choice.event, plan.regions[choice.region].space.number): choice for choice in choices(plan)}
     rows: list[Update] = []
     for number, cell in enumerate(plan.cells):
@@ -86,7 +86,12 @@ def updates(plan: KernelPlan) -> list[Update]:
     for burst_choice in chosen.values():
         alone = plan.regions[burst_choice.region].alone
         rows += (Update(burst_choice.alone, number, cell) for number, cell in alone if cell.event == burst_choice.event)
-    return sorted(rows, key=lambda update: (update.part, update.number))
+    return sorted(rows, key=lambda update: (update.part, *_order(update)))
+
+
+def _order(update: Update) -> tuple[int, int]:
+    """What updates of a group are ordered by. A count comes before what counts with it, which is of its space."""
+    return update.cell.window, update.number
 
 
 def is_lean(plan: KernelPlan) -> bool:
@@ -135,7 +140,7 @@ def groups(plan: KernelPlan) -> list[Group]:
     found = [
         Group(
             together[all_of[0]][0].part,
-            sorted((row for of in all_of for row in together[of]), key=lambda row: row.number),
+            sorted((row for of in all_of for row in together[of]), key=_order),
             starts[all_of[0]],
             tuple(sorted(sources[all_of[0]])),
         )

@@ -44,9 +44,12 @@ class Program(NamedTuple):
             offset and arithmetic of the count (-1: contributes nothing), column (-1: none), weighted,
             store (-1: none), class needed to start (-1: none), link with the condition to start
             (-1: none), begin and end in ``links``, row of ``cuts`` (-1: none), whether it is the count of another.
-            Ordered by event class and then part, see `sparkext.udfs.state.parts`, and then group. Shape (cells, 17).
+            Ordered by event class and part, see `sparkext.udfs.state.parts`, then group, and then window, region or
+            span. Shape (cells, 17).
         groups: Cells that hold trends at the same times: begin and end in ``updates``, whether trends begin there
             and whether they end there, begin and end in ``group_sources``. Shape (groups, 6).
+        group_updates: Per group, the begin of each window, region and span in ``updates``, and the end.
+            Shape (groups, windows + regions + spans + 1).
         group_ends: Begin of each class and part in ``groups``, and the end. Shape (classes + parts + 1,).
         group_sources: Groups whose trends go on in another.
         in_order: Whether each cell of a class or part comes before those that it goes on from, other than itself, so
@@ -105,6 +108,7 @@ class Program(NamedTuple):
     kinds: Ints
     updates: Ints
     groups: Ints
+    group_updates: Ints
     group_ends: Ints
     group_sources: Ints
     in_order: Ints
