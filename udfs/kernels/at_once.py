@@ -19,9 +19,11 @@ def add_counts(state, sources, begin, end, at, first, last, start, counts, count
     """Add what `sparkext.udfs.kernels.event_values.add_up_counts` would give to the total, in one word."""
     low, event_high, event_low = state.totals.low, state.event.high, state.event.low
     most = np.int64(0)
+    of = as_index(sources[begin]) if begin < end else at
+    factor = np.int64(begin < end)
     for lane in range(first, last):
-        more = start
-        for s in range(begin, end):
+        more = start + factor * low[of + lane]
+        for s in range(begin + as_index(1), end):
             more += low[as_index(sources[s]) + lane]
         if counts:
             more += event_low[count + lane]
@@ -29,7 +31,7 @@ def add_counts(state, sources, begin, end, at, first, last, start, counts, count
             event_high[at + lane] = 0
             event_low[at + lane] = more
         low[at + lane] += more
-        most = max(most, low[at + lane])
+        most |= low[at + lane]
     state.cursor[col.CURSOR_WIDE] |= most >= NARROW
 
 
@@ -38,10 +40,12 @@ def add_numbers(state, sources, begin, end, at, first, last, start, counts, coun
     """Likewise for numbers without scales, where the event contributes ``value`` for each trend."""
     number, event_low, event_number = state.totals.number, state.event.low, state.event.number
     start_number = np.float64(start)
-    most = 0.0
+    is_huge = False
+    of = as_index(sources[begin]) if begin < end else at
+    factor = np.float64(begin < end)
     for lane in range(first, last):
-        more = start_number
-        for s in range(begin, end):
+        more = start_number + factor * number[of + lane]
+        for s in range(begin + as_index(1), end):
             more += number[as_index(sources[s]) + lane]
         if counts:
             more += value * event_number[count + lane]
@@ -49,5 +53,5 @@ def add_numbers(state, sources, begin, end, at, first, last, start, counts, coun
             event_number[at + lane] = more
             event_low[at + lane] = 0
         number[at + lane] += more
-        most = max(most, abs(more), abs(number[at + lane]))
-    state.cursor[col.CURSOR_SCALED] |= most >= HUGE
+        is_huge |= abs(number[at + lane]) >= HUGE
+    state.cursor[col.CURSOR_SCALED] |= is_huge
