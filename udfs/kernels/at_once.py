@@ -3,6 +3,9 @@
 That is so where no total is read for the event after it has been added to: it is the only one of its time, of one
 class, and the cells of that class come before those that they go on from (``Program.in_order``). One loop over a few
 lanes then does what else takes two, and what the event adds by itself is kept only of cells that count for others.
+
+Nearly all cells go on from one other, which is read apart: a loop over sources in each lane would take longer than all
+the rest.
 """
 
 from __future__ import annotations
@@ -18,11 +21,11 @@ from sparkext.udfs.tables import columns as col
 def add_counts(state, sources, begin, end, at, first, last, start, counts, count, is_counted):
     """Add what `sparkext.udfs.kernels.event_values.add_up_counts` would give to the total, in one word."""
     low, event_high, event_low = state.totals.low, state.event.high, state.event.low
-    most = np.int64(0)
-    of = as_index(sources[begin]) if begin < end else at
-    factor = np.int64(begin < end)
+    has_source = np.int64(begin < end)
+    source = as_index(sources[begin]) if begin < end else at
+    bits = np.int64(0)
     for lane in range(first, last):
-        more = start + factor * low[of + lane]
+        more = start + has_source * low[source + lane]
         for s in range(begin + as_index(1), end):
             more += low[as_index(sources[s]) + lane]
         if counts:
@@ -31,20 +34,19 @@ def add_counts(state, sources, begin, end, at, first, last, start, counts, count
             event_high[at + lane] = 0
             event_low[at + lane] = more
         low[at + lane] += more
-        most |= low[at + lane]
-    state.cursor[col.CURSOR_WIDE] |= most >= NARROW
+        bits |= low[at + lane]
+    state.cursor[col.CURSOR_WIDE] |= bits >= NARROW
 
 
 @inlined
 def add_numbers(state, sources, begin, end, at, first, last, start, counts, count, value, is_counted):
     """Likewise for numbers without scales, where the event contributes ``value`` for each trend."""
     number, event_low, event_number = state.totals.number, state.event.low, state.event.number
-    start_number = np.float64(start)
+    has_source, start_number = np.float64(begin < end), np.float64(start)
+    source = as_index(sources[begin]) if begin < end else at
     is_huge = False
-    of = as_index(sources[begin]) if begin < end else at
-    factor = np.float64(begin < end)
     for lane in range(first, last):
-        more = start_number + factor * number[of + lane]
+        more = start_number + has_source * number[source + lane]
         for s in range(begin + as_index(1), end):
             more += number[as_index(sources[s]) + lane]
         if counts:
