@@ -8,9 +8,10 @@ import pytest
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
 from sparkext.planner.patterns.query import Aggregate, Function, Query, Window
+from sparkext.udfs.state.assemble import assemble
 from sparkext.udfs.state.parts import groups, is_lean, updates
-from tests.support.enumerator import Event
-from tests.support.kernel_harness import kernel_rows, pool_partials, sorted_rows
+from tests.support.enumerator import Event, enumerate_results
+from tests.support.kernel_harness import difference, kernel_rows, pool_partials, pool_results, sorted_rows
 from tests.support.kernel_plans import random_plan
 from tests.support.kernel_twin import twin_results
 from tests.support.pools import V, query
@@ -57,6 +58,22 @@ def test_groups_hold_all_updates_and_what_they_read(seed: int) -> None:
             assert group.starts or not update.cell.start
             assert update.cell.count is None or group_of[update.cell.count] == number
             assert {group_of[source] for source in update.cell.sources if source in group_of} <= {*group.sources}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_in_order"), [("A+ B", True), ("A A+ A", True), ("(A A)+", False), ("(A A A | A B)+", False)]
+)
+@pytest.mark.parametrize("window", [None, WIDE])
+def test_an_event_alone_at_its_time_reads_no_total_that_it_has_changed(
+    pattern: str, is_in_order: bool, window: Window | None
+) -> None:
+    asked = query(pattern, COUNT, Aggregate(Function.COUNT, "A"), Aggregate(Function.AVG, "A", V), window=window)
+    assert bool(assemble(lanes(asked)).in_order.all()) == is_in_order
+    classes = {event_class.type: frozenset({event_class}) for _, event_class in asked.classes}
+    kinds = "AABAAABA" if "B" in classes else "AAAAAAAA"
+    events = [Event((), (1,), 3 * at, classes[kind], {"v": at * at}) for at, kind in enumerate(kinds)]
+    (found,) = pool_results([asked], events, panes_from=float("inf"))
+    assert difference(enumerate_results(asked, events), found) is None
 
 
 @pytest.mark.parametrize("apart", [3, 30])
