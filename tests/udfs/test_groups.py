@@ -76,6 +76,15 @@ def test_an_event_alone_at_its_time_reads_no_total_that_it_has_changed(
     assert difference(enumerate_results(asked, events), found) is None
 
 
+@pytest.mark.parametrize("pattern", ["A B", "B A", "(A B)+", "(A | B)+ A"])
+def test_an_event_of_two_classes_is_not_before_itself(pattern: str) -> None:
+    asked = query(pattern, COUNT, window=WIDE)
+    both = frozenset(event_class for _, event_class in asked.classes)
+    events = [Event((), (1,), 5 * at, both, {}) for at in range(8)]
+    (found,) = pool_results([asked], events, panes_from=float("inf"))
+    assert difference(enumerate_results(asked, events), found) is None
+
+
 @pytest.mark.parametrize("apart", [3, 30])
 def test_few_trends_in_many_windows(apart: int) -> None:
     """Keys whose windows are mostly without a trend, and then with trends that have ended in some of them alone."""
