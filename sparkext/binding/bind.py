@@ -14,6 +14,7 @@ from sparkext.binding import event_time
 from sparkext.binding.aggregate_types import check_type
 from sparkext.binding.bound_completions import check_completions, check_groups, completion_of, shown_of
 from sparkext.binding.bound_query import BoundQuery, Key, Measure, event_texts
+from sparkext.binding.column_metadata import DECLARED
 from sparkext.binding.earlier_events import check_earlier_events
 from sparkext.binding.meaning import Meaning
 from sparkext.binding.orders import KEY_TYPES, has_order
@@ -54,8 +55,6 @@ from sparkext.sql.tokens import Token, TokenKind
 log = logging.getLogger(__name__)
 
 _CHAR = re.compile(r"\bchar\(")
-_CHAR_METADATA = "__CHAR_VARCHAR_TYPE_STRING"
-"""In the metadata of a column: Spark's name for the type that a string was declared with."""
 
 
 def bind(
@@ -477,7 +476,7 @@ class _Binder:
 
 def _is_char(field: t.StructField) -> bool:
     """Whether a column is of CHAR(n), or has parts that are: Spark fills their values up with blanks."""
-    return _CHAR.search(f"{field.dataType.simpleString()} {field.metadata.get(_CHAR_METADATA, '')}") is not None
+    return _CHAR.search(f"{field.dataType.simpleString()} {field.metadata.get(DECLARED, '')}") is not None
 
 
 def _expressions(clause: Clause) -> Iterator[tuple[str, Expression]]:

@@ -7,6 +7,7 @@ from importlib import import_module
 from pyspark.sql import SparkSession
 
 from sparkext.binding.bound_query import BoundQuery
+from sparkext.binding.column_metadata import DELAY
 from sparkext.binding.orders import has_known_order
 from sparkext.binding.type_text import type_text
 from sparkext.jvm.analysed_frame import AnalysedFrame
@@ -14,9 +15,6 @@ from sparkext.jvm.frames import own_column
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.clause import Clause
 from sparkext.sql.quoting import alone, identifier
-
-DELAY = "spark.watermarkDelayMs"
-"""In the metadata of a column: Spark's name for how late its times may be."""
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"

@@ -75,6 +75,8 @@ been shipped, and where it is not."""
 _A_DIRECTORY_FOR_EACH_CLIENT = "spark.sql.artifact.isolation.enabled=true"
 """What one client of Spark Connect ships must not be in the way of another's."""
 
+_NAMES_PYTHON = frozenset(("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"))
+
 _VERBOSE = frozenset(("--verbose", "-v"))
 
 
@@ -129,7 +131,7 @@ def run(program: Program, options: Sequence[str]) -> int:
         return 1
     home = _find_spark_home()
     executable = os.path.join(home, "bin", "spark-submit")
-    return _become([executable, *command], environment(program, os.environ, home))
+    return _become([executable, *command], environment(program, options, os.environ, home))
 
 
 def spark_submit(program: Program, options: Sequence[str]) -> list[str]:
@@ -186,9 +188,28 @@ def split(options: Sequence[str]) -> tuple[list[tuple[str, ...]], list[str]]:
     return ours, theirs
 
 
-def environment(program: Program, given: Mapping[str, str], home: str) -> dict[str, str]:
-    """Environment for ``spark-submit``."""
-    return {**given, "SPARK_HOME": home, "SPARK_CONNECT_MODE": "0", "_SPARK_CMD_USAGE": program.usage}
+def environment(program: Program, options: Sequence[str], given: Mapping[str, str], home: str) -> dict[str, str]:
+    """Environment for ``spark-submit``.
+
+    Functions of Connect's clients run in the Python that a variable names, or in the ``python3`` of PATH, whatever the
+    settings say: on one machine, let them run in this one, as clauses do.
+
+    Args:
+        program: To run.
+        options: As of `spark_submit`.
+        given: The environment as it is.
+        home: Where Spark is.
+    """
+    variables = {**given, "SPARK_HOME": home, "SPARK_CONNECT_MODE": "0", "_SPARK_CMD_USAGE": program.usage}
+    if program is CONNECT_SERVER and _is_on_one_machine(options) and not given.keys() & _NAMES_PYTHON:
+        variables["PYSPARK_PYTHON"] = sys.executable
+    return variables
+
+
+def _is_on_one_machine(options: Sequence[str]) -> bool:
+    ours, _ = split(options)
+    masters = [value for name, *values in ours for value in values if name == "--master"]
+    return bool(masters) and masters[-1].startswith("local")
 
 
 def _become(command: list[str], variables: dict[str, str]) -> NoReturn:

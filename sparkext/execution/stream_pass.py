@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from pyspark.sql.types import LongType, StructField, StructType
 
 from sparkext.binding.bound_query import BoundQuery
-from sparkext.binding.streams import DELAY
+from sparkext.binding.column_metadata import DELAY
 from sparkext.execution.arrow_schemas import arrow_schema
 from sparkext.execution.compact_rows import TIME, compact_events, group_column, sql_texts
 from sparkext.execution.source_pass import result_schema

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -37,6 +38,18 @@ def another(frame: DataFrame) -> AnalysedFrame:
 def columns_of(frame: DataFrame, texts: Iterable[str]) -> AnalysedFrame:
     """As ``frame.selectExpr(*texts)``, parsed at once by Spark's own parser: each text by itself would ask Python."""
     return frame_of_plan(frame.sparkSession, projection(AnalysedFrame.of(frame).analysed_plan, texts))
+
+
+def with_metadata(frame: AnalysedFrame, metadata: Mapping[str, str]) -> AnalysedFrame:
+    """The rows of ``frame``, some of whose columns have metadata, in JSON by their names."""
+    if not metadata:
+        return frame
+    columns = ((name, own_column(identifier(name))) for name in frame.columns)
+    marked = (
+        column.alias(name, metadata=json.loads(metadata[name])) if name in metadata else column
+        for name, column in columns
+    )
+    return AnalysedFrame.of(frame.select(*marked))
 
 
 def own_column(text: str) -> Column:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from pyspark.errors.exceptions.captured import CapturedException
@@ -15,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.clause_use import ClauseUse
+from sparkext.binding.column_metadata import metadata_of
 from sparkext.binding.meaning import Meaning, has_variables, meaning
 from sparkext.binding.recent import Recent
 from sparkext.binding.relation import KnownColumns, check_expressions, forget_expressions, is_same, read_source
@@ -30,7 +32,7 @@ from sparkext.jvm.analysis_context import (
     functions_hash,
     session_confs,
 )
-from sparkext.jvm.frames import another, columns_of, frame_of_statement
+from sparkext.jvm.frames import another, columns_of, frame_of_statement, with_metadata
 from sparkext.jvm.own_confs import confs_of_the_user, own_confs
 from sparkext.jvm.permanent_views import frame_within
 from sparkext.jvm.plans import has_filter
@@ -53,6 +55,10 @@ _MOST = 1 << 12
 
 A session that reads more views than that, one after another, looks at each of them anew.
 """
+
+
+_Shape: TypeAlias = "tuple[str, tuple[tuple[str, str], ...]]"
+"""Of rows that are not read: their SQL, and what Spark knows of columns beside their types, as of `metadata_of`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +87,8 @@ class LastingAnalyses:
         wholes: Those of the relations that they are parts of.
         meanings: Of texts without variables, by the text of a relation and whether it is that of which the relation is
             a part: the relation as it was looked at first, and what each means over its columns.
-        unplanned: Rows that measures are checked over, by their texts, which name nothing of the session.
-        unread: Rows of views that have not been read, by the text of those rows and the columns over them.
+        unplanned: Rows that measures are checked over, by their shapes, which name nothing of the session.
+        unread: Rows of views that have not been read, by the shape of those rows and the columns over them.
     """
 
     def __init__(self, state: SessionState) -> None:
@@ -94,8 +100,8 @@ class LastingAnalyses:
         self.columns = KnownColumns()
         self.wholes = KnownColumns()
         self.meanings: Recent[tuple[str, bool], tuple[AnalysedFrame, Recent[tuple[str, ...], Meaning]]] = Recent(_MOST)
-        self.unplanned: Recent[str, AnalysedFrame] = Recent(_MOST)
-        self.unread: Recent[tuple[str, tuple[str, ...]], AnalysedFrame] = Recent(_MOST)
+        self.unplanned: Recent[_Shape, AnalysedFrame] = Recent(_MOST)
+        self.unread: Recent[tuple[_Shape, tuple[str, ...]], AnalysedFrame] = Recent(_MOST)
 
 
 class AnalysedRelations:
@@ -340,10 +346,11 @@ class AnalysedRelations:
         Raises:
             PlanningError: A measure is no scalar expression over aggregates and result columns.
         """
-        text = unplanned_sql(query)
-        lasting = self._lasting.unplanned.get(text)
+        shape = text, metadata = self._shape(query)
+        lasting = self._lasting.unplanned.get(shape)
         if lasting is None:
-            lasting = self._lasting.unplanned[text] = frame_of_statement(self._spark, text)
+            lasting = with_metadata(frame_of_statement(self._spark, text), dict(metadata))
+            self._lasting.unplanned[shape] = lasting
         rows = another(lasting)
         measures = [("MEASURES", measure.expression) for measure in query.computed_measures]
         check_expressions(rows, measures, "the result; attributes of events stand inside of aggregates")
@@ -365,13 +372,17 @@ class AnalysedRelations:
             PlanningError: As for `unplanned`.
         """
         columns = output_columns(query)
-        key = unplanned_sql(query), tuple(columns)
+        key = self._shape(query), tuple(columns)
         rows = self._lasting.unread.get(key)
         if rows is None:
             rows = columns_of(self.unplanned(query), columns)
             if not has_variables(rows):
                 self._lasting.unread[key] = rows
         return rows
+
+    @staticmethod
+    def _shape(query: BoundQuery) -> _Shape:
+        return unplanned_sql(query), tuple(metadata_of(query.source, [(key.name, key.text) for key in query.groups]))
 
 
 class _Thread(threading.local):

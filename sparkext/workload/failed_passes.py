@@ -17,10 +17,12 @@ _OF_OTHERS = ("[TREND_COUNT_OVERFLOW]", "[TREND_INTERVAL_OVERFLOW]", "cancelled"
 _OF_THE_MACHINE = re.compile(
     r"Python worker (?:exited|failed|did not|crashed)|PYTHON_WORKER|WORKER_EXITED|ExecutorLost|executor (?:was )?lost"
     r"|Executor heartbeat timed out|FetchFailed|FETCH_FAILED|OutOfMemory|UNABLE_TO_ACQUIRE_MEMORY|\bMemoryError\b"
-    r"|No space left on device|Disk quota exceeded|java\.io\.EOFException|Connection reset|Broken pipe",
+    r"|No space left on device|Disk quota exceeded|java\.io\.EOFException|Connection reset|Broken pipe"
+    r"|FAILED_READ_FILE|FileNotFoundException|PATH_NOT_FOUND",
     re.IGNORECASE,
 )
-"""Words of errors of a machine, a process or the network: it may go well the next time, and with any query."""
+"""Words of errors of a machine, a process, the network or files of a source: it may go well the next time, and with any
+query."""
 
 _SHOWN = re.compile(r"^== SQL[^\n]*==\n(.*?)\n[ ^]*\^", re.MULTILINE | re.DOTALL)
 

@@ -101,6 +101,14 @@ def test_clients_need_the_token(server: Server) -> None:
     assert "UNAUTHENTICATED" in ran.stderr
 
 
+def test_functions_of_clients_run_in_the_python_of_the_server(server: Server) -> None:
+    program = """
+from pyspark.sql.functions import udf
+print(spark.range(1).select(udf(lambda _: __import__("sys").executable)("id")).first()[0])
+"""
+    assert server.says(program) == [sys.executable]
+
+
 def test_queries_views_and_commands(server: Server) -> None:
     """Plans of Connect's are analysed when they are asked for, and again for each use."""
     output = server.says("""

@@ -8,7 +8,18 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sparkext.cli.main import main
-from sparkext.cli.submit import SCRIPT, SPARK_SQL, SWITCHES, THRIFT_SERVER, WITH_VALUE, spark_submit, split
+from sparkext.cli.submit import (
+    CONNECT_SERVER,
+    SCRIPT,
+    SPARK_SQL,
+    SWITCHES,
+    THRIFT_SERVER,
+    WITH_VALUE,
+    Program,
+    environment,
+    spark_submit,
+    split,
+)
 
 
 def test_options_are_split_in_any_order() -> None:
@@ -37,6 +48,22 @@ def test_what_is_shipped_is_found_by_the_sessions_of_the_program() -> None:
     assert isolation in spark_submit(THRIFT_SERVER, ["--py-files", "sparkext.zip"])
     assert isolation in spark_submit(THRIFT_SERVER, ["--py-files=sparkext.zip"])
     assert isolation not in spark_submit(THRIFT_SERVER, ["--jars", "some.jar"])
+
+
+@pytest.mark.parametrize(
+    ("program", "options", "given", "python"),
+    [
+        (CONNECT_SERVER, ["--master", "local[2]"], {}, sys.executable),
+        (CONNECT_SERVER, ["--master=local[2]"], {"PYSPARK_PYTHON": "another"}, "another"),
+        (CONNECT_SERVER, ["--master", "local[2]"], {"PYSPARK_DRIVER_PYTHON": "another"}, None),
+        (CONNECT_SERVER, ["--master", "yarn"], {}, None),
+        (THRIFT_SERVER, ["--master", "local[2]"], {}, None),
+    ],
+)
+def test_functions_of_connects_clients_run_in_this_python(
+    program: Program, options: list[str], given: dict[str, str], python: str | None
+) -> None:
+    assert environment(program, options, given, "/spark").get("PYSPARK_PYTHON") == python
 
 
 def test_questions_are_answered_by_spark() -> None:

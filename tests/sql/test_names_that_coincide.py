@@ -109,6 +109,27 @@ def test_types_that_are_filled_up_with_blanks(spark: SparkSession) -> None:
         spark.sql("DROP TABLE filled")
 
 
+def test_views_of_keys_that_are_filled_up_with_blanks(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE filled (k CHAR(4) COMMENT 'which', t INT, e VARCHAR(8)) USING parquet")
+    try:
+        spark.sql("INSERT INTO filled VALUES ('a', 1, 'A'), ('a', 2, 'B'), ('b', 3, 'A'), ('b', 4, 'B'), ('b', 5, 'B')")
+        plain = "SELECT k, CAST(count_if(e = 'B') AS DECIMAL(38,0)) AS n FROM filled GROUP BY k"
+        clause = query(keys="PARTITION BY k", source="filled").replace("PARTITION BY k", "PARTITION BY k AS `k.k`")
+        views = {"plain": plain, "of_clause": query(keys="PARTITION BY k", source="filled"), "renamed": clause}
+        for kind in ("TEMP VIEW", "VIEW"):
+            for name, text in views.items():
+                spark.sql(f"CREATE {kind} {name} AS {text}")
+            for name in (*views, *views):  # the second time of kept results
+                key = "`k.k`" if name == "renamed" else "k"
+                assert spark.sql(f"DESCRIBE {name}").first() == ("k.k" if name == "renamed" else "k", "string", "which")
+                for where in (f"{key} = 'a'", f"{key} IN ('a', 'z')", f"'a' = {key}", f"{key} < 'a1'"):
+                    assert values(spark.sql(f"SELECT * FROM {name} WHERE {where}")) == [("a   ", 1)], (kind, name)
+            for name in views:
+                spark.sql(f"DROP VIEW {name}")
+    finally:
+        spark.sql("DROP TABLE filled")
+
+
 def test_names_in_double_quotes(spark: SparkSession, conf: Any) -> None:
     relation(spark, "ev", "`Key`, t, `event type`, `within`", ["'x', 1, 'A', 5", "'x', 2, 'page view', 6"])
     conf("spark.sql.ansi.enabled", "true")

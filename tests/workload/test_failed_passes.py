@@ -171,6 +171,7 @@ MACHINE = (
     "org.apache.spark.memory.SparkOutOfMemoryError: [UNABLE_TO_ACQUIRE_MEMORY] Unable to acquire 65536 bytes",
     "java.io.IOException: No space left on device",
     "java.io.EOFException: reached end of stream",
+    "[FAILED_READ_FILE.FILE_NOT_EXIST] Encountered error while reading file:///t/part-0.parquet. File does not exist.",
     "org.apache.spark.api.python.PythonException: Traceback …\nMemoryError",
 )
 
