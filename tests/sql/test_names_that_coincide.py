@@ -121,7 +121,11 @@ def test_views_of_keys_that_are_filled_up_with_blanks(spark: SparkSession) -> No
                 spark.sql(f"CREATE {kind} {name} AS {text}")
             for name in (*views, *views):  # the second time of kept results
                 key = "`k.k`" if name == "renamed" else "k"
-                assert spark.sql(f"DESCRIBE {name}").first() == ("k.k" if name == "renamed" else "k", "string", "which")
+                assert spark.sql(f"DESCRIBE {name}").first() == (
+                    "k.k" if name == "renamed" else "k",
+                    "char(4)",
+                    "which",
+                )
                 for where in (f"{key} = 'a'", f"{key} IN ('a', 'z')", f"'a' = {key}", f"{key} < 'a1'"):
                     assert values(spark.sql(f"SELECT * FROM {name} WHERE {where}")) == [("a   ", 1)], (kind, name)
             for name in views:
