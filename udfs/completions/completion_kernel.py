@@ -17,110 +17,7 @@ import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
 from sparkext.udfs.comparisons.scan import find_matches
-from sparkext.udfs.completions.completion_program import (
-    ANCHOR_AT,
-    ANCHOR_KEY,
-    ANCHOR_TABLE,
-    ANCHORED,
-    BEST,
-    BUCKETS,
-    CONDITION_GUARDS,
-    CONDITION_GUARDS_END,
-    CONDITION_TABLE,
-    CURSOR_DEADLINE,
-    CURSOR_IS_CUT,
-    CURSOR_KEY,
-    CURSOR_KEY_OPEN,
-    CURSOR_LANE,
-    CURSOR_LANES,
-    CURSOR_LISTED,
-    CURSOR_MOMENT,
-    CURSOR_NEW,
-    CURSOR_NODES,
-    CURSOR_ORDER,
-    CURSOR_OUT,
-    CURSOR_TABLE,
-    CURSOR_TIME,
-    CURSOR_VALUES,
-    CURSOR_WAITING,
-    CURSOR_WANTS,
-    CUT_CONDITION,
-    CUT_STATE,
-    END_CONDITION,
-    END_QUERY,
-    END_VALUES,
-    ENTRY_LEAVES,
-    ENTRY_MOMENT,
-    ENTRY_NODE,
-    FACT_OPEN,
-    FACT_VALUES,
-    FIRST_OF_ALL,
-    FOREVER,
-    GUARD_BREAKS,
-    GUARD_NUMBER,
-    GUARD_SOURCES,
-    GUARD_SOURCES_END,
-    GUARD_STARTS,
-    LINK_COMPARISON,
-    LINK_CONDITION,
-    LINK_SOURCE,
-    NO_CHAIN,
-    NODE_ANCHOR,
-    NODE_FROM,
-    NODE_MOMENT,
-    NODE_ORDER,
-    NODE_PREV,
-    NODE_ROW,
-    NODE_SOURCE,
-    NODE_START,
-    NODE_STATE,
-    NODE_TIME,
-    OUT_KEY,
-    OUT_LAST,
-    OUT_NODE,
-    OUT_QUERY,
-    OUT_ROW,
-    OUT_VALUES,
-    OUT_WINDOW,
-    QUERY_SLIDE,
-    QUERY_SPAN,
-    QUERY_VALUES,
-    QUERY_VALUES_END,
-    QUERY_WAIT,
-    QUERY_WAITS,
-    QUERY_WITHIN,
-    STATE_CHAIN,
-    STATE_ENDS,
-    STATE_ENDS_END,
-    STATE_EVENT,
-    STATE_KIND,
-    STATE_LABEL,
-    STATE_LINKS,
-    STATE_LINKS_END,
-    STATE_OPEN,
-    STATE_REACH,
-    STATE_START,
-    STATE_START_CLASS,
-    STATE_START_CONDITION,
-    STATE_TAKEN,
-    STATE_TOTALS,
-    STATE_TOTALS_END,
-    UNREAD,
-    WAIT_CONDITION,
-    WAIT_DEADLINE,
-    WAIT_LAST,
-    WAIT_NODE,
-    WAIT_QUERY,
-    WAIT_WINDOW,
-    WANTS_ANCHORS,
-    WANTS_FRESH,
-    WANTS_LANES,
-    WANTS_LISTS,
-    WANTS_NODES,
-    WANTS_NOTHING,
-    WANTS_OUTPUT,
-    WANTS_WAITING,
-)
+from sparkext.udfs.completions import completion_columns as col
 from sparkext.udfs.completions.entry_totals import (
     add_entry,
     add_event,
@@ -140,7 +37,7 @@ from sparkext.udfs.jit.handed_on import by_reference
 from sparkext.udfs.tables.program import NEVER_YET
 
 _NEVER = np.int64(NEVER_YET)
-_FOREVER = np.int64(FOREVER)
+_FOREVER = np.int64(col.FOREVER)
 _ALONE, _AND_ONE_BEFORE, _AND_ALL_BEFORE = 1, 2, 3
 """What is kept with a node: itself, and nodes before it."""
 
@@ -179,17 +76,17 @@ def compact(program, state):
 @inner
 def _finish(program, state):
     cursor = state.cursor
-    if cursor[CURSOR_KEY_OPEN] == 0:
+    if cursor[col.CURSOR_KEY_OPEN] == 0:
         return True
     _settle(program, state)
     if not _resolve(program, state, _FOREVER):
         return False
-    cursor[CURSOR_KEY_OPEN] = 0
-    cursor[CURSOR_NEW] = cursor[CURSOR_NODES]  # which completions that are yet to be taken may name
-    cursor[CURSOR_WAITING] = cursor[CURSOR_MOMENT] = cursor[CURSOR_LISTED] = 0
-    cursor[CURSOR_DEADLINE] = _FOREVER
-    cursor[CURSOR_LANES] = 1
-    cursor[CURSOR_LANE] = min(cursor[CURSOR_LANE], np.int64(1))
+    cursor[col.CURSOR_KEY_OPEN] = 0
+    cursor[col.CURSOR_NEW] = cursor[col.CURSOR_NODES]  # which completions that are yet to be taken may name
+    cursor[col.CURSOR_WAITING] = cursor[col.CURSOR_MOMENT] = cursor[col.CURSOR_LISTED] = 0
+    cursor[col.CURSOR_DEADLINE] = _FOREVER
+    cursor[col.CURSOR_LANES] = 1
+    cursor[col.CURSOR_LANE] = min(cursor[col.CURSOR_LANE], np.int64(1))
     state.best[:] = -1
     state.counts[:] = 0
     state.latest[:] = _NEVER
@@ -205,56 +102,56 @@ def _advance(program, state, batch, moments, keys, row, base):
     lists_room = state.lists.shape[1] if len(state.lists) else 0
     most_new, most_ends, totals = len(states), len(program.ends), len(program.totals)
     times, classes, new_key = batch.time, batch.classes, batch.new_key
-    cursor[CURSOR_WANTS] = WANTS_NOTHING
+    cursor[col.CURSOR_WANTS] = col.WANTS_NOTHING
     while row < len(times):
         time = times[row]
-        if new_key[row] and cursor[CURSOR_KEY_OPEN] and cursor[CURSOR_KEY] != keys[row]:
+        if new_key[row] and cursor[col.CURSOR_KEY_OPEN] and cursor[col.CURSOR_KEY] != keys[row]:
             if not _finish(program, state):
-                cursor[CURSOR_WANTS] = WANTS_OUTPUT
+                cursor[col.CURSOR_WANTS] = col.WANTS_OUTPUT
                 return row
-        if not cursor[CURSOR_KEY_OPEN]:
-            cursor[CURSOR_KEY_OPEN] = 1
-            cursor[CURSOR_KEY] = keys[row]
-            cursor[CURSOR_DEADLINE] = _FOREVER
+        if not cursor[col.CURSOR_KEY_OPEN]:
+            cursor[col.CURSOR_KEY_OPEN] = 1
+            cursor[col.CURSOR_KEY] = keys[row]
+            cursor[col.CURSOR_DEADLINE] = _FOREVER
         elif moments[row]:
             _settle(program, state)
-            if cursor[CURSOR_DEADLINE] < time:
+            if cursor[col.CURSOR_DEADLINE] < time:
                 if not _resolve(program, state, time - 1):
-                    cursor[CURSOR_WANTS] = WANTS_OUTPUT
+                    cursor[col.CURSOR_WANTS] = col.WANTS_OUTPUT
                     return row
-        if cursor[CURSOR_OUT] + queries > out_room:
-            cursor[CURSOR_WANTS] = WANTS_OUTPUT
+        if cursor[col.CURSOR_OUT] + queries > out_room:
+            cursor[col.CURSOR_WANTS] = col.WANTS_OUTPUT
             return row
         most = most_new
-        if program.facts[FACT_OPEN]:
-            most += cursor[CURSOR_LISTED]
-        if cursor[CURSOR_NODES] + most > nodes_room:
-            cursor[CURSOR_WANTS] = WANTS_NODES
+        if program.facts[col.FACT_OPEN]:
+            most += cursor[col.CURSOR_LISTED]
+        if cursor[col.CURSOR_NODES] + most > nodes_room:
+            cursor[col.CURSOR_WANTS] = col.WANTS_NODES
             return row
         # Nodes of the moment under way go to the lists when it is over.
-        coming = cursor[CURSOR_NODES] - cursor[CURSOR_NEW] + most
-        if program.facts[FACT_OPEN] and 2 * (cursor[CURSOR_LISTED] + coming) > state.anchors.shape[1]:
-            cursor[CURSOR_WANTS] = WANTS_ANCHORS
+        coming = cursor[col.CURSOR_NODES] - cursor[col.CURSOR_NEW] + most
+        if program.facts[col.FACT_OPEN] and 2 * (cursor[col.CURSOR_LISTED] + coming) > state.anchors.shape[1]:
+            cursor[col.CURSOR_WANTS] = col.WANTS_ANCHORS
             return row
-        if lists_room and cursor[CURSOR_LISTED] + coming > lists_room and _longest(state) + coming > lists_room:
-            cursor[CURSOR_WANTS] = WANTS_LISTS
+        if lists_room and cursor[col.CURSOR_LISTED] + coming > lists_room and _longest(state) + coming > lists_room:
+            cursor[col.CURSOR_WANTS] = col.WANTS_LISTS
             return row
-        if cursor[CURSOR_WAITING] + most_ends * (1 + most - most_new) > wait_room:
-            cursor[CURSOR_WANTS] = WANTS_WAITING
+        if cursor[col.CURSOR_WAITING] + most_ends * (1 + most - most_new) > wait_room:
+            cursor[col.CURSOR_WANTS] = col.WANTS_WAITING
             return row
         if totals:
-            if cursor[CURSOR_NODES] - cursor[CURSOR_NEW] + most > len(state.fresh.high):
-                cursor[CURSOR_WANTS] = WANTS_FRESH
+            if cursor[col.CURSOR_NODES] - cursor[col.CURSOR_NEW] + most > len(state.fresh.high):
+                cursor[col.CURSOR_WANTS] = col.WANTS_FRESH
                 return row
-            if cursor[CURSOR_VALUES] + program.facts[FACT_VALUES] > len(state.values.high):
-                cursor[CURSOR_WANTS] = WANTS_OUTPUT
+            if cursor[col.CURSOR_VALUES] + program.facts[col.FACT_VALUES] > len(state.values.high):
+                cursor[col.CURSOR_WANTS] = col.WANTS_OUTPUT
                 return row
             if _may_start(program, classes, row) and not open_lane(program, state, time):
-                cursor[CURSOR_WANTS] = WANTS_LANES
+                cursor[col.CURSOR_WANTS] = col.WANTS_LANES
                 return row
         if moments[row]:
-            cursor[CURSOR_MOMENT] += 1
-        cursor[CURSOR_TIME] = time
+            cursor[col.CURSOR_MOMENT] += 1
+        cursor[col.CURSOR_TIME] = time
         touched = 0
         for word in range(classes.shape[1]):
             bits = classes[row, word]
@@ -279,8 +176,8 @@ def _advance(program, state, batch, moments, keys, row, base):
 def _may_start(program, classes, row):
     """Whether a trend may start with an event."""
     for s in range(len(program.states)):
-        event = program.states[s, STATE_EVENT]
-        if program.states[s, STATE_START] and event >= 0:
+        event = program.states[s, col.STATE_EVENT]
+        if program.states[s, col.STATE_START] and event >= 0:
             if (classes[row, event // CLASSES_PER_WORD] >> event % CLASSES_PER_WORD) & 1:
                 return True
     return False
@@ -298,31 +195,31 @@ def _longest(state):
 def _arrive(program, state, batch, row, base, s, time, touched):
     """Write the nodes of an event at a state; returns how many queries it completes something of so far."""
     state_row = program.states[s]
-    first = state.cursor[CURSOR_NODES]
-    row_of = first - state.cursor[CURSOR_NEW]
-    adds = state_row[STATE_TOTALS] < state_row[STATE_TOTALS_END]
-    starts = state_row[STATE_START] != 0
-    if starts and state_row[STATE_START_CLASS] >= 0:
-        needed = state_row[STATE_START_CLASS]
+    first = state.cursor[col.CURSOR_NODES]
+    row_of = first - state.cursor[col.CURSOR_NEW]
+    adds = state_row[col.STATE_TOTALS] < state_row[col.STATE_TOTALS_END]
+    starts = state_row[col.STATE_START] != 0
+    if starts and state_row[col.STATE_START_CLASS] >= 0:
+        needed = state_row[col.STATE_START_CLASS]
         starts = ((batch.classes[row, needed // CLASSES_PER_WORD] >> needed % CLASSES_PER_WORD) & 1) != 0
-    if starts and state_row[STATE_START_CONDITION] >= 0:
-        starts = _holds(program, state, state_row[STATE_START_CONDITION], _NEVER)
+    if starts and state_row[col.STATE_START_CONDITION] >= 0:
+        starts = _holds(program, state, state_row[col.STATE_START_CONDITION], _NEVER)
     if adds:
         begin_totals(program, state, s, row_of)
     if starts:
         _node(program, state, s, -1, row, base, time)
-    if state_row[STATE_OPEN]:
-        state.cursor[CURSOR_TABLE] += 1
-        for link in range(state_row[STATE_LINKS], state_row[STATE_LINKS_END]):
+    if state_row[col.STATE_OPEN]:
+        state.cursor[col.CURSOR_TABLE] += 1
+        for link in range(state_row[col.STATE_LINKS], state_row[col.STATE_LINKS_END]):
             _gather(program, state, batch, row, base, s, link, time)
     else:
         best = _best_before(program, state, batch, row, s, starts, adds)
         if best >= 0 and not starts:
             _node(program, state, s, best, row, base, time)
-    for node in range(first, state.cursor[CURSOR_NODES]):
+    for node in range(first, state.cursor[col.CURSOR_NODES]):
         if adds:
             begins = starts and node == first
-            add_event(program, state, batch, row, s, node - state.cursor[CURSOR_NEW], begins)
+            add_event(program, state, batch, row, s, node - state.cursor[col.CURSOR_NEW], begins)
         touched = _end(program, state, s, node, touched)
     return touched
 
@@ -331,20 +228,20 @@ def _arrive(program, state, batch, row, base, s, time, touched):
 def _best_before(program, state, batch, row, s, starts, adds):
     """The best node that an event at a state comes after (-1: none); what comes with all of them is added up."""
     state_row, nodes = program.states[s], state.nodes
-    new = state.cursor[CURSOR_NODES] - state.cursor[CURSOR_NEW] - np.int64(starts)
+    new = state.cursor[col.CURSOR_NODES] - state.cursor[col.CURSOR_NEW] - np.int64(starts)
     best = np.int64(-1)
-    for link in range(state_row[STATE_LINKS], state_row[STATE_LINKS_END]):
-        source = program.links[link, LINK_SOURCE]
-        if program.states[source, STATE_KIND] == BEST:
+    for link in range(state_row[col.STATE_LINKS], state_row[col.STATE_LINKS_END]):
+        source = program.links[link, col.LINK_SOURCE]
+        if program.states[source, col.STATE_KIND] == col.BEST:
             if state.best[source] >= 0:
                 best = _better(nodes, best, state.best[source])
                 if adds:
                     add_entry(program, state, s, link, 0, new)
-        elif program.links[link, LINK_COMPARISON] < 0:
-            condition = program.links[link, LINK_CONDITION]
+        elif program.links[link, col.LINK_COMPARISON] < 0:
+            condition = program.links[link, col.LINK_CONDITION]
             for entry in range(0 if starts and not adds else state.counts[source]):
-                if condition < 0 or _holds(program, state, condition, state.lists[source, entry, ENTRY_MOMENT]):
-                    best = _better(nodes, best, state.lists[source, entry, ENTRY_NODE])
+                if condition < 0 or _holds(program, state, condition, state.lists[source, entry, col.ENTRY_MOMENT]):
+                    best = _better(nodes, best, state.lists[source, entry, col.ENTRY_NODE])
                     if adds:
                         add_entry(program, state, s, link, entry, new)
         else:
@@ -352,7 +249,7 @@ def _best_before(program, state, batch, row, s, starts, adds):
             match_count = _compare(program, state, batch, row, source, link)
             for f in range(match_count):
                 entry = state.matches[f]
-                best = _better(nodes, best, state.lists[source, entry, ENTRY_NODE])
+                best = _better(nodes, best, state.lists[source, entry, col.ENTRY_NODE])
                 if adds:
                     add_entry(program, state, s, link, entry, new)
     return best
@@ -361,21 +258,21 @@ def _best_before(program, state, batch, row, s, starts, adds):
 @inner
 def _compare(program, state, batch, row, source, link):
     """Find the entries of a state before that an event may come after; returns how many there are."""
-    comparison, condition = program.links[link, LINK_COMPARISON], program.links[link, LINK_CONDITION]
+    comparison, condition = program.links[link, col.LINK_COMPARISON], program.links[link, col.LINK_CONDITION]
     code = program.code[program.code_ends[comparison] : program.code_ends[comparison + 1]]
     match_count = find_matches(
         code, batch, row, state.sources[source], 0, state.counts[source], state.matches, state.scratch
     )
-    takes = program.states[source, STATE_TAKEN] != 0
+    takes = program.states[source, col.STATE_TAKEN] != 0
     kept = 0
     for f in range(match_count):
         entry = state.matches[f]
-        if condition < 0 or _holds(program, state, condition, state.lists[source, entry, ENTRY_MOMENT]):
+        if condition < 0 or _holds(program, state, condition, state.lists[source, entry, col.ENTRY_MOMENT]):
             state.matches[kept] = entry
             kept += 1
             if takes:
-                state.lists[source, entry, ENTRY_LEAVES] = 1
-                state.cursor[CURSOR_IS_CUT] = 1
+                state.lists[source, entry, col.ENTRY_LEAVES] = 1
+                state.cursor[col.CURSOR_IS_CUT] = 1
     return kept
 
 
@@ -383,32 +280,32 @@ def _compare(program, state, batch, row, source, link):
 def _gather(program, state, batch, row, base, s, link, time):
     """Write the nodes of an event at a state where trends are held per anchor, as far as a link leads there."""
     nodes = state.nodes
-    source = program.links[link, LINK_SOURCE]
+    source = program.links[link, col.LINK_SOURCE]
     many = state.counts[source]
-    compares = program.links[link, LINK_COMPARISON] >= 0
+    compares = program.links[link, col.LINK_COMPARISON] >= 0
     if compares:
         many = _compare(program, state, batch, row, source, link)
-    is_open = program.states[source, STATE_KIND] == ANCHORED
-    adds = program.states[s, STATE_TOTALS] < program.states[s, STATE_TOTALS_END]
+    is_open = program.states[source, col.STATE_KIND] == col.ANCHORED
+    adds = program.states[s, col.STATE_TOTALS] < program.states[s, col.STATE_TOTALS_END]
     for f in range(many):
         entry = state.matches[f] if compares else f
-        before = state.lists[source, entry, ENTRY_NODE]
-        anchor = nodes[before, NODE_ANCHOR] if is_open else nodes[before, NODE_ROW]
+        before = state.lists[source, entry, col.ENTRY_NODE]
+        anchor = nodes[before, col.NODE_ANCHOR] if is_open else nodes[before, col.NODE_ROW]
         at, held_node = _place(state, anchor), np.int64(-1)
-        if state.anchors[ANCHOR_TABLE, at] == state.cursor[CURSOR_TABLE]:
-            held_node = state.anchors[ANCHOR_AT, at]
+        if state.anchors[col.ANCHOR_TABLE, at] == state.cursor[col.CURSOR_TABLE]:
+            held_node = state.anchors[col.ANCHOR_AT, at]
         if held_node < 0:
             node = _node(program, state, s, before, row, base, time)
-            nodes[node, NODE_ANCHOR] = anchor
-            nodes[node, NODE_FROM] = nodes[before, NODE_FROM] if is_open else nodes[before, NODE_SOURCE]
+            nodes[node, col.NODE_ANCHOR] = anchor
+            nodes[node, col.NODE_FROM] = nodes[before, col.NODE_FROM] if is_open else nodes[before, col.NODE_SOURCE]
             held_node = node
             _put(state, at, anchor, node)
             if adds:
-                begin_totals(program, state, s, node - state.cursor[CURSOR_NEW])
-        elif _better(nodes, nodes[held_node, NODE_PREV], before) == before:
+                begin_totals(program, state, s, node - state.cursor[col.CURSOR_NEW])
+        elif _better(nodes, nodes[held_node, col.NODE_PREV], before) == before:
             _fill(program, state, s, held_node, before, row + base)
         if adds:
-            add_entry(program, state, s, link, entry, held_node - state.cursor[CURSOR_NEW])
+            add_entry(program, state, s, link, entry, held_node - state.cursor[col.CURSOR_NEW])
 
 
 @inlined
@@ -417,7 +314,7 @@ def _place(state, key):
     anchors = state.anchors
     mask = np.int64(anchors.shape[1] - 1)
     at = (key * 40503) & mask
-    while anchors[ANCHOR_TABLE, at] == state.cursor[CURSOR_TABLE] and anchors[ANCHOR_KEY, at] != key:
+    while anchors[col.ANCHOR_TABLE, at] == state.cursor[col.CURSOR_TABLE] and anchors[col.ANCHOR_KEY, at] != key:
         at = (at + 1) & mask
     return at
 
@@ -425,9 +322,9 @@ def _place(state, key):
 @inlined
 def _put(state, at, key, where):
     """Put a key into the table of anchors."""
-    state.anchors[ANCHOR_KEY, at] = key
-    state.anchors[ANCHOR_AT, at] = where
-    state.anchors[ANCHOR_TABLE, at] = state.cursor[CURSOR_TABLE]
+    state.anchors[col.ANCHOR_KEY, at] = key
+    state.anchors[col.ANCHOR_AT, at] = where
+    state.anchors[col.ANCHOR_TABLE, at] = state.cursor[col.CURSOR_TABLE]
 
 
 @inlined
@@ -435,25 +332,25 @@ def _better(nodes, first, second):
     """The better of two nodes of different moments or whose order is known; -1 is worse than any."""
     if first < 0 or second < 0:
         return max(first, second)
-    if nodes[second, NODE_START] != nodes[first, NODE_START]:
-        return second if nodes[second, NODE_START] > nodes[first, NODE_START] else first
-    return second if nodes[second, NODE_ORDER] > nodes[first, NODE_ORDER] else first
+    if nodes[second, col.NODE_START] != nodes[first, col.NODE_START]:
+        return second if nodes[second, col.NODE_START] > nodes[first, col.NODE_START] else first
+    return second if nodes[second, col.NODE_ORDER] > nodes[first, col.NODE_ORDER] else first
 
 
 @inlined
 def _node(program, state, s, before, row, base, time):
     """Write a node; returns its number."""
     nodes, cursor = state.nodes, state.cursor
-    node = cursor[CURSOR_NODES]
-    cursor[CURSOR_NODES] = node + 1
-    nodes[node, NODE_STATE] = s
-    nodes[node, NODE_MOMENT] = cursor[CURSOR_MOMENT]
-    nodes[node, NODE_TIME] = time
-    nodes[node, NODE_ANCHOR] = -1
-    nodes[node, NODE_SOURCE] = row
-    nodes[node, NODE_FROM] = row
-    nodes[node, NODE_ROW] = row + base
-    nodes[node, NODE_START] = time
+    node = cursor[col.CURSOR_NODES]
+    cursor[col.CURSOR_NODES] = node + 1
+    nodes[node, col.NODE_STATE] = s
+    nodes[node, col.NODE_MOMENT] = cursor[col.CURSOR_MOMENT]
+    nodes[node, col.NODE_TIME] = time
+    nodes[node, col.NODE_ANCHOR] = -1
+    nodes[node, col.NODE_SOURCE] = row
+    nodes[node, col.NODE_FROM] = row
+    nodes[node, col.NODE_ROW] = row + base
+    nodes[node, col.NODE_START] = time
     _fill(program, state, s, node, before, row + base)
     return node
 
@@ -462,15 +359,15 @@ def _node(program, state, s, before, row, base, time):
 def _fill(program, state, s, node, before, number):
     """Let a node come after another, or begin a trend."""
     nodes, registers = state.nodes, state.registers
-    nodes[node, NODE_PREV] = before
+    nodes[node, col.NODE_PREV] = before
     if before >= 0:
-        nodes[node, NODE_START] = nodes[before, NODE_START]
+        nodes[node, col.NODE_START] = nodes[before, col.NODE_START]
     for r in range(registers.shape[1]):
         held_row = np.int64(-1)
         if before >= 0:
             held_row = registers[before, r]
         how = program.registers[s, r]
-        if how != 0 and (how != FIRST_OF_ALL or held_row < 0):
+        if how != 0 and (how != col.FIRST_OF_ALL or held_row < 0):
             held_row = number
         registers[node, r] = held_row
 
@@ -479,15 +376,15 @@ def _fill(program, state, s, node, before, number):
 def _end(program, state, s, node, touched):
     """Note that trends of some queries end at a node; returns how many queries the event completes something of."""
     nodes, chosen = state.nodes, state.chosen
-    for end in range(program.states[s, STATE_ENDS], program.states[s, STATE_ENDS_END]):
-        query = program.ends[end, END_QUERY]
-        row = node - state.cursor[CURSOR_NEW]
-        if program.queries[query, QUERY_WAITS]:
+    for end in range(program.states[s, col.STATE_ENDS], program.states[s, col.STATE_ENDS_END]):
+        query = program.ends[end, col.END_QUERY]
+        row = node - state.cursor[col.CURSOR_NEW]
+        if program.queries[query, col.QUERY_WAITS]:
             _wait(program, state, query, node, end)
             continue
         held_node = chosen[0, query]
         if _has_values(program, query):
-            end_totals(program, state, query, program.ends[end, END_VALUES], s, row, held_node < 0)
+            end_totals(program, state, query, program.ends[end, col.END_VALUES], s, row, held_node < 0)
         if held_node < 0:
             chosen[1, touched] = query
             touched += 1
@@ -500,27 +397,28 @@ def _end(program, state, s, node, touched):
 @inlined
 def _has_values(program, query):
     """Whether rows of a query have values that are added up."""
-    return program.queries[query, QUERY_VALUES] < program.queries[query, QUERY_VALUES_END]
+    return program.queries[query, col.QUERY_VALUES] < program.queries[query, col.QUERY_VALUES_END]
 
 
 @inner
 def _ends_better(program, nodes, first, second):
     """Whether the second of two nodes of one event has the better trend."""
-    if nodes[second, NODE_START] != nodes[first, NODE_START]:
-        return nodes[second, NODE_START] > nodes[first, NODE_START]
+    if nodes[second, col.NODE_START] != nodes[first, col.NODE_START]:
+        return nodes[second, col.NODE_START] > nodes[first, col.NODE_START]
     first_order, second_order = _order_before(nodes, first), _order_before(nodes, second)
     if first_order != second_order:
         return second_order > first_order
     return (
-        program.states[nodes[second, NODE_STATE], STATE_LABEL] > program.states[nodes[first, NODE_STATE], STATE_LABEL]
+        program.states[nodes[second, col.NODE_STATE], col.STATE_LABEL]
+        > program.states[nodes[first, col.NODE_STATE], col.STATE_LABEL]
     )
 
 
 @inlined
 def _order_before(nodes, node):
     """The order of the node before; a trend that begins here is better than any that has begun at the same time."""
-    before = nodes[node, NODE_PREV]
-    return nodes[before, NODE_ORDER] if before >= 0 else _FOREVER
+    before = nodes[node, col.NODE_PREV]
+    return nodes[before, col.NODE_ORDER] if before >= 0 else _FOREVER
 
 
 @inlined
@@ -533,21 +431,21 @@ def _oldest_window(time, within, slide):
 @inner
 def _is_in_span(program, query, start, time):
     """Whether a trend that begins and ends then is as short as a query wants it."""
-    span = program.queries[query, QUERY_SPAN]
+    span = program.queries[query, col.QUERY_SPAN]
     return span == 0 or np.uint64(time) - np.uint64(start) < np.uint64(span)
 
 
 @inner
 def _complete(program, state, query, node, number, time):
     """Write a completion that need not wait."""
-    start = state.nodes[node, NODE_START]
+    start = state.nodes[node, col.NODE_START]
     if not _is_in_span(program, query, start, time):
         return
     first = last = np.int64(0)
-    within, slide = program.queries[query, QUERY_WITHIN], program.queries[query, QUERY_SLIDE]
+    within, slide = program.queries[query, col.QUERY_WITHIN], program.queries[query, col.QUERY_SLIDE]
     if within:
         first = _oldest_window(time, within, slide)
-        last = (time if program.queries[query, QUERY_SPAN] else start) // slide
+        last = (time if program.queries[query, col.QUERY_SPAN] else start) // slide
     if first <= last:
         values = np.int64(-1)
         if _has_values(program, query):
@@ -557,53 +455,53 @@ def _complete(program, state, query, node, number, time):
 
 @inner
 def _write(state, query, node, number, first, last, values):
-    out, at = state.out, state.cursor[CURSOR_OUT]
-    out[at, OUT_QUERY] = query
-    out[at, OUT_NODE] = node
-    out[at, OUT_ROW] = number
-    out[at, OUT_WINDOW] = first
-    out[at, OUT_LAST] = last
-    out[at, OUT_KEY] = state.cursor[CURSOR_KEY]
-    out[at, OUT_VALUES] = values
-    state.cursor[CURSOR_OUT] = at + 1
+    out, at = state.out, state.cursor[col.CURSOR_OUT]
+    out[at, col.OUT_QUERY] = query
+    out[at, col.OUT_NODE] = node
+    out[at, col.OUT_ROW] = number
+    out[at, col.OUT_WINDOW] = first
+    out[at, col.OUT_LAST] = last
+    out[at, col.OUT_KEY] = state.cursor[col.CURSOR_KEY]
+    out[at, col.OUT_VALUES] = values
+    state.cursor[col.CURSOR_OUT] = at + 1
 
 
 @inner
 def _wait(program, state, query, node, end):
     """Let a completion wait for what must not happen after it."""
-    time, start = state.nodes[node, NODE_TIME], state.nodes[node, NODE_START]
+    time, start = state.nodes[node, col.NODE_TIME], state.nodes[node, col.NODE_START]
     if not _is_in_span(program, query, start, time):
         return
     first = last = np.int64(0)
-    within, slide = program.queries[query, QUERY_WITHIN], program.queries[query, QUERY_SLIDE]
+    within, slide = program.queries[query, col.QUERY_WITHIN], program.queries[query, col.QUERY_SLIDE]
     if within:
         first = _oldest_window(time, within, slide)
-        last = (time if program.queries[query, QUERY_SPAN] else start) // slide
+        last = (time if program.queries[query, col.QUERY_SPAN] else start) // slide
     if first > last:
         return
-    at, waiting = state.cursor[CURSOR_WAITING], state.waiting
-    waiting[at, WAIT_QUERY] = query
-    waiting[at, WAIT_NODE] = node
-    waiting[at, WAIT_CONDITION] = program.ends[end, END_CONDITION]
-    waiting[at, WAIT_WINDOW] = first
-    waiting[at, WAIT_LAST] = last
-    waiting[at, WAIT_DEADLINE] = _deadline(program, query, time, first)
-    state.cursor[CURSOR_DEADLINE] = min(state.cursor[CURSOR_DEADLINE], waiting[at, WAIT_DEADLINE])
+    at, waiting = state.cursor[col.CURSOR_WAITING], state.waiting
+    waiting[at, col.WAIT_QUERY] = query
+    waiting[at, col.WAIT_NODE] = node
+    waiting[at, col.WAIT_CONDITION] = program.ends[end, col.END_CONDITION]
+    waiting[at, col.WAIT_WINDOW] = first
+    waiting[at, col.WAIT_LAST] = last
+    waiting[at, col.WAIT_DEADLINE] = _deadline(program, query, time, first)
+    state.cursor[col.CURSOR_DEADLINE] = min(state.cursor[col.CURSOR_DEADLINE], waiting[at, col.WAIT_DEADLINE])
     if _has_values(program, query):
-        s, row = state.nodes[node, NODE_STATE], node - state.cursor[CURSOR_NEW]
-        wait_with_totals(program, state, query, program.ends[end, END_VALUES], s, row, at)
-    state.cursor[CURSOR_WAITING] = at + 1
+        s, row = state.nodes[node, col.NODE_STATE], node - state.cursor[col.CURSOR_NEW]
+        wait_with_totals(program, state, query, program.ends[end, col.END_VALUES], s, row, at)
+    state.cursor[col.CURSOR_WAITING] = at + 1
 
 
 @inner
 def _deadline(program, query, time, window):
     """The last time of which events decide whether a completion is one in a window."""
     rest = _FOREVER
-    wait, within = program.queries[query, QUERY_WAIT], program.queries[query, QUERY_WITHIN]
+    wait, within = program.queries[query, col.QUERY_WAIT], program.queries[query, col.QUERY_WITHIN]
     if wait >= 0:
         rest = wait - 1
-    if within and not program.queries[query, QUERY_SPAN]:
-        rest = min(rest, within - 1 - (time - window * program.queries[query, QUERY_SLIDE]))
+    if within and not program.queries[query, col.QUERY_SPAN]:
+        rest = min(rest, within - 1 - (time - window * program.queries[query, col.QUERY_SLIDE]))
     if rest == _FOREVER or (time > 0 and rest > _FOREVER - time):
         return _FOREVER
     return time + rest
@@ -613,72 +511,72 @@ def _deadline(program, query, time, window):
 def _resolve(program, state, time):
     """Decide on what waits for no event after ``time``; returns whether that is done, or the output is full."""
     waiting, nodes, cursor = state.waiting, state.nodes, state.cursor
-    room, count = len(state.out), cursor[CURSOR_WAITING]
+    room, count = len(state.out), cursor[col.CURSOR_WAITING]
     begin = end = 0
     for at in range(count):
-        query, number = waiting[at, WAIT_QUERY], nodes[waiting[at, WAIT_NODE], NODE_ROW]
+        query, number = waiting[at, col.WAIT_QUERY], nodes[waiting[at, col.WAIT_NODE], col.NODE_ROW]
         if at == end:
             begin = at
-            while end < count and nodes[waiting[end, WAIT_NODE], NODE_ROW] == number:
+            while end < count and nodes[waiting[end, col.WAIT_NODE], col.NODE_ROW] == number:
                 end += 1
         is_first = True
         for w in range(begin, at):
-            is_first &= waiting[w, WAIT_QUERY] != query
+            is_first &= waiting[w, col.WAIT_QUERY] != query
         while is_first:
             window, due = _FOREVER, False
             for w in range(at, end):
-                if waiting[w, WAIT_QUERY] == query and _is_due(waiting, w, time):
-                    window, due = min(window, waiting[w, WAIT_WINDOW]), True
+                if waiting[w, col.WAIT_QUERY] == query and _is_due(waiting, w, time):
+                    window, due = min(window, waiting[w, col.WAIT_WINDOW]), True
             if not due:
                 break
             has_values, values = _has_values(program, query), np.int64(-1)
-            if cursor[CURSOR_OUT] == room or (has_values and cursor[CURSOR_VALUES] == len(state.values.high)):
+            if cursor[col.CURSOR_OUT] == room or (has_values and cursor[col.CURSOR_VALUES] == len(state.values.high)):
                 return False
             best = np.int64(-1)
             for w in range(at, end):
-                is_its = waiting[w, WAIT_QUERY] == query and waiting[w, WAIT_WINDOW] == window
+                is_its = waiting[w, col.WAIT_QUERY] == query and waiting[w, col.WAIT_WINDOW] == window
                 if not is_its or not _is_due(waiting, w, time):
                     continue
-                node, condition = waiting[w, WAIT_NODE], waiting[w, WAIT_CONDITION]
-                if condition < 0 or _holds(program, state, condition, nodes[node, NODE_MOMENT]):
+                node, condition = waiting[w, col.WAIT_NODE], waiting[w, col.WAIT_CONDITION]
+                if condition < 0 or _holds(program, state, condition, nodes[node, col.NODE_MOMENT]):
                     if has_values:
-                        at_time = nodes[node, NODE_TIME]
+                        at_time = nodes[node, col.NODE_TIME]
                         values = give_waiting(program, state, query, w, window, at_time, best < 0)
                     if best < 0 or _ends_better(program, nodes, best, node):
                         best = node
-                waiting[w, WAIT_WINDOW] = window + 1
-                waiting[w, WAIT_DEADLINE] = _deadline(program, query, nodes[node, NODE_TIME], window + 1)
+                waiting[w, col.WAIT_WINDOW] = window + 1
+                waiting[w, col.WAIT_DEADLINE] = _deadline(program, query, nodes[node, col.NODE_TIME], window + 1)
             if best >= 0:
                 _write(state, query, best, number, window, window, values)
-                cursor[CURSOR_VALUES] += has_values
+                cursor[col.CURSOR_VALUES] += has_values
     kept = 0
     deadline = _FOREVER
     for w in range(count):
-        if waiting[w, WAIT_WINDOW] <= waiting[w, WAIT_LAST]:
-            deadline = min(deadline, waiting[w, WAIT_DEADLINE])
+        if waiting[w, col.WAIT_WINDOW] <= waiting[w, col.WAIT_LAST]:
+            deadline = min(deadline, waiting[w, col.WAIT_DEADLINE])
             if kept != w:
                 for column in range(waiting.shape[1]):
                     waiting[kept, column] = waiting[w, column]
-                move_waiting(program, state, waiting[w, WAIT_QUERY], w, kept)
+                move_waiting(program, state, waiting[w, col.WAIT_QUERY], w, kept)
             kept += 1
-    cursor[CURSOR_WAITING] = kept
-    cursor[CURSOR_DEADLINE] = deadline
+    cursor[col.CURSOR_WAITING] = kept
+    cursor[col.CURSOR_DEADLINE] = deadline
     return True
 
 
 @inlined
 def _is_due(waiting, w, time):
     """Whether it is known by now whether what waits is a completion in its next window."""
-    return waiting[w, WAIT_WINDOW] <= waiting[w, WAIT_LAST] and waiting[w, WAIT_DEADLINE] <= time
+    return waiting[w, col.WAIT_WINDOW] <= waiting[w, col.WAIT_LAST] and waiting[w, col.WAIT_DEADLINE] <= time
 
 
 @inner
 def _holds(program, state, condition, since):
     """Whether a condition holds for an event at a moment: nothing forbidden has started after it and is complete."""
-    begin, bits = program.conditions[condition, CONDITION_GUARDS], 0
-    for g in range(begin, program.conditions[condition, CONDITION_GUARDS_END]):
+    begin, bits = program.conditions[condition, col.CONDITION_GUARDS], 0
+    for g in range(begin, program.conditions[condition, col.CONDITION_GUARDS_END]):
         bits |= np.int64(state.broken[program.condition_guards[g]] <= since) << (g - begin)
-    return program.condition_tables[program.conditions[condition, CONDITION_TABLE] + bits] != 0
+    return program.condition_tables[program.conditions[condition, col.CONDITION_TABLE] + bits] != 0
 
 
 @inner
@@ -686,10 +584,10 @@ def _forbid(program, state, event):
     """What an event of a class adds to forbidden trends; it waits until the moment is over."""
     rows = program.guard_states
     for r in range(program.guard_ends[event], program.guard_ends[event + 1]):
-        latest = state.cursor[CURSOR_MOMENT] if rows[r, GUARD_STARTS] else _NEVER
-        for g in range(rows[r, GUARD_SOURCES], rows[r, GUARD_SOURCES_END]):
+        latest = state.cursor[col.CURSOR_MOMENT] if rows[r, col.GUARD_STARTS] else _NEVER
+        for g in range(rows[r, col.GUARD_SOURCES], rows[r, col.GUARD_SOURCES_END]):
             latest = max(latest, state.latest[0, program.guard_sources[g]])
-        number = rows[r, GUARD_NUMBER]
+        number = rows[r, col.GUARD_NUMBER]
         state.latest[1, number] = max(state.latest[1, number], latest)
 
 
@@ -697,14 +595,14 @@ def _forbid(program, state, event):
 def _cut(program, state, event):
     """Mark what leaves when the moment of an event of a class is over."""
     for c in range(program.cut_ends[event], program.cut_ends[event + 1]):
-        s, condition = program.cuts[c, CUT_STATE], program.cuts[c, CUT_CONDITION]
-        state.cursor[CURSOR_IS_CUT] = 1
+        s, condition = program.cuts[c, col.CUT_STATE], program.cuts[c, col.CUT_CONDITION]
+        state.cursor[col.CURSOR_IS_CUT] = 1
         if condition < 0:
             state.is_cut[s] = 1
             continue
         for entry in range(state.counts[s]):
-            if _holds(program, state, condition, state.lists[s, entry, ENTRY_MOMENT]):
-                state.lists[s, entry, ENTRY_LEAVES] = 1
+            if _holds(program, state, condition, state.lists[s, entry, col.ENTRY_MOMENT]):
+                state.lists[s, entry, col.ENTRY_LEAVES] = 1
 
 
 @inner
@@ -713,16 +611,16 @@ def _settle(program, state):
     cursor, nodes = state.cursor, state.nodes
     rows = program.guard_states
     for r in range(len(rows)):
-        number = rows[r, GUARD_NUMBER]
+        number = rows[r, col.GUARD_NUMBER]
         latest = state.latest[1, number]
         if latest > _NEVER:
             state.latest[1, number] = _NEVER
             state.latest[0, number] = max(state.latest[0, number], latest)
-            if rows[r, GUARD_BREAKS] >= 0:
-                state.broken[rows[r, GUARD_BREAKS]] = max(state.broken[rows[r, GUARD_BREAKS]], latest)
-    if cursor[CURSOR_IS_CUT]:
+            if rows[r, col.GUARD_BREAKS] >= 0:
+                state.broken[rows[r, col.GUARD_BREAKS]] = max(state.broken[rows[r, col.GUARD_BREAKS]], latest)
+    if cursor[col.CURSOR_IS_CUT]:
         _leave(program, state)
-    first, end = cursor[CURSOR_NEW], cursor[CURSOR_NODES]
+    first, end = cursor[col.CURSOR_NEW], cursor[col.CURSOR_NODES]
     if first == end:
         return
     if end - first > 1:
@@ -733,38 +631,38 @@ def _settle(program, state):
         node = state.order[n]
         # Of nodes that nothing tells apart none is better.
         if n == 0 or _comes_before(program, nodes, state.order[n - 1], node):
-            cursor[CURSOR_ORDER] += 1
-        nodes[node, NODE_ORDER] = cursor[CURSOR_ORDER]
-    cursor[CURSOR_TABLE] += 1
+            cursor[col.CURSOR_ORDER] += 1
+        nodes[node, col.NODE_ORDER] = cursor[col.CURSOR_ORDER]
+    cursor[col.CURSOR_TABLE] += 1
     for node in range(first, end):
         _insert(program, state, node)
-    cursor[CURSOR_NEW] = end
+    cursor[col.CURSOR_NEW] = end
 
 
 @inner
 def _leave(program, state):
     """Let go of what is marked."""
     for s in range(len(program.states)):
-        kind = program.states[s, STATE_KIND]
-        if kind > BEST:
+        kind = program.states[s, col.STATE_KIND]
+        if kind > col.BEST:
             kept = 0
             for entry in range(0 if state.is_cut[s] else state.counts[s]):
-                if not state.lists[s, entry, ENTRY_LEAVES]:
+                if not state.lists[s, entry, col.ENTRY_LEAVES]:
                     _move(program, state, s, entry, kept)
                     kept += 1
-            state.cursor[CURSOR_LISTED] -= state.counts[s] - kept
+            state.cursor[col.CURSOR_LISTED] -= state.counts[s] - kept
             state.counts[s] = kept
         elif state.is_cut[s]:
             state.best[s] = -1
         state.is_cut[s] = 0
-    state.cursor[CURSOR_IS_CUT] = 0
+    state.cursor[col.CURSOR_IS_CUT] = 0
 
 
 @inlined
 def _move(program, state, s, entry, to):
-    state.lists[s, to, ENTRY_NODE] = state.lists[s, entry, ENTRY_NODE]
-    state.lists[s, to, ENTRY_MOMENT] = state.lists[s, entry, ENTRY_MOMENT]
-    state.lists[s, to, ENTRY_LEAVES] = state.lists[s, entry, ENTRY_LEAVES]
+    state.lists[s, to, col.ENTRY_NODE] = state.lists[s, entry, col.ENTRY_NODE]
+    state.lists[s, to, col.ENTRY_MOMENT] = state.lists[s, entry, col.ENTRY_MOMENT]
+    state.lists[s, to, col.ENTRY_LEAVES] = state.lists[s, entry, col.ENTRY_LEAVES]
     state.sources[s, to] = state.sources[s, entry]
     if to != entry:
         move_totals(program, state, s, entry, to)
@@ -790,12 +688,12 @@ def _sort(program, state, first, end):
 
 @inner
 def _comes_before(program, nodes, first, second):
-    first_label = program.states[nodes[first, NODE_STATE], STATE_LABEL]
-    second_label = program.states[nodes[second, NODE_STATE], STATE_LABEL]
+    first_label = program.states[nodes[first, col.NODE_STATE], col.STATE_LABEL]
+    second_label = program.states[nodes[second, col.NODE_STATE], col.STATE_LABEL]
     if first_label != second_label:
         return first_label < second_label
-    if nodes[first, NODE_START] != nodes[second, NODE_START]:
-        return nodes[first, NODE_START] < nodes[second, NODE_START]
+    if nodes[first, col.NODE_START] != nodes[second, col.NODE_START]:
+        return nodes[first, col.NODE_START] < nodes[second, col.NODE_START]
     return _order_before(nodes, first) < _order_before(nodes, second)
 
 
@@ -803,45 +701,45 @@ def _comes_before(program, nodes, first, second):
 def _insert(program, state, node):
     """Hold a node at its state from now on."""
     nodes = state.nodes
-    s = nodes[node, NODE_STATE]
-    kind = program.states[s, STATE_KIND]
-    if kind == UNREAD:
+    s = nodes[node, col.NODE_STATE]
+    kind = program.states[s, col.STATE_KIND]
+    if kind == col.UNREAD:
         return
-    row = node - state.cursor[CURSOR_NEW]
-    if kind == BEST:
+    row = node - state.cursor[col.CURSOR_NEW]
+    if kind == col.BEST:
         hold(program, state, s, 0, row, state.best[s] < 0)
         state.best[s] = _better(nodes, state.best[s], node)
         return
-    count, moment = state.counts[s], nodes[node, NODE_MOMENT]
-    if kind == BUCKETS and count:
-        last = state.lists[s, count - 1, ENTRY_MOMENT]
+    count, moment = state.counts[s], nodes[node, col.NODE_MOMENT]
+    if kind == col.BUCKETS and count:
+        last = state.lists[s, count - 1, col.ENTRY_MOMENT]
         if not _is_split(program, state, last, moment):
-            state.lists[s, count - 1, ENTRY_NODE] = _better(nodes, state.lists[s, count - 1, ENTRY_NODE], node)
+            state.lists[s, count - 1, col.ENTRY_NODE] = _better(nodes, state.lists[s, count - 1, col.ENTRY_NODE], node)
             hold(program, state, s, count - 1, row, False)
             return
         if count > len(program.guard_states) + 1:
             count = _merge(program, state, s)
-    if kind == ANCHORED:
+    if kind == col.ANCHORED:
         many = np.int64(len(program.states))
-        if state.tabled[s] != state.cursor[CURSOR_TABLE]:
-            state.tabled[s] = state.cursor[CURSOR_TABLE]
+        if state.tabled[s] != state.cursor[col.CURSOR_TABLE]:
+            state.tabled[s] = state.cursor[col.CURSOR_TABLE]
             for entry in range(count):
-                key = nodes[state.lists[s, entry, ENTRY_NODE], NODE_ANCHOR] * many + s
+                key = nodes[state.lists[s, entry, col.ENTRY_NODE], col.NODE_ANCHOR] * many + s
                 _put(state, _place(state, key), key, entry)
-        key = nodes[node, NODE_ANCHOR] * many + s
+        key = nodes[node, col.NODE_ANCHOR] * many + s
         at = _place(state, key)
-        if state.anchors[ANCHOR_TABLE, at] == state.cursor[CURSOR_TABLE]:
-            entry = state.anchors[ANCHOR_AT, at]
-            state.lists[s, entry, ENTRY_NODE] = _better(nodes, state.lists[s, entry, ENTRY_NODE], node)
+        if state.anchors[col.ANCHOR_TABLE, at] == state.cursor[col.CURSOR_TABLE]:
+            entry = state.anchors[col.ANCHOR_AT, at]
+            state.lists[s, entry, col.ENTRY_NODE] = _better(nodes, state.lists[s, entry, col.ENTRY_NODE], node)
             hold(program, state, s, entry, row, False)
             return
         _put(state, at, key, count)
     hold(program, state, s, count, row, True)
-    state.lists[s, count, ENTRY_NODE] = node
-    state.lists[s, count, ENTRY_MOMENT] = moment
-    state.lists[s, count, ENTRY_LEAVES] = 0
-    state.sources[s, count] = nodes[node, NODE_FROM] if kind == ANCHORED else nodes[node, NODE_SOURCE]
-    state.cursor[CURSOR_LISTED] += count + 1 - state.counts[s]
+    state.lists[s, count, col.ENTRY_NODE] = node
+    state.lists[s, count, col.ENTRY_MOMENT] = moment
+    state.lists[s, count, col.ENTRY_LEAVES] = 0
+    state.sources[s, count] = nodes[node, col.NODE_FROM] if kind == col.ANCHORED else nodes[node, col.NODE_SOURCE]
+    state.cursor[col.CURSOR_LISTED] += count + 1 - state.counts[s]
     state.counts[s] = count + 1
 
 
@@ -860,14 +758,16 @@ def _merge(program, state, s):
     kept = 0
     lists = state.lists
     for entry in range(1, state.counts[s]):
-        if _is_split(program, state, lists[s, kept, ENTRY_MOMENT], lists[s, entry, ENTRY_MOMENT]):
+        if _is_split(program, state, lists[s, kept, col.ENTRY_MOMENT], lists[s, entry, col.ENTRY_MOMENT]):
             kept += 1
             if kept != entry:
                 _move(program, state, s, entry, kept)
         else:
-            lists[s, kept, ENTRY_NODE] = _better(state.nodes, lists[s, kept, ENTRY_NODE], lists[s, entry, ENTRY_NODE])
+            lists[s, kept, col.ENTRY_NODE] = _better(
+                state.nodes, lists[s, kept, col.ENTRY_NODE], lists[s, entry, col.ENTRY_NODE]
+            )
             join_totals(program, state, s, entry, kept)
-    state.cursor[CURSOR_LISTED] -= state.counts[s] - (kept + 1)
+    state.cursor[col.CURSOR_LISTED] -= state.counts[s] - (kept + 1)
     state.counts[s] = kept + 1
     return kept + 1
 
@@ -875,7 +775,7 @@ def _merge(program, state, s):
 @inner
 def _compact(program, state):
     nodes, cursor, mark = state.nodes, state.cursor, state.order
-    count, first_new = cursor[CURSOR_NODES], cursor[CURSOR_NEW]
+    count, first_new = cursor[col.CURSOR_NODES], cursor[col.CURSOR_NEW]
     _forget(program, state)
     for node in range(count):
         mark[node] = 0 if node < first_new else _needed(program, state, node)
@@ -883,16 +783,16 @@ def _compact(program, state):
         if state.best[s] >= 0:
             mark[state.best[s]] = _needed(program, state, state.best[s])
         for entry in range(state.counts[s]):
-            node = state.lists[s, entry, ENTRY_NODE]
+            node = state.lists[s, entry, col.ENTRY_NODE]
             mark[node] = _needed(program, state, node)
-    for w in range(cursor[CURSOR_WAITING]):
-        node = state.waiting[w, WAIT_NODE]
-        has_chain = program.states[nodes[node, NODE_STATE], STATE_CHAIN] != NO_CHAIN
+    for w in range(cursor[col.CURSOR_WAITING]):
+        node = state.waiting[w, col.WAIT_NODE]
+        has_chain = program.states[nodes[node, col.NODE_STATE], col.STATE_CHAIN] != col.NO_CHAIN
         mark[node] = _AND_ALL_BEFORE if has_chain else _AND_ONE_BEFORE
     # The order of the node before may be asked of nodes of the moment under way and of those that wait.
     for n in range(count):
         node = count - 1 - n
-        before = nodes[node, NODE_PREV]
+        before = nodes[node, col.NODE_PREV]
         if before >= 0 and mark[node] == _AND_ALL_BEFORE:
             mark[before] = _AND_ALL_BEFORE
         elif before >= 0 and mark[node] == _AND_ONE_BEFORE:
@@ -900,59 +800,59 @@ def _compact(program, state):
     kept = 0
     for node in range(count):
         if node == first_new:
-            cursor[CURSOR_NEW] = kept
+            cursor[col.CURSOR_NEW] = kept
         if mark[node]:
-            before = nodes[node, NODE_PREV]
+            before = nodes[node, col.NODE_PREV]
             is_told = mark[node] > _ALONE
             for column in range(nodes.shape[1]):
                 nodes[kept, column] = nodes[node, column]
             for r in range(state.registers.shape[1]):
                 state.registers[kept, r] = state.registers[node, r]
             if before >= 0:
-                nodes[kept, NODE_PREV] = mark[before] if is_told else -2
+                nodes[kept, col.NODE_PREV] = mark[before] if is_told else -2
             mark[node] = kept
             kept += 1
         else:
             mark[node] = -1
     if first_new == count:
-        cursor[CURSOR_NEW] = kept
+        cursor[col.CURSOR_NEW] = kept
     for s in range(len(program.states)):
         if state.best[s] >= 0:
             state.best[s] = mark[state.best[s]]
         for entry in range(state.counts[s]):
-            state.lists[s, entry, ENTRY_NODE] = mark[state.lists[s, entry, ENTRY_NODE]]
-    for w in range(cursor[CURSOR_WAITING]):
-        state.waiting[w, WAIT_NODE] = mark[state.waiting[w, WAIT_NODE]]
-    cursor[CURSOR_NODES] = kept
+            state.lists[s, entry, col.ENTRY_NODE] = mark[state.lists[s, entry, col.ENTRY_NODE]]
+    for w in range(cursor[col.CURSOR_WAITING]):
+        state.waiting[w, col.WAIT_NODE] = mark[state.waiting[w, col.WAIT_NODE]]
+    cursor[col.CURSOR_NODES] = kept
     return kept
 
 
 @inner
 def _needed(program, state, node):
     """What is needed of a node that is needed: all before it, if trends that are so long are shown whole."""
-    chain = program.states[state.nodes[node, NODE_STATE], STATE_CHAIN]
-    is_old = chain > 0 and np.uint64(state.cursor[CURSOR_TIME]) - np.uint64(state.nodes[node, NODE_START]) >= np.uint64(
-        chain
-    )
-    return _AND_ONE_BEFORE if chain == NO_CHAIN or is_old else _AND_ALL_BEFORE
+    chain = program.states[state.nodes[node, col.NODE_STATE], col.STATE_CHAIN]
+    is_old = chain > 0 and np.uint64(state.cursor[col.CURSOR_TIME]) - np.uint64(
+        state.nodes[node, col.NODE_START]
+    ) >= np.uint64(chain)
+    return _AND_ONE_BEFORE if chain == col.NO_CHAIN or is_old else _AND_ALL_BEFORE
 
 
 @inner
 def _forget(program, state):
     """Let go of nodes whose trends have begun too long ago for any query."""
-    nodes, now = state.nodes, state.cursor[CURSOR_TIME]
+    nodes, now = state.nodes, state.cursor[col.CURSOR_TIME]
     for s in range(len(program.states)):
-        horizon = program.states[s, STATE_REACH]
+        horizon = program.states[s, col.STATE_REACH]
         if horizon <= 0:
             continue
         best = state.best[s]
-        if best >= 0 and np.uint64(now) - np.uint64(nodes[best, NODE_START]) >= np.uint64(horizon):
+        if best >= 0 and np.uint64(now) - np.uint64(nodes[best, col.NODE_START]) >= np.uint64(horizon):
             state.best[s] = -1
         kept = 0
         for entry in range(state.counts[s]):
-            start = nodes[state.lists[s, entry, ENTRY_NODE], NODE_START]
+            start = nodes[state.lists[s, entry, col.ENTRY_NODE], col.NODE_START]
             if np.uint64(now) - np.uint64(start) < np.uint64(horizon):
                 _move(program, state, s, entry, kept)
                 kept += 1
-        state.cursor[CURSOR_LISTED] -= state.counts[s] - kept
+        state.cursor[col.CURSOR_LISTED] -= state.counts[s] - kept
         state.counts[s] = kept

@@ -5,37 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import KernelPlan
-from sparkext.udfs.completions.completion_program import (
-    ANCHORED,
-    BEST,
-    CURSOR_LISTED,
-    CURSOR_NODES,
-    CURSOR_OUT,
-    CURSOR_TIME,
-    CURSOR_VALUES,
-    CURSOR_WANTS,
-    ENTRY_NODE,
-    NODE_ANCHOR,
-    NODE_FROM,
-    NODE_ROW,
-    NODE_SOURCE,
-    QUERY_BY_LANES,
-    QUERY_VALUES,
-    QUERY_VALUES_END,
-    STATE_KIND,
-    WANTS_ANCHORS,
-    WANTS_FRESH,
-    WANTS_LANES,
-    WANTS_LISTS,
-    WANTS_NODES,
-    WANTS_WAITING,
-    Amounts,
-    Program,
-    State,
-    assemble,
-    new_state,
-    with_room,
-)
+from sparkext.udfs.completions import completion_columns as col
+from sparkext.udfs.completions.completion_program import Amounts, Program, State, assemble, new_state, with_room
 from sparkext.udfs.completions.giving_up import let_go, most_held_by, without
 from sparkext.udfs.completions.kernel_form import Form
 from sparkext.udfs.tables.batch import Batch
@@ -114,8 +85,8 @@ class CompletionMachine:
     def taken(self) -> Ints:
         """Completions that have been found, which are not held any longer; columns as `OUT_QUERY` and so on."""
         cursor = self._state.cursor
-        count, values = int(cursor[CURSOR_OUT]), int(cursor[CURSOR_VALUES])
-        cursor[CURSOR_OUT] = cursor[CURSOR_VALUES] = 0
+        count, values = int(cursor[col.CURSOR_OUT]), int(cursor[col.CURSOR_VALUES])
+        cursor[col.CURSOR_OUT] = cursor[col.CURSOR_VALUES] = 0
         self._values = self._state.values.rows(np.arange(values), slice(None), 0)
         return self._state.out[:count].copy()
 
@@ -127,7 +98,9 @@ class CompletionMachine:
             at: What they have as ``OUT_VALUES``. Shape (rows,).
             windows: That is asked about. Shape (rows,).
         """
-        first, end, by_lanes = self._program.queries[query, [QUERY_VALUES, QUERY_VALUES_END, QUERY_BY_LANES]].tolist()
+        first, end, by_lanes = self._program.queries[
+            query, [col.QUERY_VALUES, col.QUERY_VALUES_END, col.QUERY_BY_LANES]
+        ].tolist()
         rows = at + windows if by_lanes else at
         return [self._values.rows(rows, value) for value in range(end - first)]
 
@@ -137,7 +110,7 @@ class CompletionMachine:
         Returns:
             Queries that are given up, since too much would be held, each with the window of the latest event.
         """
-        wants = self._state.cursor[CURSOR_WANTS]
+        wants = self._state.cursor[col.CURSOR_WANTS]
         kept, given_up = self._compact(), []
         while kept > self._asked.most:
             given_up.append(self._give_up(most_held_by(self._asked, self._state)))
@@ -145,22 +118,22 @@ class CompletionMachine:
         state = self._state
         nodes, entries, waiting = len(state.nodes), state.lists.shape[1], len(state.waiting)
         fresh, lanes, anchors = len(state.fresh.high), len(state.lanes), state.anchors.shape[1]
-        coming = len(self._program.states) + int(state.cursor[CURSOR_LISTED])
-        while wants == WANTS_NODES and kept + max(kept, coming) > nodes:
+        coming = len(self._program.states) + int(state.cursor[col.CURSOR_LISTED])
+        while wants == col.WANTS_NODES and kept + max(kept, coming) > nodes:
             nodes *= 2
-        if wants == WANTS_LISTS:
+        if wants == col.WANTS_LISTS:
             entries *= 2
-        if wants == WANTS_WAITING:
+        if wants == col.WANTS_WAITING:
             waiting *= 2
-        if wants == WANTS_FRESH:
+        if wants == col.WANTS_FRESH:
             fresh *= 2
-        if wants == WANTS_LANES:
+        if wants == col.WANTS_LANES:
             lanes *= 2
-        if wants == WANTS_ANCHORS:
+        if wants == col.WANTS_ANCHORS:
             anchors *= 2
         adding = [number for number, query in enumerate(self._asked.queries) if query.values and query.ends]
         is_too_much = self._amounts(entries, waiting, fresh, lanes) > AMOUNTS * self._asked.most
-        if adding and is_too_much and wants not in (WANTS_NODES, WANTS_ANCHORS):
+        if adding and is_too_much and wants not in (col.WANTS_NODES, col.WANTS_ANCHORS):
             given_up.append(self._give_up(most_held_by(self._asked, state, adding)))
         else:
             self._state = with_room(state, nodes, entries, waiting, fresh, lanes, anchors)
@@ -173,7 +146,7 @@ class CompletionMachine:
         # What is added up for others stays where it is.
         self._program = assemble(self._asked, self._plan)._replace(facts=self._program.facts)
         let_go(self._asked, self._state)
-        return query, int(self._state.cursor[CURSOR_TIME]) // window.slide if window else 0
+        return query, int(self._state.cursor[col.CURSOR_TIME]) // window.slide if window else 0
 
     def _amounts(self, entries: int, waiting: int, fresh: int, lanes: int) -> int:
         """How many totals there is room for, with so much room for each."""
@@ -191,9 +164,9 @@ class CompletionMachine:
         """
         if drop:
             self._compact()
-        count = int(self._state.cursor[CURSOR_NODES])
+        count = int(self._state.cursor[col.CURSOR_NODES])
         nodes, registers = self._state.nodes[:count], self._state.registers[:count]
-        named = np.concatenate([nodes[:, NODE_ROW], nodes[:, NODE_ANCHOR], registers.ravel()])
+        named = np.concatenate([nodes[:, col.NODE_ROW], nodes[:, col.NODE_ANCHOR], registers.ravel()])
         rows: Ints = np.unique(named[named >= 0])
         return rows
 
@@ -213,13 +186,13 @@ class CompletionMachine:
     def _point(self, rows: Ints, first: int) -> None:
         """Let comparisons look at rows that stand from ``first`` on in the batch."""
         state = self._state
-        nodes = state.nodes[: int(state.cursor[CURSOR_NODES])]
-        nodes[:, NODE_SOURCE] = first + np.searchsorted(rows, nodes[:, NODE_ROW])
-        has_anchor = nodes[:, NODE_ANCHOR] >= 0
-        nodes[:, NODE_FROM] = nodes[:, NODE_SOURCE]
-        nodes[has_anchor, NODE_FROM] = first + np.searchsorted(rows, nodes[has_anchor, NODE_ANCHOR])
-        for number, kind in enumerate(self._program.states[:, STATE_KIND]):
-            if kind > BEST:
+        nodes = state.nodes[: int(state.cursor[col.CURSOR_NODES])]
+        nodes[:, col.NODE_SOURCE] = first + np.searchsorted(rows, nodes[:, col.NODE_ROW])
+        has_anchor = nodes[:, col.NODE_ANCHOR] >= 0
+        nodes[:, col.NODE_FROM] = nodes[:, col.NODE_SOURCE]
+        nodes[has_anchor, col.NODE_FROM] = first + np.searchsorted(rows, nodes[has_anchor, col.NODE_ANCHOR])
+        for number, kind in enumerate(self._program.states[:, col.STATE_KIND]):
+            if kind > col.BEST:
                 count = int(state.counts[number])
-                column = NODE_FROM if kind == ANCHORED else NODE_SOURCE
-                state.sources[number, :count] = nodes[state.lists[number, :count, ENTRY_NODE], column]
+                column = col.NODE_FROM if kind == col.ANCHORED else col.NODE_SOURCE
+                state.sources[number, :count] = nodes[state.lists[number, :count, col.ENTRY_NODE], column]

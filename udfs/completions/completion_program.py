@@ -20,127 +20,10 @@ from sparkext.planner.kernel_plan.kernel_plan import (
 )
 from sparkext.planner.patterns.query import Side
 from sparkext.udfs.comparisons.histories import coded
+from sparkext.udfs.completions import completion_columns as col
 from sparkext.udfs.state.difference_tables import part_row
 from sparkext.udfs.state.fresh import registers_for
 from sparkext.udfs.tables.program import NEVER_YET, SCAN_CHUNK, Flags, Floats, Ints, Registers
-
-(
-    STATE_LABEL,
-    STATE_START,
-    STATE_START_CLASS,
-    STATE_START_CONDITION,
-    STATE_LINKS,
-    STATE_LINKS_END,
-    STATE_KIND,
-    STATE_TAKEN,
-    STATE_ENDS,
-    STATE_ENDS_END,
-    STATE_OPEN,
-    STATE_REACH,
-    STATE_CHAIN,
-    STATE_TOTALS,
-    STATE_TOTALS_END,
-    STATE_EVENT,
-) = range(16)
-"""Of ``Program.states``."""
-
-UNREAD, BEST, BUCKETS, LISTED, ANCHORED = range(5)
-"""What is held at a state: nothing, the best node, the best of each bucket of moments, all nodes, or the best node for
-each anchor."""
-
-LINK_SOURCE, LINK_CONDITION, LINK_COMPARISON, LINK_ADDS, LINK_ADDS_END = range(5)
-"""Of ``Program.links``."""
-
-CONDITION_GUARDS, CONDITION_GUARDS_END, CONDITION_TABLE = range(3)
-"""Of ``Program.conditions``."""
-
-CUT_STATE, CUT_CONDITION = range(2)
-"""Of ``Program.cuts``."""
-
-GUARD_NUMBER, GUARD_STARTS, GUARD_BREAKS, GUARD_SOURCES, GUARD_SOURCES_END = range(5)
-"""Of ``Program.guard_states``."""
-
-END_QUERY, END_CONDITION, END_VALUES = range(3)
-"""Of ``Program.ends``."""
-
-(
-    QUERY_WITHIN,
-    QUERY_SLIDE,
-    QUERY_SPAN,
-    QUERY_WAIT,
-    QUERY_WAITS,
-    QUERY_VALUES,
-    QUERY_VALUES_END,
-    QUERY_BY_LANES,
-) = range(8)
-"""Of ``Program.queries``."""
-
-(
-    TOTAL_KIND,
-    TOTAL_EVENT,
-    TOTAL_START,
-    TOTAL_COUNT,
-    TOTAL_COLUMN,
-    TOTAL_WEIGHTED,
-) = range(6)
-"""Of ``Program.totals``."""
-
-NO_START, ANY_START = -2, -1
-"""As ``TOTAL_START``: trends that start do not count, or all of them; else those of a class."""
-
-FIRST_OF_ALL, LAST_OF_ALL = 1, 2
-"""Of ``Program.registers``: whether the event at a state is remembered if there is none yet, or in any case."""
-
-(
-    CURSOR_KEY_OPEN,
-    CURSOR_TIME,
-    CURSOR_MOMENT,
-    CURSOR_NODES,
-    CURSOR_NEW,
-    CURSOR_ORDER,
-    CURSOR_OUT,
-    CURSOR_WAITING,
-    CURSOR_DEADLINE,
-    CURSOR_KEY,
-    CURSOR_IS_CUT,
-    CURSOR_WANTS,
-    CURSOR_LISTED,
-    CURSOR_VALUES,
-    CURSOR_LANE,
-    CURSOR_LANES,
-    CURSOR_TABLE,
-) = range(17)
-"""Of ``State.cursor``."""
-
-WANTS_NOTHING, WANTS_OUTPUT, WANTS_NODES, WANTS_LISTS, WANTS_WAITING, WANTS_FRESH, WANTS_LANES, WANTS_ANCHORS = range(8)
-"""Why the kernel has stopped."""
-
-NODE_START, NODE_PREV, NODE_ORDER, NODE_ROW, NODE_STATE, NODE_MOMENT, NODE_TIME, NODE_ANCHOR, NODE_SOURCE, NODE_FROM = (
-    range(10)
-)
-"""Of ``State.nodes``."""
-
-ANCHOR_KEY, ANCHOR_AT, ANCHOR_TABLE = range(3)
-"""Of ``State.anchors``."""
-
-ENTRY_NODE, ENTRY_MOMENT, ENTRY_LEAVES = range(3)
-"""Of ``State.lists``."""
-
-WAIT_QUERY, WAIT_NODE, WAIT_CONDITION, WAIT_DEADLINE, WAIT_WINDOW, WAIT_LAST = range(6)
-"""Of ``State.waiting``."""
-
-OUT_QUERY, OUT_NODE, OUT_ROW, OUT_WINDOW, OUT_LAST, OUT_KEY, OUT_VALUES = range(7)
-"""Of ``State.out``."""
-
-FACT_OPEN, FACT_VALUES, FACT_GRAIN, FACT_HORIZON, FACT_UNBOUNDED = range(5)
-"""Of ``Program.facts``."""
-
-NO_CHAIN = -1
-"""As ``STATE_CHAIN``: nobody asks for all events of a trend."""
-
-FOREVER = np.iinfo(np.int64).max
-"""A deadline that never comes."""
-
 
 _Kind = TypeVar("_Kind", np.int64, np.float64)
 
@@ -353,7 +236,7 @@ def assemble(asked: Completions, plan: KernelPlan) -> Program:
         guard_rows.append([number, int(guard.start), breaks, begin, len(guard_sources)])
     registers = np.zeros((len(asked.states), len(asked.registers)), np.int64)
     for column, register in enumerate(asked.registers):
-        how = FIRST_OF_ALL if register.side is Side.FIRST else LAST_OF_ALL
+        how = col.FIRST_OF_ALL if register.side is Side.FIRST else col.LAST_OF_ALL
         registers[sorted(register.states) or slice(None), column] = how
     first_value = [0, *np.cumsum([len(query.values) for query in asked.queries]).tolist()]
     queries = [
@@ -409,16 +292,16 @@ def new_state(program: Program, nodes: int, entries: int, waiting: int, rows: in
         rows: Room for completions that are found.
     """
     states, guards, totals = len(program.states), len(program.guard_states), len(program.totals)
-    of_state = int((program.states[:, STATE_TOTALS_END] - program.states[:, STATE_TOTALS]).max(initial=0))
-    of_query = int((program.queries[:, QUERY_VALUES_END] - program.queries[:, QUERY_VALUES]).max(initial=0))
-    waits = bool(program.queries[:, QUERY_WAITS].any())
-    lanes = 8 if program.facts[FACT_GRAIN] else 1
+    of_state = int((program.states[:, col.STATE_TOTALS_END] - program.states[:, col.STATE_TOTALS]).max(initial=0))
+    of_query = int((program.queries[:, col.QUERY_VALUES_END] - program.queries[:, col.QUERY_VALUES]).max(initial=0))
+    waits = bool(program.queries[:, col.QUERY_WAITS].any())
+    lanes = 8 if program.facts[col.FACT_GRAIN] else 1
     cursor = np.zeros(17, np.int64)
-    cursor[CURSOR_LANES] = 1
+    cursor[col.CURSOR_LANES] = 1
     # The first lane is for what is told apart no longer.
-    cursor[CURSOR_LANE] = int(lanes > 1 and not program.facts[FACT_UNBOUNDED])
-    has_lists = bool((program.states[:, STATE_KIND] > BEST).any())
-    most_guard = int(program.guard_states[:, GUARD_BREAKS].max(initial=-1)) + 1
+    cursor[col.CURSOR_LANE] = int(lanes > 1 and not program.facts[col.FACT_UNBOUNDED])
+    has_lists = bool((program.states[:, col.STATE_KIND] > col.BEST).any())
+    most_guard = int(program.guard_states[:, col.GUARD_BREAKS].max(initial=-1)) + 1
     most_guard = max(most_guard, int(program.condition_guards.max(initial=-1)) + 1)
     return State(
         cursor=cursor,
@@ -439,8 +322,8 @@ def new_state(program: Program, nodes: int, entries: int, waiting: int, rows: in
         fresh=_amounts(2 * states if totals else 0, of_state, lanes),
         ended=_amounts(1, len(program.values), lanes),
         waited=_amounts(waiting if waits and of_query else 0, of_query, lanes),
-        values=_amounts(max(rows, int(program.facts[FACT_VALUES])) if of_query else 0, of_query, 1),
-        anchors=np.zeros((3, 256 if program.facts[FACT_OPEN] else 1), np.int64),
+        values=_amounts(max(rows, int(program.facts[col.FACT_VALUES])) if of_query else 0, of_query, 1),
+        anchors=np.zeros((3, 256 if program.facts[col.FACT_OPEN] else 1), np.int64),
         tabled=np.zeros(states, np.int64),
         order=np.zeros(nodes, np.int64),
         matches=np.zeros(entries, np.int64),
@@ -492,7 +375,7 @@ def _grown(array: NDArray[_Kind], shape: tuple[int, ...]) -> NDArray[_Kind]:
 
 
 def _total(total: StateTotal, first: int) -> list[int]:
-    start = NO_START if not total.starts else ANY_START if total.start_event is None else total.start_event
+    start = col.NO_START if not total.starts else col.ANY_START if total.start_event is None else total.start_event
     count = -1 if total.count is None else first + total.count
     column = -1 if total.column is None else total.column
     return [total.arithmetic.value, total.event, start, count, column, int(total.weighted)]
@@ -514,17 +397,17 @@ def _lanes(asked: Completions) -> tuple[int, int, int, int]:
 def _longest(queries: Sequence[CompletionQuery]) -> int:
     """How long trends of some queries may be; 0 for any time, `NO_CHAIN` if there are no queries."""
     reach = [query.reach for query in queries]
-    return 0 if None in reach else max((length for length in reach if length is not None), default=NO_CHAIN)
+    return 0 if None in reach else max((length for length in reach if length is not None), default=col.NO_CHAIN)
 
 
 def _kind(state: CompletionState) -> int:
     if not state.is_read:
-        return UNREAD
+        return col.UNREAD
     if state.is_open:
-        return ANCHORED
+        return col.ANCHORED
     if state.is_scanned or state.is_taken:
-        return LISTED
-    return BUCKETS if state.is_guarded else BEST
+        return col.LISTED
+    return col.BUCKETS if state.is_guarded else col.BEST
 
 
 class _Conditions:

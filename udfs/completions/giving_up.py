@@ -8,18 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import NO_EVENT, CompletionQuery, Completions
-from sparkext.udfs.completions.completion_program import (
-    CURSOR_LISTED,
-    CURSOR_NODES,
-    CURSOR_TIME,
-    CURSOR_WAITING,
-    ENTRY_NODE,
-    NODE_PREV,
-    NODE_START,
-    WAIT_NODE,
-    WAIT_QUERY,
-    State,
-)
+from sparkext.udfs.completions import completion_columns as col
+from sparkext.udfs.completions.completion_program import State
 from sparkext.udfs.tables.program import Ints
 
 
@@ -46,34 +36,34 @@ def let_go(asked: Completions, state: State) -> None:
     """Empty the states that nothing is asked of any more, and forget what waits for a query that is given up."""
     for number, asked_state in enumerate(asked.states):
         if asked_state.event == NO_EVENT:
-            state.cursor[CURSOR_LISTED] -= state.counts[number]
+            state.cursor[col.CURSOR_LISTED] -= state.counts[number]
             state.best[number], state.counts[number] = -1, 0
-    waiting = state.waiting[: state.cursor[CURSOR_WAITING]]
+    waiting = state.waiting[: state.cursor[col.CURSOR_WAITING]]
     goes = [number for number, query in enumerate(asked.queries) if not query.ends]
-    stays = ~np.isin(waiting[:, WAIT_QUERY], goes)
+    stays = ~np.isin(waiting[:, col.WAIT_QUERY], goes)
     left = np.count_nonzero(stays)
     for array in (waiting, *(amounts for amounts in state.waited if len(amounts))):
         array[:left] = array[: len(waiting)][stays]
-    state.cursor[CURSOR_WAITING] = left
+    state.cursor[col.CURSOR_WAITING] = left
 
 
 def _held(asked: Completions, query: CompletionQuery, number: int, state: State) -> int:
     """How many nodes a query needs to be held."""
-    nodes = state.nodes[: state.cursor[CURSOR_NODES]]
+    nodes = state.nodes[: state.cursor[col.CURSOR_NODES]]
     states = asked.states_of(query)
     roots: list[Ints] = [state.best[[s for s in states if state.best[s] >= 0]]]
     if len(state.lists):
-        roots += (state.lists[s, : state.counts[s], ENTRY_NODE] for s in states)
+        roots += (state.lists[s, : state.counts[s], col.ENTRY_NODE] for s in states)
     reachable = np.unique(np.concatenate(roots))
     if query.reach is not None:
-        since = state.cursor[CURSOR_TIME].view(np.uint64) - nodes[reachable, NODE_START].view(np.uint64)
+        since = state.cursor[col.CURSOR_TIME].view(np.uint64) - nodes[reachable, col.NODE_START].view(np.uint64)
         reachable = reachable[since < np.uint64(query.reach)]
-    waiting = state.waiting[: state.cursor[CURSOR_WAITING]]
-    reachable = np.append(reachable, waiting[waiting[:, WAIT_QUERY] == number, WAIT_NODE])
+    waiting = state.waiting[: state.cursor[col.CURSOR_WAITING]]
+    reachable = np.append(reachable, waiting[waiting[:, col.WAIT_QUERY] == number, col.WAIT_NODE])
     held = np.zeros(len(nodes), np.bool_)
     held[reachable] = True
     if asked.has_lists(query):
-        is_held, before = bytearray(held.tobytes()), nodes[:, NODE_PREV].tolist()
+        is_held, before = bytearray(held.tobytes()), nodes[:, col.NODE_PREV].tolist()
         for node in range(len(nodes) - 1, -1, -1):
             if is_held[node] and before[node] >= 0:
                 is_held[before[node]] = 1

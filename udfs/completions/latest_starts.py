@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import CLASSES_PER_WORD
-from sparkext.udfs.completions.completion_program import QUERY_SLIDE, QUERY_SPAN, QUERY_WITHIN
+from sparkext.udfs.completions import completion_columns as col
 from sparkext.udfs.completions.start_program import (
     END_IS_ONLY,
     END_OF_QUERY,
@@ -229,7 +229,7 @@ def _of_several(program, starts, classes, row, number, time):
 def _complete(program, starts, query, start, time, key_counts):
     """Count a completion, if it is one in any window and span."""
     of_query = program.queries[query]
-    span, within, slide = of_query[QUERY_SPAN], of_query[QUERY_WITHIN], of_query[QUERY_SLIDE]
+    span, within, slide = of_query[col.QUERY_SPAN], of_query[col.QUERY_WITHIN], of_query[col.QUERY_SLIDE]
     if span and np.uint64(time) - np.uint64(start) >= np.uint64(span):
         return
     if not within:

@@ -7,20 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sparkext.planner.kernel_plan.kernel_plan import Completions, KernelPlan
-from sparkext.udfs.completions.completion_program import (
-    CUT_STATE,
-    END_QUERY,
-    LINK_SOURCE,
-    STATE_ENDS,
-    STATE_ENDS_END,
-    STATE_EVENT,
-    STATE_LINKS,
-    STATE_LINKS_END,
-    STATE_START,
-    STATE_START_CLASS,
-    assemble,
-    ends_of_classes,
-)
+from sparkext.udfs.completions import completion_columns as col
+from sparkext.udfs.completions.completion_program import assemble, ends_of_classes
 from sparkext.udfs.tables.program import Ints
 
 OTHER_STATE, OTHER_CLASS, OTHER_SOURCES, OTHER_SOURCES_END = range(4)
@@ -76,21 +64,23 @@ def start_program(asked: Completions, plan: KernelPlan) -> StartProgram:
     program, classes = assemble(asked, plan), len(plan.classes)
     number = np.argsort(program.class_states)
     states = program.states[program.class_states]
-    event, sources = states[:, STATE_EVENT], number[program.links[:, LINK_SOURCE]]
+    event, sources = states[:, col.STATE_EVENT], number[program.links[:, col.LINK_SOURCE]]
     source = np.arange(len(states))
     others: list[tuple[int, int, int, int]] = []
     for state, row in enumerate(states):
-        begins, needed, begin, end = row[[STATE_START, STATE_START_CLASS, STATE_LINKS, STATE_LINKS_END]].tolist()
+        begins, needed, begin, end = row[
+            [col.STATE_START, col.STATE_START_CLASS, col.STATE_LINKS, col.STATE_LINKS_END]
+        ].tolist()
         if begins and needed < 0:
             source[state] = len(states)  # no start is later than that
         elif not begins and end == begin + 1:
             source[state] = sources[begin]
         else:
             others.append((state, needed if begins else NO_START, begin, end))
-    of_ends = program.ends[:, END_QUERY]
+    of_ends = program.ends[:, col.END_QUERY]
     ends = np.column_stack(
         [
-            np.repeat(number, program.states[:, STATE_ENDS_END] - program.states[:, STATE_ENDS]),
+            np.repeat(number, program.states[:, col.STATE_ENDS_END] - program.states[:, col.STATE_ENDS]),
             of_ends,
             np.bincount(of_ends, minlength=1)[of_ends] == 1,
         ]
@@ -104,7 +94,7 @@ def start_program(asked: Completions, plan: KernelPlan) -> StartProgram:
         sources=sources,
         ends=ends,
         end_ends=ends_of_classes(event[ends[:, END_STATE]], classes),
-        cuts=number[program.cuts[:, CUT_STATE]],
+        cuts=number[program.cuts[:, col.CUT_STATE]],
         cut_ends=program.cut_ends,
         queries=program.queries,
     )

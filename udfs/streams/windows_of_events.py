@@ -14,7 +14,7 @@ from sparkext.planner.patterns.query import Window
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.key_changes import changes
 from sparkext.udfs.arrow.order_keys import as_int64
-from sparkext.udfs.completions.completion_program import OUT_LAST, OUT_QUERY, OUT_ROW, OUT_WINDOW
+from sparkext.udfs.completions import completion_columns as col
 from sparkext.udfs.sorting.row_order import Digit, digit, digits_of, row_order
 from sparkext.udfs.streams.stored import NEVER
 from sparkext.udfs.tables.program import Ints
@@ -81,21 +81,21 @@ class SettledRun(CompletionRun):
 
     def _taken(self) -> Ints:
         rows = super()._taken()
-        whole_from = self._whole_from[rows[:, OUT_QUERY]]
+        whole_from = self._whole_from[rows[:, col.OUT_QUERY]]
         if self._ending is None:
-            rows = rows[self._first_needed[rows[:, OUT_ROW]] >= whole_from]
+            rows = rows[self._first_needed[rows[:, col.OUT_ROW]] >= whole_from]
         else:
-            rows[:, OUT_WINDOW] = np.maximum(
-                rows[:, OUT_WINDOW], (whole_from + self._ending.slide - 1) // self._ending.slide
+            rows[:, col.OUT_WINDOW] = np.maximum(
+                rows[:, col.OUT_WINDOW], (whole_from + self._ending.slide - 1) // self._ending.slide
             )
-        settled = self._settled[rows[:, OUT_ROW]]
+        settled = self._settled[rows[:, col.OUT_ROW]]
         if self._ending is None:
             return rows[(settled > self._since) & (settled <= self._until)]
         open_before = max(NEVER, last_ended(self._ending, self._since) + 1)
-        rows[:, OUT_WINDOW] = np.maximum(rows[:, OUT_WINDOW], open_before)
-        over = np.minimum(rows[:, OUT_LAST], max(NEVER, last_ended(self._ending, self._until)))
-        rows[:, OUT_LAST] = np.where(settled <= self._until, rows[:, OUT_LAST], over)
-        return rows[(settled > self._since) & (rows[:, OUT_WINDOW] <= rows[:, OUT_LAST])]
+        rows[:, col.OUT_WINDOW] = np.maximum(rows[:, col.OUT_WINDOW], open_before)
+        over = np.minimum(rows[:, col.OUT_LAST], max(NEVER, last_ended(self._ending, self._until)))
+        rows[:, col.OUT_LAST] = np.where(settled <= self._until, rows[:, col.OUT_LAST], over)
+        return rows[(settled > self._since) & (rows[:, col.OUT_WINDOW] <= rows[:, col.OUT_LAST])]
 
 
 def settled_rows(

@@ -17,19 +17,8 @@ from sparkext.planner.kernel_plan.kernel_plan import (
 )
 from sparkext.udfs.arrow.arrays import as_arrow
 from sparkext.udfs.arrow.result_batch import FieldValues
+from sparkext.udfs.completions import completion_columns as col
 from sparkext.udfs.completions.completion_machine import NODES, CompletionMachine
-from sparkext.udfs.completions.completion_program import (
-    NODE_PREV,
-    NODE_ROW,
-    NODE_STATE,
-    OUT_KEY,
-    OUT_LAST,
-    OUT_NODE,
-    OUT_QUERY,
-    OUT_ROW,
-    OUT_VALUES,
-    OUT_WINDOW,
-)
 from sparkext.udfs.completions.kernel_form import Form
 from sparkext.udfs.tables.batch import Batch, no_batch
 from sparkext.udfs.tables.program import Flags, Ints
@@ -93,10 +82,10 @@ class CompletionRun(CountRun):
             self._kept.keep(self._completion_machine.rows_in_use(drop=True))
 
     def _hand_on(self) -> Iterator[pa.RecordBatch]:
-        for number, completions in self._by_query(self._taken(), OUT_QUERY):
+        for number, completions in self._by_query(self._taken(), col.OUT_QUERY):
             query = self._asked.queries[number]
             if query.counted:
-                self._tallies.add(number, *completions[:, (OUT_KEY, OUT_WINDOW, OUT_LAST)].T)
+                self._tallies.add(number, *completions[:, (col.OUT_KEY, col.OUT_WINDOW, col.OUT_LAST)].T)
             if query.has_rows:
                 yield self._rows_of(number, completions)
 
@@ -113,22 +102,22 @@ class CompletionRun(CountRun):
     def _rows_of(self, number: int, completions: Ints) -> pa.RecordBatch:
         """The rows of completions of a query: one for each window."""
         query = self._asked.queries[number]
-        times = completions[:, OUT_LAST] - completions[:, OUT_WINDOW] + 1
+        times = completions[:, col.OUT_LAST] - completions[:, col.OUT_WINDOW] + 1
         slots: dict[int, pa.Array] = {}
         for value in query.shown:
             slot = self._asked.slots[value.slot]
             if slot.column is None:
-                slots[value.slot] = self._variables(query, completions[:, OUT_NODE])
+                slots[value.slot] = self._variables(query, completions[:, col.OUT_NODE])
             elif slot.is_list:
-                slots[value.slot] = self._lists(slot.column, completions[:, OUT_NODE])
+                slots[value.slot] = self._lists(slot.column, completions[:, col.OUT_NODE])
             elif value.is_last:
-                slots[value.slot] = self._kept.take(slot.column, completions[:, OUT_ROW])
+                slots[value.slot] = self._kept.take(slot.column, completions[:, col.OUT_ROW])
             else:
                 assert value.register is not None
                 slots[value.slot] = self._kept.take(
-                    slot.column, self._completion_machine.registers(completions[:, OUT_NODE], value.register)
+                    slot.column, self._completion_machine.registers(completions[:, col.OUT_NODE], value.register)
                 )
-        keys, windows, at = completions[:, OUT_KEY], completions[:, OUT_WINDOW], completions[:, OUT_VALUES]
+        keys, windows, at = completions[:, col.OUT_KEY], completions[:, col.OUT_WINDOW], completions[:, col.OUT_VALUES]
         if (times != 1).any():
             repeated = np.repeat(np.arange(len(completions)), times)
             begun = np.cumsum(times) - times
@@ -148,7 +137,7 @@ class CompletionRun(CountRun):
         for number, end in enumerate(query.ends):
             variable_of[end.state] = number
         return pa.array(names, pa.string()).take(
-            as_arrow(variable_of[self._completion_machine.nodes(nodes, NODE_STATE)])
+            as_arrow(variable_of[self._completion_machine.nodes(nodes, col.NODE_STATE)])
         )
 
     def _lists(self, column: int, nodes: Ints) -> pa.Array:
@@ -157,9 +146,9 @@ class CompletionRun(CountRun):
         steps: list[tuple[Ints, Ints]] = []
         places, at = np.arange(len(nodes)), nodes
         while len(at):
-            steps.append((places, self._completion_machine.nodes(at, NODE_ROW)))
+            steps.append((places, self._completion_machine.nodes(at, col.NODE_ROW)))
             lengths[places] += 1
-            before = self._completion_machine.nodes(at, NODE_PREV)
+            before = self._completion_machine.nodes(at, col.NODE_PREV)
             places, at = places[before >= 0], before[before >= 0]
         ends = np.cumsum(lengths)
         rows = np.zeros(int(ends[-1]), np.int64)
