@@ -42,6 +42,7 @@ _ANCHOR = (
     "the anchor '{}' does not apply: a trend may begin and end anywhere in its partition and window; "
     "to forbid events before its first or after its last, write NOT there, as in NOT X A B NOT X"
 )
+_BY_SPACE = "; a sequence is written A B, and steps that some do not reach FUNNEL(A, B)"
 _ANCHORS = {symbol: _ANCHOR.format(symbol) for symbol in "^$"}
 MAX_DEPTH = 100
 """Deepest nesting of parentheses that a pattern may have."""
@@ -128,7 +129,14 @@ class _Reader:
             problem = problem or "the pattern ends too early"
             return PlanningError("TREND_PATTERN_SYNTAX", self._end, self._end, problem=problem)
         problem = f"{problem or 'a variable or an operator was expected'}, found '{lexeme.text}'"
+        problem += self._proposed(lexeme)
         return PlanningError("TREND_PATTERN_SYNTAX", lexeme.start, lexeme.end, problem=problem)
+
+    def _proposed(self, lexeme: Lexeme) -> str:
+        """What was probably meant by the lexeme under way, as the end of a message."""
+        following = self.peek(1)
+        is_arrow = lexeme.text == "-" and following is not None and following.text == ">"
+        return _BY_SPACE if is_arrow or lexeme.text == "," else ""
 
     def pattern(self) -> Pattern:
         """The whole of it."""

@@ -75,7 +75,7 @@ def check_foreign(spark: SparkSession, where: str, expression: Expression, has_r
     for at, token in enumerate(tokens):
         if begins_query(tokens, at):
             if where == "MEASURES":
-                raise _unsupported(token.start, token.end, "a subquery", where)
+                raise _unsupported(token.start, token.end, "A subquery", where)
             return
         if at > outer_end:
             outer = None
@@ -92,7 +92,7 @@ def check_foreign(spark: SparkSession, where: str, expression: Expression, has_r
                 outer, outer_end = token, matching(tokens, at + 1) or len(tokens)
         elif _is_aggregate(tokens, at):
             if where != "MEASURES":
-                raise _unsupported(token.start, token.end, f"the aggregate {word}", where)
+                raise _unsupported(token.start, token.end, f"The aggregate {word}", where)
             if outer is not None:
                 raise PlanningError("TREND_NESTED_AGGREGATE", token.start, token.end, inner=word, outer=outer.word)
             raise _unknown_aggregate(token, "")

@@ -20,7 +20,7 @@ from sparkext.jvm.plans import first_non_deterministic, has_other_columns, selec
 from sparkext.jvm.spark_errors import reason
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.event_expressions import EventExpression
-from sparkext.sql.own_columns import names_own
+from sparkext.sql.own_columns import names_own, without_own
 from sparkext.sql.quoting import identifier
 
 _MOST_SHOWN = 10
@@ -168,10 +168,10 @@ def _check(
     first_where, first = wanted[0]
     if not selects_from(plan, source.analysed_plan):
         is_hidden = has_other_columns(plan, source.analysed_plan)
-        what = "a hidden column of the relation" if is_hidden else "an aggregate, window or table function"
+        what = "A hidden column of the relation" if is_hidden else "An aggregate, window or table function"
         raise PlanningError("TREND_UNSUPPORTED_EXPRESSION", first.start, first.end, what=what, where=first_where)
     if (subqueries := len(with_subqueries(plan))) > 1 and subqueries > len(with_subqueries(source.analysed_plan)):
-        what = "a function that has a subquery in it"
+        what = "A function that has a subquery in it"
         raise PlanningError("TREND_UNSUPPORTED_EXPRESSION", first.start, first.end, what=what, where=first_where)
     if len(selected.schema.fields) != len(wanted):
         raise PlanningError("TREND_UNSUPPORTED_EXPRESSION", first.start, first.end, what="'*'", where=first_where)
@@ -212,4 +212,4 @@ def _placed(
             field = f"{holders[0]}.{identifier(name)}"
             hint = f"The column {holders[0]} has such a field: write a variable before both, as in B.{field}."
         return PlanningError("TREND_UNKNOWN_COLUMN", start, end, name=name, relation=relation, hint=hint)
-    return PlanningError("TREND_INVALID_EXPRESSION", start, end, where=where, reason=reason(error))
+    return PlanningError("TREND_INVALID_EXPRESSION", start, end, where=where, reason=without_own(reason(error)))

@@ -32,6 +32,7 @@ from sparkext.jvm.table_function import without_stand_ins
 from sparkext.jvm.versions import PARSE_EXCEPTION, origin, parse_exception
 from sparkext.planner.errors import PlanningError
 from sparkext.sql.text_edits import Edits
+from sparkext.sql.view_text import as_written
 
 CONDITIONS = files("sparkext") / "error-conditions.json"
 _CALL = re.compile(r"^\tat (.*)$", re.MULTILINE)
@@ -157,7 +158,7 @@ def statement_error(error: CapturedException, filled: Edits, text: str) -> Captu
     if condition is None or not _is_any_of(exception, _ANALYSIS_EXCEPTION):
         return own_error(error, sql)
     parameters = exception.getMessageParameters()
-    values = {str(name): shortened(without_stand_ins(str(parameters[name]))) for name in parameters}
+    values = {str(name): shortened(as_written(without_stand_ins(str(parameters[name])))) for name in parameters}
     contexts = exception.getQueryContext()
     line, column = exception.line(), exception.startPosition()
     if len(contexts) and not contexts[0].objectName():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns import pattern_grammar
@@ -28,11 +29,12 @@ _SECTIONS = (
     ("SPAN",),
 )
 _COMPLETIONS = ("ONE", "ROW", "PER", "COMPLETION")
+_OF_MATCHES = "ONE ROW PER MATCH"
 _STANDING = (_COMPLETIONS, ("AFTER", "MATCH", "NO", "SKIP"), ("ALL", "MATCHES"))
 """What stands by itself; all but the first say what is so anyway."""
 _FOREIGN = {
     ("ONE", "ROW"): (
-        "ONE ROW PER MATCH",
+        _OF_MATCHES,
         "the result already has one row per group and window, and with ONE ROW PER COMPLETION one for each event that "
         "ends a trend",
     ),
@@ -133,6 +135,7 @@ def _sections(tokens: Sequence[Token]) -> dict[str, _Section]:
         name = " ".join(words)
         start, end = tokens[at].start, tokens[at + len(words) - 1].end
         if words in _FOREIGN:
+            _check_completions(tokens, at)
             clause, reason = _FOREIGN[words]
             raise PlanningError("TREND_MATCH_RECOGNIZE_CLAUSE", start, end, clause=clause, reason=reason)
         if name in sections:
@@ -143,6 +146,15 @@ def _sections(tokens: Sequence[Token]) -> dict[str, _Section]:
         if not sections[name].tokens:
             raise sections[name].error(f"nothing follows {name}")
     return sections
+
+
+def _check_completions(tokens: Sequence[Token], at: int) -> None:
+    """Refuse what was probably meant to be ONE ROW PER COMPLETION."""
+    written = tokens[at : at + len(_COMPLETIONS)]
+    words, asked = " ".join(token.word for token in written), " ".join(_COMPLETIONS)
+    if words != _OF_MATCHES and closest(written[-1].word, _COMPLETIONS[-1:]):
+        problem = f"found '{words}'; did you mean {asked}?"
+        raise PlanningError("TREND_CLAUSE_SYNTAX", written[0].start, written[-1].end, problem=problem)
 
 
 def _after_within(sections: dict[str, _Section]) -> Sequence[Token]:
@@ -174,9 +186,13 @@ def _meant(tokens: Sequence[Token], at: int) -> str | None:
         return None
     first = closest(token.word, _WORDS)
     words = next((words for words in _SECTIONS if words[0] == first and words != (token.word,)), None)
-    if words is None or (len(words) > 1) != (following.word == "BY"):
+    if words is None:
         return None
-    return " ".join(words)
+    name = " ".join(words)
+    if (len(words) > 1) == (following.word == "BY"):
+        return name
+    # BY is missing, where a section must begin or be, so that the word is no column.
+    return name if token.word == first and len(words) > 1 and (at == 0 or name in _REQUIRED) else None
 
 
 def _section_at(tokens: Sequence[Token], at: int) -> tuple[str, ...]:
@@ -334,7 +350,21 @@ def _measures(section: _Section) -> tuple[Item, ...]:
     for item in items:
         if item.name is None:
             raise section.error("a measure needs a name: COUNT(*) AS trips", item.expression.tokens)
+        named = _named_within(item.expression.tokens)
+        if named is not None:
+            problem = f"a comma is missing between the measure {named.text} and what follows it"
+            raise section.error(problem, item.expression.tokens)
     return items
+
+
+def _named_within(tokens: Sequence[Token]) -> Token | None:
+    """The name that stands after AS in the middle of a measure, outside of parentheses; None if none does."""
+    depth = 0
+    for token, following in pairwise(tokens):
+        depth += depth_change(token)
+        if depth == 0 and token.word == "AS":
+            return following
+    return None
 
 
 def _definitions(section: _Section | None) -> tuple[Definition, ...]:

@@ -123,7 +123,7 @@ def event_expression(sql: str, expression: Expression, names: Names, own: str | 
     for at, token in enumerate(tokens):
         if begins_query(tokens, at):
             raise PlanningError(
-                "TREND_UNSUPPORTED_EXPRESSION", token.start, token.end, what="a subquery", where="the clause"
+                "TREND_UNSUPPORTED_EXPRESSION", token.start, token.end, what="A subquery", where="the clause"
             )
         if token.word == "PREV" and is_call(tokens, at):
             raise PlanningError("TREND_PREV_MISPLACED", token.start, token.end)

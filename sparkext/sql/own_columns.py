@@ -40,6 +40,11 @@ def earlier_name(index: int) -> str:
     return f"{_EARLIER}{_LETTERS[more - 1] if more else ''}{_LETTERS[last]}"
 
 
+def without_own(text: str) -> str:
+    """A message of Spark's about an expression, with a mark in place of columns of sparkext's own."""
+    return _OWN.sub("…", text)
+
+
 def names_own(text: str) -> bool:
     """Whether a text names a column of sparkext's own."""
     return _OWN.search(text) is not None

@@ -50,6 +50,10 @@ _ONE_NAME = re.compile(r"SELECT \* FROM ([A-Za-z_]\w*)", re.ASCII)
 
 _STORES_PLANS = "spark.sql.legacy.storeAnalyzedPlanForView"
 
+_OF_ALL_TRENDS = "the result; attributes of events stand inside of aggregates"
+_OF_ONE_TREND = "the result; attributes of events stand inside of FIRST, LAST or EVENTS, or of aggregates"
+"""What measures are evaluated over, as users would call it."""
+
 _MOST = 1 << 12
 """Most of each kind of thing that a session knows from one analysis to the next.
 
@@ -353,7 +357,7 @@ class AnalysedRelations:
             self._lasting.unplanned[shape] = lasting
         rows = another(lasting)
         measures = [("MEASURES", measure.expression) for measure in query.computed_measures]
-        check_expressions(rows, measures, "the result; attributes of events stand inside of aggregates")
+        check_expressions(rows, measures, _OF_ONE_TREND if query.query.has_rows else _OF_ALL_TRENDS)
         return rows
 
     def check_measures(self, query: BoundQuery) -> None:

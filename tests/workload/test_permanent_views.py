@@ -171,6 +171,20 @@ def test_types_that_change_in_the_source(events: SparkSession, kind: str) -> Non
         assert dict(events.table("v").dtypes) == {"n": "int"}
 
 
+def test_columns_that_leave_the_source(events: SparkSession) -> None:
+    """Where the source has none, `user` is who is asking: Spark says to create the view anew, as the user wrote it."""
+    events.sql("CREATE TABLE u USING parquet AS SELECT k AS user, t, ty FROM e")
+    events.sql(f"CREATE VIEW v AS {trends('A B', source='u', keys='PARTITION BY user ORDER BY t TYPE BY ty')}")
+    assert [row.user for row in events.sql("SELECT user FROM v").collect()] == ["x"]
+    events.sql("DROP TABLE u")
+    events.sql("CREATE TABLE u USING parquet AS SELECT k, t, ty FROM e")
+    with pytest.raises(AnalysisException) as caught:
+        events.sql("SELECT * FROM v")
+    assert caught.value.getCondition() == "INCOMPATIBLE_VIEW_SCHEMA_CHANGE"
+    assert NOT_ENABLED not in str(caught.value)
+    assert "MATCH_TREND (PARTITION BY user" in str(caught.value)
+
+
 def test_it_is_replaced_altered_renamed_and_dropped(events: SparkSession) -> None:
     events.sql(f"CREATE VIEW v AS {trends('A B')}")
     assert counted(events, "v") == [3]
