@@ -24,6 +24,7 @@ from sparkext.execution.waiting import say_how_kernels_ran
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import selected
 from sparkext.jvm.gateway import JvmError
+from sparkext.jvm.spark_errors import was_cancelled
 from sparkext.planner.amounts import count
 from sparkext.planner.costs.statistics import ObservedStatistics
 from sparkext.planner.errors import PlanningError
@@ -211,7 +212,7 @@ def _taken(take: Callable[[], list[Row]]) -> list[Row]:
     try:
         return take()
     except (PySparkException, JvmError) as error:
-        if "[SPARK_JOB_CANCELLED]" in str(error):
+        if was_cancelled(error):
             raise PlanningError("TREND_CANCELLED", 0, 0) from None
         log.info("no sample of the source: %s", one_line(error))
         return []

@@ -204,6 +204,13 @@ def reason(error: CapturedException) -> str:
     return _SQLSTATE.sub("", " ".join(str(error.getMessage()).split("\n== SQL", 1)[0].split()))
 
 
+def was_cancelled(error: Exception) -> bool:
+    """Whether a job has failed since its statement is to end: it was cancelled, or the thread that waits for it was
+    interrupted, as Spark Connect and the JDBC server do, of which the thread itself knows nothing from then on."""
+    text = str(error)
+    return "[SPARK_JOB_CANCELLED]" in text or "InterruptedException" in text
+
+
 def shortened(text: str) -> str:
     """``text``, or its beginning and its end if it is long."""
     if len(text) <= MAX_VALUE:

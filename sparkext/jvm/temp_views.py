@@ -70,6 +70,12 @@ def views_may_be_renamed() -> None:
     _may_be_renamed = True
 
 
+def has_trend_views(session: Any) -> bool:
+    """Whether a session of the JVM has temporary views of its own that call for clauses."""
+    catalog = session.sessionState().catalog()
+    return bool(calls_in(str(catalog.listTempViews("", _ANY).mkString())))
+
+
 def trend_views(spark: SparkSession) -> dict[int, tuple[str, bool]]:
     """Views that call for clauses: name, and whether all sessions see it, by the number of the clause.
 

@@ -22,7 +22,7 @@ from sparkext.jvm.sessions import ParserInterface
 from sparkext.jvm.spark_errors import is_on_its_way, own_error, spark_error, statement_error
 from sparkext.jvm.statement_analyzer import StatementAnalyzer
 from sparkext.jvm.table_function import call_for_view, calls_in, find_typed, has_only_a_call, register_function
-from sparkext.jvm.temp_views import views_may_be_renamed
+from sparkext.jvm.temp_views import has_trend_views, views_may_be_renamed
 from sparkext.jvm.variable_substitution import with_values
 from sparkext.parser.near_misses import near_miss
 from sparkext.parser.rewrite import CONCERNS_US, SHOWS_TEXT, Answer, RewrittenStatement, rewrite_statement, rewrite_view
@@ -49,6 +49,7 @@ class TrendParser(ParserInterface):
         self._delegate = delegate
         self._analyzer = StatementAnalyzer(session)
         self._made = threading.Lock()
+        self._may_be_cloned = True
         self._workload: Workload | None = None
         self.is_on = True
         self.watch: Callable[[str], object] | None = None
@@ -77,6 +78,7 @@ class TrendParser(ParserInterface):
     def _parsed(self, sql: str, context: Any, parse: Callable[[str, Any], Any]) -> Any:
         """The plan of a statement; ``parse`` is Spark's own parser."""
         with self._entered(sql) as plain:
+            self._take_over_views()
             if plain:
                 return parse(sql, context)
             if self.watch is not None:
@@ -137,6 +139,7 @@ class TrendParser(ParserInterface):
     def parseQuery(self, sql: str) -> Any:  # noqa: N802
         """The text of a view, which Spark is about to read or to drop; its catalog may be locked."""
         with self._entered(sql):
+            self._take_over_views()
             if self._workload is not None:
                 self._workload.may_read(sql)
             if self.is_on and (text := as_written(sql)) != sql:
@@ -146,6 +149,17 @@ class TrendParser(ParserInterface):
             if self._workload is not None and self.is_on and self._workload.may_unite_streams(sql):
                 sql = call_for_view(sql)
             return self._delegate.parseQuery(sql)
+
+    def _take_over_views(self) -> None:
+        """See to it, before anything is read, that a session which has been cloned computes its views by itself.
+
+        Its functions are those of the session before, whose rows they give.
+        """
+        if not self._may_be_cloned:
+            return
+        self._may_be_cloned = False
+        if self._workload is None and self.is_on and has_trend_views(self._session):
+            self.workload.take_over_views()
 
     def _may_concern_us(self, sql: str) -> bool:
         """Whether a statement of the user's is to be looked at more closely than by one regular expression."""

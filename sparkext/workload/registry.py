@@ -137,6 +137,14 @@ class Registry:
             while len(self._clauses) > MOST_STATEMENTS:
                 self._clauses.popitem(last=False)
 
+    def take_over(self, statement: Statement) -> None:
+        """Have the clauses of a view that another session has made."""
+        with self.changing:
+            self._add_clauses(statement)
+            for clause in statement.written:
+                if clause.view is not None:
+                    self._names = self._names.with_name(clause.view.name)
+
     def forget_ended(self) -> None:
         """Forget what has been bound for statements that are over; if one is asked for again, it is bound anew."""
         with self.changing:

@@ -173,6 +173,7 @@ class Serving:
         self.follow_all(relations, others)
         with self._registry.changing:
             bound, pool = query.bound, query.pool  # which another thread may bind anew meanwhile
+            bound_as = {other: other.bound for other in others} | {query: bound}
         also = [other for other in together if other.view is None]
         sibling = next((other for other in relations.served.values() if other.holds(bound)), None)
         if sibling is not None:
@@ -188,7 +189,7 @@ class Serving:
             is_computed = is_computed or run.is_computed()
             served = relations.served[query] = Served(bound, run, is_computed, may_be_on_driver=True)
             return served
-        runs = {other: other.pool.runs.computed(other.bound, relations.confs) for other in others}
+        runs = {other: other.pool.runs.computed(bound_as[other], relations.confs) for other in others}
         runs[query] = pool.runs.computed(bound, relations.confs)
         before = [relations.served[other] for other in runs if other in relations.served]
         are_computed = is_alone and all(other.may_be_on_driver for other in before)
@@ -196,11 +197,12 @@ class Serving:
         served_now = [other for other in runs if on_driver or other is query or other.pool is pool]
         if any(runs[other] is None for other in served_now):
             made = self._run(relations, query, bound, pool, [*also, *others], served_now)
-            runs |= {other: made for other in served_now if other is query or made.index_of(other.bound) is not None}
+            runs |= {
+                other: made for other in served_now if other is query or made.index_of(bound_as[other]) is not None
+            }
         for other in served_now:
             if other not in relations.served and (its_run := runs[other]) is not None:
-                bound_as = bound if other is query else other.bound
-                relations.served[other] = Served(bound_as, its_run, its_run.is_computed(), on_driver)
+                relations.served[other] = Served(bound_as[other], its_run, its_run.is_computed(), on_driver)
         return relations.served[query]
 
     def _has_clauses_to_come(self) -> bool:

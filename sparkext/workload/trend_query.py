@@ -55,6 +55,11 @@ class ParsedClause:
         return self.view is not None and self.view.is_permanent and self.use.view is None
 
     @property
+    def is_of_all(self) -> bool:
+        """Whether it is of a temporary view that all sessions see."""
+        return self.view is not None and self.view.is_global
+
+    @property
     def name(self) -> str:
         """What the query is called."""
         if self.view is None:

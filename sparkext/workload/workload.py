@@ -51,6 +51,9 @@ _numbers = itertools.count(1)
 _homes: weakref.WeakValueDictionary[int, Workload] = weakref.WeakValueDictionary()
 """Workloads by the numbers of their clauses: a view that all sessions see may be read in any."""
 
+_of_all: dict[int, ParsedClause] = {}
+"""Clauses of views that all sessions see, which outlive the session that has made them."""
+
 
 _EACH = 1_000_000_000
 
@@ -127,6 +130,7 @@ class Workload:
         with self._registry.changing:
             self._registry.remember(Statement(tuple(written), at_once=not is_script))
             _homes.update((clause.number, self) for clause in written)
+            _of_all.update((clause.number, clause) for clause in written if clause.is_of_all)
         self.pools.release_unused()
 
     def text_of_view(self, view: str, text: str, rewrite: Callable[[], tuple[str, tuple[ParsedClause, ...]]]) -> str:
@@ -166,13 +170,13 @@ class Workload:
         """
         if number is None:
             raise PlanningError("TREND_STAND_IN", 0, 0)
-        statement, query = self._registry.statement_with(number), self._registry.view(number)
-        if statement is not None:
-            written = statement.clause(number)
-        elif query is not None:
-            written = query.written
-        else:
-            return self._home_of(number).rows(number)
+        written = self._written(number)
+        if written is None:
+            home, written = self._elsewhere(number)
+            if home is not None:
+                return home.rows(number)
+            self._take_over(written)
+        statement = self._registry.statement_with(number)
         with self._registry.reading(number) as is_nested:
             if is_nested:
                 raise PlanningError("TREND_RECURSIVE_VIEW", 0, 0, view=written.name)
@@ -225,21 +229,49 @@ class Workload:
         with self._analyses.relations() as relations:
             return plan if relations.is_by_itself else self._serving.unions.pooled(relations, plan)
 
-    def _home_of(self, number: int) -> Workload:
-        """The workload of another session that has the clause of a view which this session sees, too.
+    def take_over_views(self) -> None:
+        """Take over the clauses of the views that this session has from the one that it has been cloned from.
 
-        Such views are temporary ones that all sessions see, and those that a cloned session has from the one before.
+        What they read is called by name, so it is what this session knows by these names, as in Spark's own views.
+        """
+        for number, (_, is_of_all) in trend_views(self.spark).items():
+            home = _homes.get(number)
+            if home is not None and home is not self and not is_of_all:
+                written = home._written(number)
+                if written is not None:
+                    self._take_over(written)
+
+    def _take_over(self, written: ParsedClause) -> None:
+        self._registry.take_over(Statement((written,), at_once=False))
+        if written.is_of_all:
+            _homes[written.number] = self
+
+    def _written(self, number: int) -> ParsedClause | None:
+        """The clause of that number; None if this session has none."""
+        query, statement = self._registry.view(number), self._registry.statement_with(number)
+        if query is not None:
+            return query.written
+        return None if statement is None else statement.clause(number)
+
+    def _elsewhere(self, number: int) -> tuple[Workload | None, ParsedClause]:
+        """The clause of a view that this session sees and has not made, and the workload that computes it if another.
+
+        That is the one of the session that has made a view which all sessions see, until that session has ended.
 
         Raises:
             PlanningError: ``TREND_NOT_PLANNED`` when the clause is gone, ``TREND_STAND_IN`` when it is none of this
                 session's.
         """
         home = _homes.get(number)
-        if home is None or home is self:
+        written = None if home is None or home is self else home._written(number)
+        if written is None:
+            written, home = _of_all.get(number), None
+        if written is None:
             raise PlanningError("TREND_NOT_PLANNED", 0, 0)
-        if number not in trend_views(self.spark):
+        if number not in (views := trend_views(self.spark)):
             raise PlanningError("TREND_STAND_IN", 0, 0)
-        return home
+        _, is_of_all = views[number]
+        return home if is_of_all else None, written
 
     def _rows(self, number: int, statement: Statement | None) -> Plan:
         with self._analyses.relations() as relations:
@@ -343,6 +375,7 @@ class Workload:
         self.pools.release_unused()
         self.pools.release_again()
         for query in gone:
+            _of_all.pop(query.written.number, None)
             self._drop_source(query)
 
     def drop_results(self) -> None:
