@@ -125,6 +125,8 @@ def check_value(name: str, value: str) -> None:
         _positive(name, value, "a positive integer")
     elif name == STATISTICS:
         _statistics(value)
+    elif name == BUDGET:
+        _budget(value)
     elif name == STREAM_BUCKETS:
         _buckets(value)
     elif name == CATALOG_VIEWS:
@@ -168,7 +170,10 @@ def budget(confs: Confs) -> float:
     Raises:
         PlanningError: ``TREND_UNKNOWN_SETTING``.
     """
-    value = confs.get(BUDGET, str(DEFAULT_SECONDS))
+    return _budget(confs.get(BUDGET, str(DEFAULT_SECONDS)))
+
+
+def _budget(value: str) -> float:
     if value.lower() == "none":
         return math.inf
     try:

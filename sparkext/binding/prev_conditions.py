@@ -7,12 +7,15 @@ are translated, and no text of the user's is ever run.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType
 
+from sparkext.binding.column_metadata import DECLARED, metadata_of
 from sparkext.binding.orders import KEY_TYPES
 from sparkext.binding.relation import check_boolean, check_expressions
 from sparkext.binding.type_text import null_sql
@@ -24,6 +27,7 @@ from sparkext.jvm.expressions import (
     column_name,
     common_expressions,
     common_reference,
+    holds_common_expressions,
     precision_of,
     readable_sql,
     replacement,
@@ -34,7 +38,7 @@ from sparkext.jvm.expressions import (
     type_sql,
     value_of,
 )
-from sparkext.jvm.frames import columns_of
+from sparkext.jvm.frames import columns_of, own_column
 from sparkext.jvm.plans import kind_of
 from sparkext.planner.errors import PlanningError
 from sparkext.planner.patterns.attribute import Attribute
@@ -120,9 +124,12 @@ def bind_step(source: AnalysedFrame, variable: str, expression: AdjacentExpressi
     where = "PREV" if expression.earlier is None else "DEFINE"
     checked = check_expressions(source, [(where, before) for before in expression.before])
     plain = source.toDF(*source.columns)
-    named = zip(expression.names, expression.before, checked, strict=True)
-    nothing = {name: _nothing(before.text, kind) for name, before, (_, kind) in named}
-    both = columns_of(plain, ["*", *(f"{null} AS {name}" for name, null in nothing.items())])
+    texts = [before.text for before in expression.before]
+    nothing = {
+        name: _nothing(text, kind) for name, text, (_, kind) in zip(expression.names, texts, checked, strict=True)
+    }
+    declared = dict(metadata_of(source, list(zip(expression.names, texts, strict=True))))
+    both = _with_columns(plain, nothing, declared)
     try:
         [(_, kind)] = check_expressions(both, [("DEFINE", expression.whole)])
     except PlanningError as error:
@@ -145,6 +152,16 @@ def bind_step(source: AnalysedFrame, variable: str, expression: AdjacentExpressi
         condition=condition,
         attributes=tuple(translator.attributes),
         anchor=None if expression.earlier is None else expression.earlier.name,
+    )
+
+
+def _with_columns(frame: DataFrame, texts: dict[str, str], metadata: dict[str, str]) -> AnalysedFrame:
+    """The columns of ``frame`` and some more, each declared as what it stands for: with a CHAR(n) or without."""
+    if not any(DECLARED in text for text in metadata.values()):
+        return columns_of(frame, ["*", *(f"{text} AS {name}" for name, text in texts.items())])
+    known = {name: json.loads(metadata.get(name, "{}")) for name in texts}
+    return AnalysedFrame.of(
+        frame.select("*", *(own_column(text).alias(name, metadata=known[name]) for name, text in texts.items()))
     )
 
 
@@ -238,7 +255,7 @@ class _Translator:
 
     def _constant(self, tree: Tree) -> Operand:
         kind = self._kind(tree)
-        if kind in (ValueKind.KEY, ValueKind.IDENTITY):
+        if kind in (ValueKind.KEY, ValueKind.IDENTITY) or holds_common_expressions(tree):
             return self._attribute(tree, False)
         return Constant(value_of(tree), kind)
 
@@ -268,11 +285,13 @@ class _Translator:
         if kind is ValueKind.KEY or ValueKind.KEY in map(self._kind, children):
             raise self._unsupported(tree)
         operands = [self._operand(child) for child in children[: 1 if name in ("UnaryMinus", "Abs") else 2]]
-        if scale_of(tree) is not None:
+        if any(scale_of(value) is not None for value in (tree, *children)):
             if name == "Divide":
                 raise self._unsupported(tree)
             if name != "Multiply":
                 scale = max(scale_of(child) or 0 for child in children)
+                if any(_digits(child) + scale - (scale_of(child) or 0) > _DIGITS for child in children):
+                    raise self._unsupported(tree)  # with as many digits after the point as the other, it may not fit
                 operands = [_rescaled(o, scale_of(c) or 0, scale) for o, c in zip(operands, children, strict=False)]
         return Apply(_ARITHMETIC[name], tuple(operands), kind)
 
@@ -286,6 +305,9 @@ class _Translator:
             if same and (not whole_numbers or _WIDTHS[type_name(child)] <= _WIDTHS[type_name(tree)]):
                 return operand
         if kind is ValueKind.WHOLE and scale is not None and whole_numbers and (scale_before or 0) <= scale:
+            before_point = precision_of(tree) - scale
+            if before_point < _digits(child) - (scale_before or 0):
+                operand = _within(operand, 10 ** (before_point + (scale_before or 0)) - 1)
             return _rescaled(operand, scale_before or 0, scale)
         if kind in (ValueKind.NUMBER, ValueKind.SINGLE) and before in (ValueKind.NUMBER, ValueKind.SINGLE):
             return operand if kind is ValueKind.NUMBER else Apply(Operation.ADD, (operand, Constant(0.0, kind)), kind)
@@ -333,6 +355,8 @@ class _Translator:
         return result
 
     def _extreme(self, tree: Tree) -> Operand:
+        if self._kind(tree) is ValueKind.IDENTITY:
+            raise self._unsupported(tree)
         result, *others = [self._operand(child) for child in children_of(tree)]
         for operand in others:
             pair = (result, operand) if kind_of(tree) == "Least" else (operand, result)
@@ -395,6 +419,7 @@ _RULES: dict[str, Callable[[_Translator, Tree], Operand]] = {
     "Least": _Translator._extreme,
     "SubtractDates": _Translator._days_between,
 }
+_WHOLE_DIGITS = {"tinyint": 3, "smallint": 5, "integer": 10, "bigint": 19}
 _WIDTHS = {"boolean": 0, "tinyint": 1, "smallint": 2, "integer": 3, "bigint": 4}
 _KINDS = {
     "boolean": ValueKind.FLAG,
@@ -421,6 +446,18 @@ def _rescaled(operand: Operand, before: int, scale: int) -> Operand:
     if scale == before:
         return operand
     return Apply(Operation.MULTIPLY, (operand, Constant(10 ** (scale - before), ValueKind.WHOLE)), ValueKind.WHOLE)
+
+
+def _within(operand: Operand, most: int) -> Operand:
+    """A whole number, or NULL where it is above ``most`` or below its negative."""
+    least, greatest = (Constant(bound, ValueKind.WHOLE) for bound in (-most, most))
+    fits = _flag(Operation.AND, _flag(Operation.AT_MOST, least, operand), _flag(Operation.AT_MOST, operand, greatest))
+    return Apply(Operation.CHOOSE, (fits, operand, Constant(None, ValueKind.WHOLE)), ValueKind.WHOLE)
+
+
+def _digits(tree: Tree) -> int:
+    """Most digits of a number that is held as a whole one."""
+    return precision_of(tree) if scale_of(tree) is not None else _WHOLE_DIGITS.get(type_name(tree), 0)
 
 
 def _is_numeric(tree: Tree) -> bool:

@@ -32,7 +32,8 @@ shuffle events, and to add up what tasks have of a group."""
 MOST_READS = 100
 """Tasks by which all views of a pool together read its results, where cores and the size of the source allow that."""
 
-_UNKNOWN_SIZE = 1 << 62
+_UNKNOWN_SIZE = 1 << 53
+"""Size from which on Spark does not know it: it takes 2^63 bytes for a relation, and their share for some columns."""
 
 
 def number_of_tasks(spark: SparkSession, source: AnalysedFrame, queries: int, on_all_cores: bool) -> int:

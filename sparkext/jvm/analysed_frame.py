@@ -42,7 +42,7 @@ class AnalysedFrame(ClassicDataFrame):
 
     @cached_property
     def size_in_bytes(self) -> int:
-        """Size of its rows as Spark knows it; 2^62 and more when it does not."""
+        """Size of its rows as Spark knows it; when it does not, 2^63, or the share of that which the columns have."""
         return int(str(self.optimized_plan.stats().sizeInBytes()))
 
     @cached_property

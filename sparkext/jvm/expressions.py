@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,7 +13,7 @@ from pyspark.sql import DataFrame
 from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.frames import own_column
 from sparkext.jvm.gateway import class_object, items, java_class
-from sparkext.jvm.plans import kind_of
+from sparkext.jvm.plans import contains, kind_of
 
 Tree: TypeAlias = Any
 """An expression of Spark's: an object of the JVM, for functions of this module and `kind_of`."""
@@ -129,7 +130,17 @@ def precision_of(tree: Tree) -> int:
 def value_of(tree: Tree) -> Any:
     """The value of a tree without columns, as Spark holds it: of a decimal its digits."""
     value = tree.eval(None)
-    return value.toUnscaledLong() if value is not None and type_name(tree).startswith("decimal") else value
+    if value is None:
+        return None
+    name = type_name(tree)
+    if name == "float":  # Py4J gives the double that is written alike
+        return struct.unpack("f", struct.pack("f", value))[0]
+    return value.toUnscaledLong() if name.startswith("decimal") else value
+
+
+def holds_common_expressions(tree: Tree) -> bool:
+    """Whether some expression in a tree is named and used more than once, which Spark cannot evaluate by itself."""
+    return contains(tree, "WITH_EXPRESSION")
 
 
 def common_reference(tree: Tree) -> str:

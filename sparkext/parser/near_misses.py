@@ -16,7 +16,7 @@ from sparkext.sql.tokens import Token, TokenError, tokenize
 
 _KEYWORD = "MATCH_TREND"
 _IN_PARENTHESES = "the clause stands in parentheses: MATCH_TREND (ORDER BY …)"
-_MAY_BE_MEANT = re.compile(r"MATCH|TREND|SHARI?N?G", re.IGNORECASE)
+_MAY_BE_MEANT = re.compile(r"MATCH|TREND|SHARI?N?G|\bSHA?RI?N?G?\b", re.IGNORECASE)
 _SECTION_WORDS = frozenset(
     ("PARTITION", "GROUP", "ORDER", "TYPE", "MEASURES", "PATTERN", "DEFINE", "WITHIN", "SLIDE", "SPAN")
 )

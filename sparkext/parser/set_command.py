@@ -8,7 +8,8 @@ from sparkext.planner.errors import PlanningError
 from sparkext.settings import check_value
 
 _SET = re.compile(
-    r"\s*SET\s+`?(?P<name>spark\.sparkext\.[\w.]*)`?\s*=\s*(?P<value>.*?)\s*;?\s*", re.IGNORECASE | re.DOTALL
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*SET\s+`?(?P<name>spark\.sparkext\.[\w.]*)`?\s*=\s*(?P<value>.*?)\s*;?\s*",
+    re.IGNORECASE | re.DOTALL,
 )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
+from sparkext.jvm.gateway import java_class
 from tests.support.spark_programs import eventually
 from tests.support.sql_cases import settings, stream, trends, values
 from tests.support.tiers import first
@@ -97,6 +99,14 @@ def test_a_description_is_lent_for_one_statement(spark: SparkSession) -> None:
         context.setLocalProperty(DESCRIPTION, None)  # type: ignore[arg-type]
 
 
+def create_endless(spark: SparkSession) -> None:
+    """Make two views over events that nobody has read to the end."""
+    endless = "SELECT id AS t, IF(id % 1000000 = 0, 'A', 'x') AS ty FROM range(0, 1000000000000, 1, 2)"
+    spark.sql(f"CREATE TEMP VIEW e AS {endless}")
+    for name, pattern in {"one": "A A", "two": "A A A"}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern, keys='ORDER BY t TYPE BY ty')}")
+
+
 @pytest.mark.parametrize(
     ("chunks", "doing", "expected"),
     [("off", "", "SPARK_JOB_CANCELLED"), ("auto", ": sample of its source", "TREND_CANCELLED")],
@@ -106,10 +116,7 @@ def test_a_pass_is_cancelled_with_the_users_group(spark: SparkSession, chunks: s
     context = spark.sparkContext
     spark.conf.set("spark.sparkext.statistics", "none")  # no events are counted first, which would be cancelled
     spark.conf.set("spark.sparkext.chunks", chunks)
-    endless = "SELECT id AS t, IF(id % 1000000 = 0, 'A', 'x') AS ty FROM range(0, 1000000000000, 1, 2)"
-    spark.sql(f"CREATE TEMP VIEW e AS {endless}")
-    for name, pattern in {"one": "A A", "two": "A A A"}.items():
-        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern, keys='ORDER BY t TYPE BY ty')}")
+    create_endless(spark)
     said: list[str] = []
 
     def work() -> None:
@@ -126,3 +133,28 @@ def test_a_pass_is_cancelled_with_the_users_group(spark: SparkSession, chunks: s
     thread.join(60)
     assert expected in said[0]
     assert running(spark) == []
+
+
+def test_an_interrupt_ends_the_look_at_a_source(spark: SparkSession) -> None:
+    """Spark Connect interrupts the thread that waits for a job, and the thread is told once."""
+    context = spark.sparkContext
+    spark.conf.set("spark.sparkext.statistics", "none")
+    create_endless(spark)
+    threads: list[Any] = []
+    said: list[str] = []
+
+    def work() -> None:
+        threads.append(java_class("java.lang.Thread").currentThread())
+        try:
+            spark.table("one").collect()
+        except Exception as error:
+            said.append(str(error))
+
+    thread = InheritableThread(target=work)
+    thread.start()
+    eventually(lambda: "sparkext: pool 1, 2 queries: sample of its source" in running(spark))
+    threads[0].interrupt()
+    thread.join(60)
+    context.cancelAllJobs()
+    assert "TREND_CANCELLED" in said[0]
+    eventually(lambda: running(spark) == [])

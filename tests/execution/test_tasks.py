@@ -70,6 +70,10 @@ def test_sizes_that_spark_does_not_know(spark: SparkSession) -> None:
     assert number_of_tasks(spark, made_of_one, 1, on_all_cores=False) == 2
     unknown = AnalysedFrame.of(spark.createDataFrame(spark.sparkContext.parallelize([(1,)]), "t INT"))
     assert number_of_tasks(spark, unknown, 1, on_all_cores=False) == 8
+    wide = unknown.selectExpr("t", *(f"string(t) AS c{n}" for n in range(200)))
+    narrow = AnalysedFrame.of(spark.createDataFrame(wide.rdd, wide.schema).select("t"))
+    assert narrow.size_in_bytes < unknown.size_in_bytes / 100
+    assert number_of_tasks(spark, narrow, 1, on_all_cores=False) == 8
 
 
 def test_as_the_user_says(spark: SparkSession) -> None:

@@ -772,6 +772,9 @@ def test_hints(spark: SparkSession) -> None:
         trends("A NOT B FOR 5"): "it goes with ONE ROW PER COMPLETION.\n",
         "EXPLAIN SHARING XML": "JSON, DOT or MERMAID, and a statement, or FOR",
         "EXPLAIN SHARNG": "did you mean EXPLAIN SHARING?",
+        "EXPLAIN SHRING": "did you mean EXPLAIN SHARING?",
+        "/* mine */ -- too\nSET spark.sparkext.cache = sometimes": "spark.sparkext.cache",
+        "SET spark.sparkext.optimizer.budget = soon": "seconds of processor time",
     }
     for statement, hint in proposed.items():
         with pytest.raises(AnalysisException) as caught:

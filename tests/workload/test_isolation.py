@@ -75,6 +75,42 @@ def test_a_session_that_is_cloned_has_the_views(sessions: tuple[SparkSession, Sp
     assert values(cloned.table("mine")) == [("x", 4242)]
 
 
+def test_a_session_that_is_cloned_reads_what_it_calls_so(sessions: tuple[SparkSession, SparkSession]) -> None:
+    """Each of the two has relations of its own from then on, and one may end before the other."""
+    alice, _ = sessions
+    cloned = SparkSession(alice.sparkContext, alice._jsparkSession.cloneSession())
+    relation(cloned, "e", "k, t, ty, pay", ["'x', 1, 'A', 7", "'x', 2, 'B', 7"])
+    assert values(cloned.table("mine")) == [("x", 7)]
+    assert values(alice.table("mine")) == [("x", 4242)]
+    assert [row.name for row in cloned.sql("SHOW TREND QUERIES").collect()] == ["mine"]
+    relation(alice, "e", "k, t, ty, pay", ["'x', 1, 'A', 8", "'x', 2, 'B', 8"])
+    assert values(cloned.sql("SELECT * FROM mine")) == [("x", 7)]
+    assert values(alice.sql("SELECT * FROM mine")) == [("x", 8)]
+    again = SparkSession(alice.sparkContext, cloned._jsparkSession.cloneSession())
+    again.sql("SELECT 1").collect()
+    for session in (alice, cloned):
+        for parser in parsers_of(session):
+            parser.workload.release()
+    assert values(again.table("mine")) == [("x", 7)]
+
+
+def test_views_that_all_sessions_see_outlive_the_one_that_made_them(
+    sessions: tuple[SparkSession, SparkSession],
+) -> None:
+    alice, bob = sessions
+    alice.sql("CREATE TABLE everybodys USING parquet AS SELECT * FROM e")
+    try:
+        query = trends("A B", "MAX(A.pay) AS pay", source="everybodys")
+        alice.sql(f"CREATE OR REPLACE GLOBAL TEMPORARY VIEW everyones AS {query}")
+        [parser] = parsers_of(alice)
+        parser.workload.release()
+        for _ in range(2):
+            assert values(bob.table("global_temp.everyones")) == [("x", 4242)]
+        alice.catalog.dropGlobalTempView("everyones")
+    finally:
+        alice.sql("DROP TABLE everybodys")
+
+
 def test_others_neither_list_nor_explain_them(sessions: tuple[SparkSession, SparkSession]) -> None:
     alice, bob = sessions
     alice.sql(f"CREATE OR REPLACE TEMP VIEW secret AS {trends('A+ B')}")

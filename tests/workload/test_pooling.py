@@ -8,6 +8,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -15,6 +16,9 @@ from statistics import median
 import pytest
 from pyspark.sql import SparkSession
 
+from sparkext.binding.bound_query import BoundQuery
+from sparkext.session import parsers_of
+from sparkext.workload.run import Run
 from tests.support.jvm_calls import jvm_calls
 from tests.support.spark_programs import eventually
 from tests.support.sql_cases import stream, trends, values
@@ -452,6 +456,31 @@ def test_clearing_the_cache_is_harmless(spark: SparkSession) -> None:
 
 
 @pytest.mark.long
+def test_a_query_is_served_as_it_was_bound(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may bind it anew while a statement that reads it is analysed, as when its relation is replaced."""
+    wanted: dict[str, list[Decimal]] = {}
+    for name in ("q0", "q1", "q2"):
+        spark.sql(f"CREATE TEMP VIEW {name} AS {POOL[name]}")
+        wanted[name] = sorted(row.n for row in spark.table(name).collect())
+    spark.sql("REFRESH SHARING")
+    [parser] = parsers_of(spark)
+    queries = {query.written.name: query for query in parser.workload.queries()}
+    before, find = queries["q1"].bound, Run.index_of
+
+    def bind_anew(run: Run, bound: BoundQuery) -> int | None:
+        index = find(run, bound)
+        if bound is before:
+            queries["q1"].bound = queries["q2"].bound
+        return index
+
+    monkeypatch.setattr(Run, "index_of", bind_anew)
+    rows = spark.sql("SELECT 0 AS which, n FROM q0 UNION ALL SELECT 1, n FROM q1").collect()
+    monkeypatch.undo()
+    queries["q1"].bound = before
+    for which, name in enumerate(("q0", "q1")):
+        assert sorted(row.n for row in rows if row.which == which) == wanted[name]
+
+
 def test_views_are_dropped_while_others_are_read(spark: SparkSession) -> None:
     """Spark asks what a view holds while it has its catalog locked, which planning needs: nobody waits for ever."""
     create(spark, ["q0", "q1"])
