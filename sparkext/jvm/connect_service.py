@@ -6,7 +6,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from sparkext.jvm.gateway import scala_object
+from sparkext.jvm.gateway import java_class, scala_object
+
+_THREADS = ("SparkConnect", "grpc-")
+"""How names of the threads begin that serve clients."""
 
 _SERVICE = "org.apache.spark.sql.connect.service.SparkConnectService"
 
@@ -27,6 +30,15 @@ class ConnectServer:
         service = scala_object(_SERVICE)
         service.start(session.sparkContext._jsc.sc())
         self.port = int(service.localPort())
+
+
+def is_of_client() -> bool:
+    """Whether this thread is told to parse a statement of a client, whose plan the server remembers as it is parsed.
+
+    A data frame of the client is analysed whenever it is used, out of that plan.
+    """
+    thread = java_class("java.lang.Thread").currentThread()
+    return str(thread.getName()).startswith(_THREADS)
 
 
 def open_sessions() -> list[Any]:

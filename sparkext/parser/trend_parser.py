@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from sparkext.explain.builder import report_of_run
 from sparkext.explain.text import plan_text
+from sparkext.jvm.connect_service import is_of_client
 from sparkext.jvm.failing_plan import failing_plan
 from sparkext.jvm.frames import local_rows, local_rows_like
 from sparkext.jvm.gateway import JavaError, send_at_once
@@ -116,8 +117,12 @@ class TrendParser(ParserInterface):
             return plan
         try:
             with self._workload.reading_for(text):
-                analysed = self._analyzer.analysed(plan)
-                return analysed if analysed is plan else self._workload.pooled(analysed)
+                given = plan.clone() if is_of_client() else plan
+                analysed = self._analyzer.analysed(given)
+                if analysed is given:
+                    return plan
+                pooled = self._workload.pooled(analysed)
+                return plan if pooled is analysed and given is not plan else pooled
         except ParseException:
             raise  # of a clause or view, which says where
         except CapturedException as error:

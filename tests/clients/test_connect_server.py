@@ -201,6 +201,24 @@ def test_clients_do_not_see_each_other_and_leave_nothing(server: Server) -> None
     eventually(lambda: server.log.read_text().count("a session was closed") > before, 30)
 
 
+def test_data_frames_read_what_there_is_when_they_are_used(server: Server) -> None:
+    """The server remembers the plan of a frame."""
+    client = """
+spark.sql("CREATE TABLE stored USING parquet AS SELECT * FROM VALUES (1, 'A'), (2, 'B') AS e(t, kind)")
+for name, pattern in {"few": "A B", "many": "A+ B"}.items():
+    clause = f"ORDER BY t TYPE BY kind MEASURES COUNT(*) AS n PATTERN ({pattern})"
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW {name} AS SELECT n FROM stored MATCH_TREND ({clause})")
+assert [counts(spark.table(name)) for name in ("few", "many")] == [[1], [1]]
+frames = [spark.sql("SELECT n FROM few"), spark.sql("SELECT few.n FROM few, many"), spark.table("few")]
+assert [frame.schema.names for frame in frames] == [["n"]] * 3
+assert [counts(frame) for frame in frames] == [[1]] * 3
+spark.sql("INSERT INTO stored VALUES (3, 'B')")
+assert [counts(frame) for frame in frames] == [[2]] * 3
+spark.sql("DROP TABLE stored")
+"""
+    assert server.says(client) == []
+
+
 def test_stand_ins_of_other_clients_are_refused(server: Server) -> None:
     """Also where a client builds the plan itself, and no text is parsed."""
     output = server.says("""
