@@ -33,7 +33,10 @@ def add(commands: Any) -> None:
     )
     command.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at a time; all cores")
     command.add_argument(
-        "variants", nargs="*", metavar="variant", help="plain, forms, full, completions or counts; all if left out"
+        "variants",
+        nargs="*",
+        metavar="variant",
+        help="plain, forms, spans, full, completions or counts; all if left out",
     )
     command.set_defaults(run=run)
 
