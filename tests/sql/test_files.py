@@ -192,7 +192,7 @@ def test_functions_that_read_a_table(spark: SparkSession) -> None:
             trends("A B", keys="PARTITION BY §is_large(v) ORDER BY t TYPE BY ty"),
         ):
             error = fails(spark, refused.replace("§", ""), "TREND_UNSUPPORTED_EXPRESSION")
-            assert "a function that has a subquery in it cannot be used" in str(error)
+            assert "A function that has a subquery in it cannot be used" in str(error)
             assert position(error)[1] == refused.index("§") + 1
         source = "(SELECT *, is_large(v) AS large FROM e WHERE v IN (SELECT v FROM e))"
         assert values(spark.sql(trends("A B", more="DEFINE A AS large", source=source))) == [("x", 1)]
@@ -208,7 +208,7 @@ def test_hidden_columns(spark: SparkSession, events: Path) -> None:
         trends("A B", keys="PARTITION BY §_metadata.file_name ORDER BY t TYPE BY ty", source=f"parquet.`{events}`"),
     ):
         error = fails(spark, hidden.replace("§", ""), "TREND_UNSUPPORTED_EXPRESSION")
-        assert "a hidden column of the relation cannot be used" in str(error)
+        assert "A hidden column of the relation cannot be used" in str(error)
         assert position(error)[1] == hidden.index("§") + 1
     source = f"(SELECT *, _metadata.file_size AS size FROM parquet.`{events}`)"
     assert values(spark.sql(trends("A B", more="DEFINE A AS size > 0", source=source))) == [("x", 1)]
