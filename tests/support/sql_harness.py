@@ -48,7 +48,8 @@ def start_session() -> SparkSession:
     builder = (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
-        .config("spark.ui.retainedStages", "1000000")  # tests look at what stages have read
+        .config("spark.ui.retainedJobs", "1000000")  # tests look at jobs, and at what stages have read
+        .config("spark.ui.retainedStages", "1000000")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sparkext.partitions", "2")
