@@ -120,7 +120,7 @@ class _Binder:
             check_foreign(self._source.sparkSession, where, expression, clause.has_rows)
         order_by = event_expression(self._sql, clause.order_by, self._names)
         type_by = None if clause.type_by is None else event_expression(self._sql, clause.type_by, self._names)
-        self._warn_of_constant_type(name)
+        self._warn_of_constants(name)
         group_items, partition_items = self._keys(clause.group_by), self._keys(clause.partition_by)
         conditions, steps = self._conditions()
         calls = [aggregate_calls(self._sql, item.expression, self._names) for item in clause.measures]
@@ -256,18 +256,18 @@ class _Binder:
             ),
         )
 
-    def _warn_of_constant_type(self, query: str) -> None:
-        """Say so if every event has one type, which no variable has."""
+    def _warn_of_constants(self, query: str) -> None:
+        """Say so if every event has one type, which no variable has, or a key is the name of a column in quotes."""
         by = self._clause.type_by
-        if by is None or len(by.tokens) != 1 or by.tokens[0].kind not in (TokenKind.STRING, TokenKind.NUMBER):
-            return
-        constant = by.tokens[0].text.strip("'\"")
-        if constant not in self._variables:
-            column = f"; did you mean the column {constant}?" if self._names.has_column(constant) else ""
-            problem = (
-                f"TYPE BY {by.tokens[0].text} of {query} is a constant that no variable is called, so nothing matches"
-            )
-            log.warning("%s", one_line(problem + column))
+        if by is not None and (text := _constant(by)) is not None and text not in self._variables:
+            meant = f"; did you mean the column {text}?" if self._names.has_column(text) else ""
+            problem = f"TYPE BY {by.tokens[0].text} of {query} is a constant that no variable is called"
+            log.warning("%s", one_line(f"{problem}, so nothing matches{meant}"))
+        for words, items in (("PARTITION BY", self._clause.partition_by), ("GROUP BY", self._clause.group_by)):
+            for key in (item.expression for item in items if item.name is None):
+                if (text := _constant(key)) is not None and self._names.has_column(text):
+                    problem = f"{words} {key.tokens[0].text} of {query} is a constant, which all events have"
+                    log.warning("%s", one_line(f"{problem}; did you mean the column {text}?"))
 
     def _type(self, type_by: EventExpression | None) -> tuple[str | None, dict[str, str]]:
         """Canonical text of what tells types apart, with its SQL: of a CHAR(n), without the blanks that fill it up."""
@@ -472,6 +472,13 @@ class _Binder:
             if folded(name) in taken:
                 raise PlanningError("TREND_COLUMN_REPEATED", written.start, written.end, name=name)
             taken.add(folded(name))
+
+
+def _constant(expression: Expression) -> str | None:
+    """What stands in quotes, or the number, if the expression is nothing else."""
+    first, *others = expression.tokens
+    is_one = not others and first.kind in (TokenKind.STRING, TokenKind.NUMBER)
+    return first.text.strip("'\"") if is_one else None
 
 
 def _is_char(field: t.StructField) -> bool:

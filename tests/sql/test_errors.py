@@ -1036,6 +1036,18 @@ def test_constant_types_are_warned_of(spark: SparkSession, caplog: pytest.LogCap
     assert "constant" not in caplog.text
 
 
+def test_keys_that_are_names_in_quotes_are_warned_of(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+    stream(spark, {"x": "a1 b2"})
+    asked = trends("A B", keys="PARTITION BY 'k' ORDER BY t TYPE BY ty")
+    spark.sql(f"CREATE TEMP VIEW v AS {asked}")
+    assert "PARTITION BY 'k' of v is a constant, which all events have; did you mean the column k?" in caplog.text
+    spark.sql(trends("A B", keys="GROUP BY k, 'K' ORDER BY t TYPE BY ty"))
+    assert "GROUP BY 'K' of a query is a constant" in caplog.text
+    caplog.clear()
+    spark.sql(trends("A B", keys="PARTITION BY k, 'all' GROUP BY 'k' AS what, 1 ORDER BY t TYPE BY ty"))
+    assert "constant" not in caplog.text
+
+
 @pytest.mark.long
 def test_messages_are_short(spark: SparkSession) -> None:
     """Whatever is written."""
