@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+_WORDS = frozenset(("NOT", "SEQ", "OR", "AND", "PERMUTE", "FUNNEL"))
+"""That a pattern may be written with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Variable:
@@ -14,7 +17,7 @@ class Variable:
     name: str
 
     def __str__(self) -> str:
-        plain = self.name.isidentifier() and self.name.isascii()
+        plain = self.name.isidentifier() and self.name.isascii() and self.name.upper() not in _WORDS
         return self.name if plain else "`" + self.name.replace("`", "``") + "`"
 
 

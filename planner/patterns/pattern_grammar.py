@@ -42,6 +42,7 @@ _ANCHOR = (
     "the anchor '{}' does not apply: a trend may begin and end anywhere in its partition and window; "
     "to forbid events before its first or after its last, write NOT there, as in NOT X A B NOT X"
 )
+_INFIX = {"OR": "A | B or OR(A, B)", "AND": "A & B or AND(A, B)"}
 _BY_SPACE = "; a sequence is written A B, and steps that some do not reach FUNNEL(A, B)"
 _ANCHORS = {symbol: _ANCHOR.format(symbol) for symbol in "^$"}
 MAX_DEPTH = 100
@@ -316,12 +317,20 @@ class _Reader:
         if word == "NOT":
             raise self.misplaced(self._at, "it follows another NOT")
         if called and word in _FUNCTIONS:
-            return self._function(word, depth)
+            return self._function(lexeme, word, depth)
+        if word in _INFIX:
+            raise self._infix(lexeme)
         if lexeme.text[0].isdigit():
             raise self.unexpected(lexeme)
         return self._variable(lexeme)
 
-    def _function(self, word: str, depth: int) -> Node:
+    def _infix(self, lexeme: Lexeme) -> PlanningError:
+        """A word stands between two parts, as it would between conditions."""
+        problem = f"'{lexeme.text}' is no variable: write {_INFIX[lexeme.text.upper()]}"
+        return self.foreign(lexeme, f"{problem}; a variable of that name stands in backquotes")
+
+    def _function(self, lexeme: Lexeme, word: str, depth: int) -> Node:
+        follows = self._at > 0 and self._row[self._at - 1].text not in ("(", ",", "|", "&")
         self._at += 2
         begins = [self._at]
         parts = [self.alternation(depth + 1)]
@@ -329,6 +338,8 @@ class _Reader:
             begins.append(self._at)
             parts.append(self.alternation(depth + 1))
         self.expect(")")
+        if word in _INFIX and len(parts) == 1 and follows:
+            raise self._infix(lexeme)
         if word == "FUNNEL":
             return self.funnel(parts, begins)
         if word == "SEQ" or len(parts) == 1:

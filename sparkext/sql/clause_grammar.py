@@ -45,6 +45,12 @@ _FOREIGN = {
     ("AFTER", "MATCH"): ("AFTER MATCH SKIP", "all trends count, however much they overlap"),
     ("SUBSET",): ("SUBSET", "an aggregate ranges over the events of one variable"),
 }
+_OF_SELECT = {
+    "WHERE": "filter the rows of the relation before it, as in FROM (SELECT * FROM t WHERE …) MATCH_TREND (…)",
+    "HAVING": "filter the rows of its result after it, by the WHERE of the SELECT",
+    "LIMIT": "it goes after the clause",
+}
+"""What stands elsewhere in the statement, with where that is."""
 _WORDS = tuple(words[0] for words in _SECTIONS)
 _FIRST_WORDS = frozenset(words[0] for words in (*_SECTIONS, *_STANDING, *_FOREIGN))
 _REQUIRED = ("ORDER BY", "MEASURES", "PATTERN")
@@ -122,6 +128,7 @@ def _sections(tokens: Sequence[Token]) -> dict[str, _Section]:
             until = at + len(words)
     if tokens and (not starts or starts[0][0] != 0):
         first = tokens[0]
+        _check_not_of_select(first)
         beginnings = ", ".join(" ".join(words) for words in (*_SECTIONS, *SELECTIONS))
         raise PlanningError(
             "TREND_CLAUSE_SYNTAX",
@@ -146,6 +153,13 @@ def _sections(tokens: Sequence[Token]) -> dict[str, _Section]:
         if not sections[name].tokens:
             raise sections[name].error(f"nothing follows {name}")
     return sections
+
+
+def _check_not_of_select(token: Token) -> None:
+    """Refuse a word that a part of SELECT begins with, by saying where that stands."""
+    if token.word in _OF_SELECT:
+        problem = f"{token.word} is no part of the clause; {_OF_SELECT[token.word]}"
+        raise PlanningError("TREND_CLAUSE_SYNTAX", token.start, token.end, problem=problem)
 
 
 def _check_completions(tokens: Sequence[Token], at: int) -> None:
@@ -245,6 +259,7 @@ def _pattern_lexemes(section: _Section) -> list[Lexeme]:
         raise section.error(_PATTERN_FORM, section.tokens)
     if section.tokens[closing] is not last:
         following = section.tokens[closing + 1]
+        _check_not_of_select(following)
         proposed = _proposed(section.tokens, closing + 1)
         problem = f"'{following.text}' follows the parenthesis of PATTERN, which holds the whole pattern{proposed}"
         raise section.error(problem, [following])
@@ -340,7 +355,9 @@ def _item(section: _Section, tokens: list[Token]) -> Item:
         raise section.error(f"an expression is missing in {section.name}")
     if len(tokens) > 2 and tokens[-2].word == "AS":
         if tokens[-1].name is None:
-            raise section.error(f"'{tokens[-1].text}' is no name", tokens[-1:])
+            meant = f"; a name that needs quotes stands in backquotes: `{tokens[-1].text[1:-1]}`"
+            in_quotes = meant if tokens[-1].kind is TokenKind.STRING else ""
+            raise section.error(f"'{tokens[-1].text}' is no name{in_quotes}", tokens[-1:])
         return Item(Expression(tuple(tokens[:-2])), tokens[-1])
     return Item(Expression(tuple(tokens)), None)
 
@@ -374,5 +391,8 @@ def _definitions(section: _Section | None) -> tuple[Definition, ...]:
     for piece in split_at_commas(section.tokens):
         if len(piece) < 3 or piece[0].name is None or piece[1].word != "AS":
             raise section.error("a definition is written: variable AS condition", piece)
+        if _named_within(piece[2:]) is not None:
+            problem = f"a comma is missing after the definition of {piece[0].text}"
+            raise section.error(problem, piece)
         definitions.append(Definition(piece[0], Expression(tuple(piece[2:]))))
     return tuple(definitions)

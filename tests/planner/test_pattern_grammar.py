@@ -48,7 +48,7 @@ def parse(text: str) -> Pattern:
         ("OR(A, B C)", "A | B C"),
         ("seq(A, or(B, C))*", "(A (B | C))*"),
         ("SEQ(A)", "A"),
-        ("SEQ OR", "SEQ OR"),
+        ("SEQ A", "`SEQ` A"),
         ("A\n\t( B )", "A B"),
         ("Ü+", "`Ü`+"),
         ("A & B", "A & B"),
@@ -63,7 +63,7 @@ def parse(text: str) -> Pattern:
         ("AND(A)", "A"),
         ("PERMUTE(A B)", "A B"),
         ("Seq(A, And(B, Or(C, D)), Permute(E, F))", "A (B & (C | D)) (E & F)"),
-        ("AND PERMUTE", "AND PERMUTE"),
+        ("funnel PERMUTE", "`funnel` `PERMUTE`"),
         ("A{2}", "A{2}"),
         ("A{2,}", "A{2,}"),
         ("A{2,5}", "A{2,5}"),
@@ -162,7 +162,8 @@ def test_quoted_names() -> None:
         Lexeme(LexemeKind.QUOTED, "a`b", 10, 16),
     ]
     assert str(parse_pattern(quoted, 0, 16)) == "`my var`+ `a``b`"
-    assert parse_pattern([Lexeme(LexemeKind.QUOTED, "not", 0, 5)], 0, 5) == Variable("not")
+    for word in ("not", "OR", "and"):
+        assert str(parse_pattern([Lexeme(LexemeKind.QUOTED, word, 0, 5)], 0, 5)) == f"`{word}`"
 
 
 def test_variables_in_order_of_first_use() -> None:
@@ -211,6 +212,11 @@ def test_variables_under_not_are_no_variables_of_trends() -> None:
         ("A NOT ) B", 6, "found ')'"),
         ("A NOT | B", 6, "found '|'"),
         ("A NOT + B", 6, "found '+'"),
+        ("A OR B", 2, "write A | B or OR(A, B)"),
+        ("A or (B | C)", 2, "write A | B or OR(A, B)"),
+        ("A and B", 2, "write A & B or AND(A, B)"),
+        ("(A) AND (B)", 4, "write A & B or AND(A, B)"),
+        ("A+ OR", 3, "write A | B or OR(A, B)"),
     ],
 )
 def test_errors_say_where_and_what(text: str, at: int, problem: str) -> None:
