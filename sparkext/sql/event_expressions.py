@@ -143,7 +143,9 @@ def event_expression(sql: str, expression: Expression, names: Names, own: str | 
 
 def _other_variable(token: Token, end: int, variable: str, own: str | None, names: Names) -> PlanningError:
     hint = (
-        "The latest event of another variable can be named in DEFINE, outside of PREV; "
+        "What stands here is asked of every event, whatever it matches: write the column without a variable."
+        if own is None
+        else "The latest event of another variable can be named in DEFINE, outside of PREV; "
         "PREV(column) is the event just before."
     )
     if names.has_column(variable):

@@ -769,6 +769,8 @@ def test_hints(spark: SparkSession) -> None:
         trends("A", keys="WHERE v > 1 ORDER BY t TYPE BY ty"): "WHERE is no part of the clause",
         trends("A", more="HAVING n > 1"): "by the WHERE of the SELECT",
         trends("A", more="LIMIT 3"): "it goes after the clause",
+        trends("A", keys="PARTITION BY A.k ORDER BY t TYPE BY ty"): "write the column without a variable",
+        trends("A", "EVENTS(A.v) AS n", more="ONE ROW PER COMPLETION"): "write the column without a variable",
         trends("A, B"): "found ','; a sequence is written A B",
         trends("A -> B"): "found '-'; a sequence is written A B",
         trends("FUNEL(A, B)"): "and steps that some do not reach FUNNEL(A, B)",
