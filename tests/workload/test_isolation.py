@@ -52,7 +52,8 @@ def test_whatever_way_a_number_comes(sessions: tuple[SparkSession, SparkSession]
     [number] = numbers(alice)
     call = f"IDENTIFIER('sparkext' || '_trend')({number})"
     fails(bob, f"SELECT * FROM {call}", "TREND_STAND_IN")
-    fails(bob, f"/* */ EXECUTE IMMEDIATE 'SELECT * FROM sparkext' || '_trend({number})'", "TREND_STAND_IN")
+    bob.sql(f"DECLARE OR REPLACE VARIABLE statement STRING DEFAULT 'SELECT * FROM sparkext' || '_trend({number})'")
+    fails(bob, "/* */ EXECUTE IMMEDIATE statement", "TREND_STAND_IN")
     for wrong in ("'x'", "", "NULL", "1.5", "1, 2"):
         fails(bob, f"SELECT * FROM IDENTIFIER('sparkext' || '_trend')({wrong})", "TREND_STAND_IN")
     with pytest.raises(ParseException, match="TREND_STAND_IN"):

@@ -68,7 +68,7 @@ def rows_read(spark: SparkSession) -> int:
 
 def cached_sets(spark: SparkSession) -> int:
     """How many results Spark keeps in its cache."""
-    return int(spark._jsparkSession.sharedState().cacheManager().numCachedEntries())
+    return int(spark.sparkContext._jsc.sc().getPersistentRDDs().size())
 
 
 def create(spark: SparkSession, names: list[str] | None = None) -> None:
