@@ -103,8 +103,13 @@ def readers(plan: KernelPlan) -> list[set[int]]:
             source = plan.cells[link.cell]
             for column in () if link.comparison is None else compared[link.comparison]:
                 classes[column] |= {cell.event, source.event if source.anchor is None else source.anchor}
+    states = () if plan.completions is None else plan.completions.states
     for column in _compared_in_completions(plan):
-        classes[column] |= {state.event for state in plan.completions.states} if plan.completions else set()
+        classes[column] |= {state.event for state in states}
+    for total in (total for state in states for total in state.totals):
+        for column in (total.column, total.addend):
+            if column is not None:
+                classes[column].add(total.event)
     if plan.matches is not None:
         for root in plan.matches.roots:
             events = plan.matches.steps[root.step].classes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -78,12 +79,16 @@ class Pool:
     def follow(self, frame: AnalysedFrame, version: SourceVersion) -> None:
         """Compute anew what was computed from another version of the source than that which there is now.
 
+        Not while another thread plans a run of the version that it has seen.
+
         Args:
             frame: The source as Spark has analysed it now.
             version: Of the source.
         """
-        if self.source.follow(frame, version):
-            self.runs.forget_failures()
+        is_other = version != self.source.version
+        with self.runs.planning if is_other else nullcontext():
+            if self.source.follow(frame, version):
+                self.runs.forget_failures()
 
     def _has_keys_of(self, query: BoundQuery) -> bool:
         if self._meant is query.meaning.source and self._keys == _key_texts(query):

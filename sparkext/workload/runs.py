@@ -14,6 +14,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from sparkext import settings
 from sparkext.binding.bound_query import BoundQuery, Computation
 from sparkext.execution import job_names
+from sparkext.jvm.relation_files import SourceVersion
 from sparkext.planner.compiler.completion_plan import final_when, one_by_one
 from sparkext.planner.costs.migration import Migration, migration
 from sparkext.planner.costs.statistics import are_near, longest_window
@@ -125,11 +126,19 @@ class Runs:
 
     # Which run serves a query.
 
-    def computed(self, query: BoundQuery, confs: Confs) -> Run | None:
-        """The run whose kept results have those of ``query``, which follow its source; None if there is none."""
+    def computed(self, query: BoundQuery, confs: Confs, version: SourceVersion | None) -> Run | None:
+        """The run whose kept results have those of a query; None if there is none.
+
+        Args:
+            query: The query.
+            confs: Of the session.
+            version: Of the source, as whoever asks has seen it; None if that is not known. Another thread may have
+                seen another one since.
+        """
         if not self._source.may_keep(query, confs):
             return None
-        run = next((run for run in self._current() if run.index_of(query) is not None and run.is_computed()), None)
+        runs = (run for run in self._runs if run.version == version)
+        run = next((run for run in runs if run.index_of(query) is not None and run.is_computed()), None)
         if run is not None and not run.counted.has_heard:
             run.counted.hear_nothing()
         return run

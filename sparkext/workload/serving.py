@@ -147,10 +147,7 @@ class Serving:
             pool = self._pools.of(bound)
             with self._registry.changing:
                 query.bound, query.pool, query.shown = bound, pool, None
-        files = relations.files(query.use)
-        seen = relations.relation(query.use)  # looked at anew if its files have changed
-        whole = seen.source if query.bound.part is None or seen.part is None else seen.part.whole
-        query.pool.follow(whole, SourceVersion(files, relations.reading))
+        _follow_source(relations, query, query.bound, query.pool)
         query.is_right = True
 
     # Finding a run.
@@ -182,15 +179,18 @@ class Serving:
         others = [other for other in others if other.is_right and _share_files(other.pool, pool)]
         is_alone = not self._has_clauses_to_come()
         if is_alone and not others:
-            run = pool.runs.computed(bound, relations.confs)
+            run = pool.runs.computed(bound, relations.confs, _version(relations, query))
             is_computed = run is not None
             if run is None:
                 run = self._run(relations, query, bound, pool, also)
             is_computed = is_computed or run.is_computed()
             served = relations.served[query] = Served(bound, run, is_computed, may_be_on_driver=True)
             return served
-        runs = {other: other.pool.runs.computed(bound_as[other], relations.confs) for other in others}
-        runs[query] = pool.runs.computed(bound, relations.confs)
+        runs = {query: pool.runs.computed(bound, relations.confs, _version(relations, query))}
+        for other in others:
+            its = relations.of(bound_as[other], other.use)
+            version = None if its is None else _version(its, other)
+            runs[other] = other.pool.runs.computed(bound_as[other], relations.confs, version)
         before = [relations.served[other] for other in runs if other in relations.served]
         are_computed = is_alone and all(other.may_be_on_driver for other in before)
         on_driver = are_computed and all(run is not None and run.copy() is not None for run in runs.values())
@@ -237,6 +237,7 @@ class Serving:
             anew: Of all these, those that the run is to compute, also if other runs have computed them.
         """
         with pool.runs.planning:  # what is asked for by then is planned together
+            _follow_source(relations, query, bound, pool)  # which another thread may have seen otherwise meanwhile
             if any(other is not query for other in self._live(pool, also)):
                 self._collector.collect()  # a view may be gone without a sign: what nobody reads is not computed
                 also = self._registry.without_gone(also)
@@ -330,6 +331,18 @@ class _Thread(threading.local):
 
     lent: LentProperties | None = None
     brings_together = False
+
+
+def _follow_source(relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool) -> None:
+    """Let a pool have the source of a query as it is in these looks."""
+    version = _version(relations, query)
+    seen = relations.relation(query.use)  # looked at anew if its files have changed
+    pool.follow(seen.source if bound.part is None or seen.part is None else seen.part.whole, version)
+
+
+def _version(relations: AnalysedRelations, query: TrendQuery) -> SourceVersion:
+    """That of the source of a query in these looks."""
+    return SourceVersion(relations.files(query.use), relations.reading)
 
 
 def _rows_of(relations: AnalysedRelations, served: Served, results: AnalysedFrame) -> AnalysedFrame:

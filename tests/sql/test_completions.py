@@ -53,6 +53,26 @@ def test_aggregates_add_up_to_those_of_the_query_without_rows(spark: SparkSessio
         assert len(values(together)) > 1
 
 
+def test_what_is_aggregated_is_evaluated_for_all_who_ask(spark: SparkSession) -> None:
+    """Of one pass, whose totals of another query have the same expression of other events."""
+    stream(spark, {"x": "a1 b2 b3 c4 b5"})
+    asked = {
+        "rows": trends("C", "LAST(t) AS t, AVG(C.v * 2) AS mean", ROWS),
+        "runs": trends("B+", "LAST(t) AS t, SUM(LAST(v * 2) - FIRST(v * 2)) AS rise", f"CONTIGUOUS {ROWS}"),
+        "counted": trends("A NOT B B", "COUNT(DISTINCT k) AS n, AVG(B.v * 2) AS mean"),
+        "totals": trends("A B", "COUNT(DISTINCT LAST(*)) AS n, MAX(A.v * 2) AS most"),
+    }
+    for name, text in asked.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {text}")
+    wanted = {
+        "rows": [("x", 4, 80.0)],
+        "runs": [("x", 2, 0.0), ("x", 3, 20.0), ("x", 5, 0.0)],
+        "counted": [("x", 1, 40.0)],
+        "totals": [("x", 3, 20.0)],
+    }
+    assert {name: values(spark.table(name)) for name in asked} == wanted
+
+
 def test_aggregates_go_with_all_that_rows_go_with(spark: SparkSession) -> None:
     """By hand: over x, the events A1 B2 A3 B4 C5 with values 10, 20, …"""
     stream(spark, {"x": "a1 b2 a3 b4 c5"})

@@ -159,7 +159,10 @@ class Workload:
         return [tuple(row) for row in self.rows]
 
     def sql(self, query: Query, relation: str) -> str:
-        """A statement with the results of ``query``; its aggregates are called m0, m1, …"""
+        """A statement with the results of ``query``; its aggregates are called m0, m1, …
+
+        What is aggregated is an expression and no column, half of the time: it is evaluated for some events alone.
+        """
         clauses = []
         if self.partition:
             clauses.append("PARTITION BY " + ", ".join(self.partition))
@@ -207,8 +210,11 @@ def measure(aggregate: Aggregate) -> str:
         return str(aggregate)
     if aggregate.variable is None:
         return f"{aggregate.function.value}(*)"
-    inner = aggregate.variable if aggregate.attribute is None else f"{aggregate.variable}.{aggregate.attribute.text}"
-    return f"{aggregate.function.value}({inner})"
+    if aggregate.attribute is None:
+        return f"{aggregate.function.value}({aggregate.variable})"
+    column = f"{aggregate.variable}.{aggregate.attribute.text}"
+    is_plain = sum(map(ord, column)) % 2 == 0
+    return f"{aggregate.function.value}({column if is_plain else f'coalesce({column})'})"
 
 
 _PREDICATES: dict[str, Callable[[Row], bool]] = {condition.sql: condition.holds for condition in CONDITIONS} | STARTS

@@ -12,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from random import Random
 from statistics import median
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -19,6 +20,7 @@ from pyspark.sql import SparkSession
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.session import parsers_of
 from sparkext.workload.run import Run
+from sparkext.workload.runs import Runs
 from tests.support.jvm_calls import jvm_calls
 from tests.support.spark_programs import eventually
 from tests.support.sql_cases import stream, trends, values
@@ -481,6 +483,38 @@ def test_a_query_is_served_as_it_was_bound(spark: SparkSession, monkeypatch: pyt
     assert bound_anew
     for which, name in enumerate(("q0", "q1")):
         assert sorted(row.n for row in rows if row.which == which) == wanted[name]
+
+
+def test_a_statement_gives_rows_of_one_state_whatever_others_see(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread may see a later state of the source, and have it computed, at any moment of its analysis."""
+    for name, measure in {"one": "COUNT(*) AS n", "two": "COUNT(A) AS n"}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends('A', measure, keys='ORDER BY t TYPE BY ty')}")
+    asked = "SELECT 1 AS which, n FROM one UNION ALL SELECT 2, n FROM two"
+    find, mine = Runs.computed, threading.current_thread()
+    left = [0]
+    for moment in range(4):
+        left[0] = moment
+
+        def look(runs: Runs, *args: Any) -> Run | None:
+            if threading.current_thread() is mine:
+                left[0] -= 1
+                if left[0] == -1:
+                    other = threading.Thread(target=write_and_read)
+                    other.start()
+                    other.join()
+            return find(runs, *args)
+
+        def write_and_read() -> None:
+            spark.sql("INSERT INTO pooled SELECT * FROM pooled WHERE ty = 'A' LIMIT 1")
+            assert len(values(spark.sql(asked))) == 2
+
+        monkeypatch.setattr(Runs, "computed", look)
+        (_, first), (_, second) = sorted(values(spark.sql(asked)))
+        print("MOMENT", moment, left, first, second)
+        monkeypatch.undo()
+        assert first == second
 
 
 @pytest.mark.long
