@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
@@ -108,6 +108,19 @@ class LastingAnalyses:
         self.unread: Recent[tuple[_Shape, tuple[str, ...]], AnalysedFrame] = Recent(_MOST)
 
 
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What all clauses of a statement see of their relations, also those of views, while others write to them.
+
+    Attributes:
+        relations: By whether a permanent view reads them and their text.
+        files: Theirs, likewise.
+    """
+
+    relations: dict[tuple[bool, str], SeenRelation] = field(default_factory=dict)
+    files: dict[tuple[bool, str], tuple[Listing, ...]] = field(default_factory=dict)
+
+
 class AnalysedRelations:
     """What has been looked at under one state of the session.
 
@@ -127,6 +140,7 @@ class AnalysedRelations:
         context: AnalysisContext,
         confs: dict[str, str],
         served: WeakKeyDictionary[TrendQuery, Served],
+        looks: Looks,
     ) -> None:
         self.state = lasting.state
         self.served = served
@@ -136,8 +150,7 @@ class AnalysedRelations:
         self.is_by_itself = context.is_outermost
         self.problem: PlanningError | None = None
         self._spark = spark
-        self._relations: dict[tuple[bool, str], SeenRelation] = {}
-        self._files: dict[tuple[bool, str], tuple[Listing, ...]] = {}
+        self._relations, self._files = looks.relations, looks.files
         self._same: dict[tuple[int, int], tuple[bool, AnalysedFrame, AnalysedFrame]] = {}
         self._meanings: dict[tuple[int, tuple[str, ...]], tuple[Meaning, AnalysedFrame]] = {}
         self._lasting = lasting
@@ -158,7 +171,7 @@ class AnalysedRelations:
         if own.namespace not in self._elsewhere:
             lasting = LastingAnalyses(replace(self.state, environment=own))
             self._elsewhere[own.namespace] = AnalysedRelations(
-                self._spark, lasting, self._context, self.confs, self.served
+                self._spark, lasting, self._context, self.confs, self.served, Looks()
             )
         return self._elsewhere[own.namespace]
 
@@ -397,6 +410,7 @@ class _Thread(threading.local):
         outer: Spark's analysis, for as long as it might go on.
         relations: Of that analysis.
         served: What its clauses are served from.
+        looks: By the state of the session.
     """
 
     def __init__(self) -> None:
@@ -404,6 +418,7 @@ class _Thread(threading.local):
         self.outer: SeenAnalysis | None = None
         self.relations: dict[tuple[SessionState, bool], AnalysedRelations] = {}
         self.served: WeakKeyDictionary[TrendQuery, Served] = WeakKeyDictionary()
+        self.looks: dict[SessionState, Looks] = {}
 
 
 class Analyses:
@@ -444,9 +459,11 @@ class Analyses:
         state = session_state(self._spark, confs, context.namespace)
         if thread.outer is None or not thread.outer.is_that_of(context):
             thread.outer, thread.relations, thread.served = SeenAnalysis(context), {}, WeakKeyDictionary()
+            thread.looks = {}
         key = state, context.is_outermost
         if key not in thread.relations:
             if self._lasting is None or self._lasting.is_past or self._lasting.state != state:
                 self._lasting = LastingAnalyses(state)
-            thread.relations[key] = AnalysedRelations(self._spark, self._lasting, context, confs, thread.served)
+            looks = thread.looks.setdefault(state, Looks())
+            thread.relations[key] = AnalysedRelations(self._spark, self._lasting, context, confs, thread.served, looks)
         return thread.relations[key]

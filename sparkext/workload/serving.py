@@ -172,25 +172,26 @@ class Serving:
             bound, pool = query.bound, query.pool  # which another thread may bind anew meanwhile
             bound_as = {other: other.bound for other in others} | {query: bound}
         also = [other for other in together if other.view is None]
-        sibling = next((other for other in relations.served.values() if other.holds(bound)), None)
+        version = _version(relations, query)
+        sibling = next((other for other in relations.served.values() if other.holds(bound, version)), None)
         if sibling is not None:
             served = relations.served[query] = replace(sibling, bound=bound)
             return served
         others = [other for other in others if other.is_right and _share_files(other.pool, pool)]
         is_alone = not self._has_clauses_to_come()
         if is_alone and not others:
-            run = pool.runs.computed(bound, relations.confs, _version(relations, query))
+            run = pool.runs.computed(bound, relations.confs, version)
             is_computed = run is not None
             if run is None:
                 run = self._run(relations, query, bound, pool, also)
             is_computed = is_computed or run.is_computed()
             served = relations.served[query] = Served(bound, run, is_computed, may_be_on_driver=True)
             return served
-        runs = {query: pool.runs.computed(bound, relations.confs, _version(relations, query))}
+        runs = {query: pool.runs.computed(bound, relations.confs, version)}
         for other in others:
             its = relations.of(bound_as[other], other.use)
-            version = None if its is None else _version(its, other)
-            runs[other] = other.pool.runs.computed(bound_as[other], relations.confs, version)
+            its_version = None if its is None else _version(its, other)
+            runs[other] = other.pool.runs.computed(bound_as[other], relations.confs, its_version)
         before = [relations.served[other] for other in runs if other in relations.served]
         are_computed = is_alone and all(other.may_be_on_driver for other in before)
         on_driver = are_computed and all(run is not None and run.copy() is not None for run in runs.values())

@@ -9,6 +9,7 @@ from sparkext.binding.bound_query import BoundQuery
 from sparkext.binding.clause_use import ClauseUse
 from sparkext.binding.session_state import SessionState
 from sparkext.jvm.analysed_frame import AnalysedFrame
+from sparkext.jvm.relation_files import SourceVersion
 from sparkext.workload.pool import Pool
 from sparkext.workload.run import Run
 
@@ -143,9 +144,11 @@ class Served:
     is_computed: bool
     may_be_on_driver: bool
 
-    def holds(self, bound: BoundQuery) -> bool:
-        """Whether rows of another query are among those on the driver that this one may be served from."""
-        return self.is_computed and self.may_be_on_driver and self.run.index_of(bound) is not None
+    def holds(self, bound: BoundQuery, version: SourceVersion) -> bool:
+        """Whether another query of the statement, whose source has a version, is to be served from the same rows."""
+        is_on_driver = self.is_computed and self.may_be_on_driver
+        is_kept = self.run.persisted and self.run.version == version
+        return (is_on_driver or is_kept) and self.run.index_of(bound) is not None
 
 
 def by_pool(queries: Iterable[TrendQuery]) -> dict[str, list[TrendQuery]]:

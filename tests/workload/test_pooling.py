@@ -8,11 +8,11 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from random import Random
 from statistics import median
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -20,7 +20,6 @@ from pyspark.sql import SparkSession
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.session import parsers_of
 from sparkext.workload.run import Run
-from sparkext.workload.runs import Runs
 from tests.support.jvm_calls import jvm_calls
 from tests.support.spark_programs import eventually
 from tests.support.sql_cases import stream, trends, values
@@ -485,36 +484,29 @@ def test_a_query_is_served_as_it_was_bound(spark: SparkSession, monkeypatch: pyt
         assert sorted(row.n for row in rows if row.which == which) == wanted[name]
 
 
-def test_a_statement_gives_rows_of_one_state_whatever_others_see(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another thread may see a later state of the source, and have it computed, at any moment of its analysis."""
-    for name, measure in {"one": "COUNT(*) AS n", "two": "COUNT(A) AS n"}.items():
-        spark.sql(f"CREATE TEMP VIEW {name} AS {trends('A', measure, keys='ORDER BY t TYPE BY ty')}")
-    asked = "SELECT 1 AS which, n FROM one UNION ALL SELECT 2, n FROM two"
-    find, mine = Runs.computed, threading.current_thread()
-    left = [0]
-    for moment in range(4):
-        left[0] = moment
+def test_a_statement_is_served_from_the_state_that_it_has_seen(spark: SparkSession) -> None:
+    """Whatever state another thread has seen since."""
+    create(spark, ["q0", "q1"])
+    assert values(spark.table("q0"))
+    query = next(query for query in parsers_of(spark)[0].workload.queries() if query.written.name == "q0")
+    pool, bound = query.pool, query.bound
+    [run] = pool.runs
+    seen_by_others = replace(run.version, files=())
+    pool.follow(pool.source.frame, seen_by_others)
+    assert pool.runs.computed(bound, {}, run.version) is run
+    assert pool.runs.computed(bound, {}, seen_by_others) is None
+    assert values(spark.table("q0"))
+    assert list(pool.runs) == [run]
 
-        def look(runs: Runs, *args: Any) -> Run | None:
-            if threading.current_thread() is mine:
-                left[0] -= 1
-                if left[0] == -1:
-                    other = threading.Thread(target=write_and_read)
-                    other.start()
-                    other.join()
-            return find(runs, *args)
 
-        def write_and_read() -> None:
-            spark.sql("INSERT INTO pooled SELECT * FROM pooled WHERE ty = 'A' LIMIT 1")
-            assert len(values(spark.sql(asked))) == 2
-
-        monkeypatch.setattr(Runs, "computed", look)
-        (_, first), (_, second) = sorted(values(spark.sql(asked)))
-        print("MOMENT", moment, left, first, second)
-        monkeypatch.undo()
-        assert first == second
+def test_a_clause_that_is_computed_as_a_view_beside_it_makes_no_pass_of_its_own(spark: SparkSession) -> None:
+    create(spark, ["q0", "q1"])
+    before = rows_read(spark)
+    clause = trends("A B").removeprefix("SELECT * FROM ")
+    rows = spark.sql(f"SELECT q0.n AS one, c.n AS own FROM q0 JOIN q1 USING (k) JOIN {clause} c USING (k)").collect()
+    assert len(rows) == 2
+    assert all(row.one == row.own for row in rows)
+    assert rows_read(spark) - before == ROWS
 
 
 @pytest.mark.long
