@@ -149,7 +149,7 @@ def is_enabled(spark: SparkSession) -> bool:
 def parsers_of(spark: SparkSession) -> list[TrendParser]:
     """The parser of a session; nothing if Spark's own reads its statements."""
     session = java_session(spark)
-    return [parser for parser in parsers(spark.sparkContext) if parser.session.equals(session)]
+    return [parser for parser in parsers(spark.sparkContext) if session.equals(parser.session)]
 
 
 def _asked(sql: str) -> ParsedCommand | None:

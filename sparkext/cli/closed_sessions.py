@@ -48,4 +48,4 @@ def release(parsers: Iterable[TrendParser]) -> None:
     """Release what the trend queries of sessions hold that have been closed."""
     for parser in parsers:
         log.info("a session was closed; its trend queries and their results are released")
-        parser.workload.release()
+        parser.close()

@@ -27,6 +27,8 @@ _OTHER = "LogicalRelation of "
 _FILE_INDEX = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
 _NOWHERE = "org.apache.spark.sql.execution.datasources.NoopCache"
 _BETWEEN = "\0"
+_FILTERS = ("pathGlobFilter", "modifiedBefore", "modifiedAfter")
+"""Options of readers that leave files out."""
 _READ = re.compile(r" access_time=\d+;")
 """What changes in the status of a file when somebody reads it."""
 _LOCATION = re.compile(r"^\s*Location: (.*)$", re.MULTILINE)
@@ -40,10 +42,12 @@ class SourceVersion:
     Attributes:
         files: Of the relations of files that it reads.
         confs: Of the session, by name, sorted: those that say how files are read, and what expressions give.
+        kept: What is read that a user has asked Spark to keep, which may be older than the files.
     """
 
     files: tuple[Listing, ...] = ()
     confs: tuple[tuple[str, str], ...] = ()
+    kept: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +91,14 @@ class _FileIndex:
         kind: Its class.
         roots: Directories and files that it is made of, a ``Seq`` of Scala's.
         paths: As text.
+        filters: Options of the reader that leave files out.
     """
 
-    def __init__(self, index: Any) -> None:
-        """The index of a relation of files, from the object of the JVM."""
+    def __init__(self, index: Any, options: Any = None) -> None:
+        """The index of a relation of files, with options of its reader, from objects of the JVM."""
         self.index = index
+        given = {} if options is None else {name: options.get(name) for name in _FILTERS}
+        self.filters = {name: str(value.get()) for name, value in given.items() if value.isDefined()}
         self.kind = kind_of(self.index)
         self.roots = self.index.rootPaths()
         self.paths = tuple(str(self.roots.mkString(_BETWEEN)).split(_BETWEEN))
@@ -100,7 +107,7 @@ class _FileIndex:
 def _of_index(spark: SparkSession, files: _FileIndex) -> Listing:
     match files.kind:
         case "InMemoryFileIndex":
-            return Listing(files.paths, _present(spark, files.roots), _statuses(files.index.allFiles()))
+            return Listing(files.paths, _present(spark, files.roots, files.filters), _statuses(files.index.allFiles()))
         case "CatalogFileIndex":
             # Of a partitioned table, whose partitions may be anywhere. Spark keeps what it has seen of them until
             # something in this application changes the table, so this costs it no listing.
@@ -108,7 +115,7 @@ def _of_index(spark: SparkSession, files: _FileIndex) -> Listing:
             partitions = _digest(str(seen.partitionSpec().toString()))
             return Listing(files.paths, _statuses(seen.allFiles()) + partitions, None)
         case _:
-            return Listing(files.paths, _present(spark, files.roots), None)
+            return Listing(files.paths, _present(spark, files.roots, files.filters), None)
 
 
 def _of_hive(spark: SparkSession, table: Any) -> Listing:
@@ -119,7 +126,7 @@ def _of_hive(spark: SparkSession, table: Any) -> Listing:
         partitions = str(catalog.listPartitions(table.identifier(), option(None)).mkString("\n"))
     paths = (str(table.location()), *_LOCATION.findall(partitions))
     roots = scala_seq(map(java_class("org.apache.hadoop.fs.Path"), paths))
-    return Listing(paths, _present(spark, roots) + _digest(partitions), None)
+    return Listing(paths, _present(spark, roots, {}) + _digest(partitions), None)
 
 
 def reads_one_relation(frame: AnalysedFrame) -> bool:
@@ -172,12 +179,14 @@ def _leaf(plan: Plan) -> tuple[str, Any]:
         return kind, plan
     relation = plan.relation()
     inner = kind_of(relation)
-    return (inner, _FileIndex(relation.location())) if inner == _OF_FILES else (f"{_OTHER}{inner}", relation)
+    if inner == _OF_FILES:
+        return inner, _FileIndex(relation.location(), relation.options())
+    return f"{_OTHER}{inner}", relation
 
 
-def _present(spark: SparkSession, paths: Any) -> str:
+def _present(spark: SparkSession, paths: Any, filters: dict[str, str]) -> str:
     """The files below ``paths``, a ``Seq`` of them, as they are now: Spark lists them, past all that it has kept."""
-    options, nothing, nowhere = _always(java_class(_FILE_INDEX))
+    options, nothing, nowhere = _always(java_class(_FILE_INDEX), tuple(filters.items()))
     try:
         index = java_class(_FILE_INDEX)(spark._jsparkSession, paths, options, nothing, nowhere, nothing, nothing)
     except PySparkException:
@@ -185,10 +194,10 @@ def _present(spark: SparkSession, paths: Any) -> str:
     return _statuses(index.allFiles())
 
 
-@lru_cache(maxsize=4)
-def _always(_: Any) -> tuple[Any, Any, Any]:
-    """What every listing is given, which the JVM of a class is asked for once: options, ``None``, and no cache."""
-    return scala_map({"recursiveFileLookup": "true"}), option(None), scala_object(_NOWHERE)
+@lru_cache(maxsize=64)
+def _always(_: Any, filters: tuple[tuple[str, str], ...]) -> tuple[Any, Any, Any]:
+    """What listings are given, which the JVM of a class is asked for once: options, ``None``, and no cache."""
+    return scala_map({"recursiveFileLookup": "true"} | dict(filters)), option(None), scala_object(_NOWHERE)
 
 
 def _statuses(files: Any) -> str:

@@ -20,6 +20,21 @@ class ParserInterface:
         implements = ("org.apache.spark.sql.catalyst.parser.ParserInterface",)
 
 
+class SessionReference:
+    """A session of the JVM, as its own parser knows it.
+
+    The session has the parser, which is of this process: were it held here, neither side could ever collect it. Spark
+    makes a session for each plan that it keeps, besides those of users.
+    """
+
+    def __init__(self, session: Any) -> None:
+        self._reference = java_class("java.lang.ref.WeakReference")(session)
+
+    def get(self) -> Any | None:
+        """The session; None if it is gone."""
+        return self._reference.get()
+
+
 class MakeParser:
     """What Spark's session extensions, or the jar, call with a session and the parser that it has."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from pyspark.errors.exceptions.captured import CapturedException
 
 from sparkext.jvm.gateway import class_object, items
 from sparkext.jvm.plans import Plan, kind_of
+from sparkext.jvm.sessions import SessionReference
 from sparkext.jvm.versions import is_without_values
 
 _COMMANDS = (
@@ -24,8 +24,8 @@ class StatementAnalyzer:
     Spark puts the plan of a statement into an error of its analysis. That of a view with trends is the plan of a pass.
     """
 
-    def __init__(self, session: Any) -> None:
-        """An analyzer of the statements of ``session``, an object of the JVM."""
+    def __init__(self, session: SessionReference) -> None:
+        """An analyzer of the statements of a session."""
         self._session = session
         self._known: dict[str, bool] = {}
 
@@ -36,9 +36,11 @@ class StatementAnalyzer:
             CapturedException: What analysis finds wrong.
         """
         kind = kind_of(plan)
-        if kind in ("CompoundBody", "ExplainCommand"):
+        if is_script(plan) or kind == "ExplainCommand":
             return plan
-        analyzer = self._analyzer
+        session = self._session.get()
+        assert session is not None
+        analyzer = session.sessionState().analyzer()
         is_command = self._is_command(kind, plan)
         try:
             # Analysis leaves marks in a plan. Spark is to do with a command what it always does.
@@ -56,10 +58,10 @@ class StatementAnalyzer:
             self._known[kind] = any(class_object(name).isInstance(plan) for name in _COMMANDS)
         return self._known[kind]
 
-    @cached_property
-    def _analyzer(self) -> Any:
-        """Spark's analyzer of the session, the same for the session's whole life."""
-        return self._session.sessionState().analyzer()
+
+def is_script(plan: Plan) -> bool:
+    """Whether a plan is that of ``BEGIN … END``, which Spark can neither analyse as a whole nor copy."""
+    return kind_of(plan) == "CompoundBody"
 
 
 def values_of(context: Any) -> dict[int | str, str]:

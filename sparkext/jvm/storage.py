@@ -9,18 +9,20 @@ from weakref import WeakKeyDictionary
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.jvm.gateway import JvmError, items, java_class, option
+from sparkext.jvm.plans import kind_of
 
 
 class KeptPlans:
-    """Whether Spark keeps rows of certain plans. It is looked at anew only if what Spark keeps has changed."""
+    """What users have asked Spark to keep. It is looked at anew only if what Spark keeps has changed."""
 
     def __init__(self, spark: SparkSession, word: str, ours: str) -> None:
         """Of all sessions that share what they keep with this one.
 
         Args:
             spark: A session.
-            word: That the plans have in their text.
+            word: That plans with trends have in their text.
             ours: Beginning of the names of those that do not count.
         """
         self._word = word
@@ -30,25 +32,42 @@ class KeptPlans:
         self._field: Any = None
         self._seen = 0
         self._found = False
+        self._have_trends = False
 
-    def has_others(self) -> bool:
-        """Whether there is such a plan. Where Spark does not tell, there may be one."""
+    def has_trends(self) -> bool:
+        """Whether users keep rows of trends. Where Spark does not tell, they may."""
         try:
-            if self._field is None:
-                self._field = self._manager.getClass().getDeclaredField("cachedData")
-                self._field.setAccessible(True)
-            kept = self._field.get(self._manager)
-            if (seen := int(self._identity(kept))) != self._seen:
-                self._found = any(map(self._is_other, items(kept)))
-                self._seen = seen
+            self._look()
         except JvmError:
             return True
-        return self._found
+        return self._have_trends
 
-    def _is_other(self, kept: Any) -> bool:
-        name = kept.cachedRepresentation().cacheBuilder().tableName()
-        is_ours = bool(name.isDefined()) and str(name.get()).startswith(self._ours)
-        return not is_ours and self._word in str(kept.plan().toString())
+    def read_by(self, frame: AnalysedFrame) -> tuple[int, ...]:
+        """What a frame reads of that, told apart by what Spark knows it by; nothing where Spark does not tell."""
+        try:
+            self._look()
+            if not self._found:
+                return ()
+            leaves = items(self._manager.useCachedData(frame.analysed_plan).collectLeaves())
+            kept = [leaf.cacheBuilder() for leaf in leaves if kind_of(leaf) == "InMemoryRelation"]
+            return tuple(int(self._identity(builder)) for builder in kept if not self._is_ours(builder))
+        except JvmError:
+            return ()
+
+    def _look(self) -> None:
+        if self._field is None:
+            self._field = self._manager.getClass().getDeclaredField("cachedData")
+            self._field.setAccessible(True)
+        kept = self._field.get(self._manager)
+        if (seen := int(self._identity(kept))) != self._seen:
+            others = [one for one in items(kept) if not self._is_ours(one.cachedRepresentation().cacheBuilder())]
+            self._found = bool(others)
+            self._have_trends = any(self._word in str(one.plan().toString()) for one in others)
+            self._seen = seen
+
+    def _is_ours(self, builder: Any) -> bool:
+        name = builder.tableName()
+        return bool(name.isDefined()) and str(name.get()).startswith(self._ours)
 
 
 def keep(rows: DataFrame, name: str, level: StorageLevel) -> None:

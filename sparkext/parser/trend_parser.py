@@ -19,9 +19,9 @@ from sparkext.jvm.failing_plan import failing_plan
 from sparkext.jvm.frames import local_rows, local_rows_like
 from sparkext.jvm.gateway import JavaError, send_at_once
 from sparkext.jvm.permanent_views import view_being_parsed, with_view_text
-from sparkext.jvm.sessions import ParserInterface
+from sparkext.jvm.sessions import ParserInterface, SessionReference
 from sparkext.jvm.spark_errors import is_on_its_way, own_error, spark_error, statement_error
-from sparkext.jvm.statement_analyzer import StatementAnalyzer
+from sparkext.jvm.statement_analyzer import StatementAnalyzer, is_script
 from sparkext.jvm.table_function import call_for_view, calls_in, find_typed, has_only_a_call, register_function
 from sparkext.jvm.temp_views import has_trend_views, views_may_be_renamed
 from sparkext.jvm.variable_substitution import with_values
@@ -46,9 +46,9 @@ class TrendParser(ParserInterface):
 
     def __init__(self, spark_context: Any, session: Any, delegate: Any) -> None:
         self._context = spark_context
-        self._session = session
+        self._session = SessionReference(session)
         self._delegate = delegate
-        self._analyzer = StatementAnalyzer(session)
+        self._analyzer = StatementAnalyzer(self._session)
         self._made = threading.Lock()
         self._may_be_cloned = True
         self._workload: Workload | None = None
@@ -117,6 +117,8 @@ class TrendParser(ParserInterface):
             return plan
         try:
             with self._workload.reading_for(text):
+                if is_script(plan):
+                    return plan
                 given = plan.clone() if is_of_client() else plan
                 analysed = self._analyzer.analysed(given)
                 if analysed is given:
@@ -163,7 +165,7 @@ class TrendParser(ParserInterface):
         if not self._may_be_cloned:
             return
         self._may_be_cloned = False
-        if self._workload is None and self.is_on and has_trend_views(self._session):
+        if self._workload is None and self.is_on and has_trend_views(self.session):
             self.workload.take_over_views()
 
     def _may_concern_us(self, sql: str) -> bool:
@@ -212,10 +214,17 @@ class TrendParser(ParserInterface):
             self._workload.drop_views()
         self.is_on = False
 
+    def close(self) -> None:
+        """Release what trend queries hold, since nobody uses the session any more."""
+        with self._made:
+            workload, self._workload = self._workload, None
+        if workload is not None:
+            workload.release()
+
     @property
-    def session(self) -> Any:
-        """The JVM's session that this is the parser of."""
-        return self._session
+    def session(self) -> Any | None:
+        """The JVM's session that this is the parser of; None if it is gone."""
+        return self._session.get()
 
     def holds_queries(self) -> bool:
         """Whether the session has trend queries."""
@@ -226,7 +235,7 @@ class TrendParser(ParserInterface):
         """The trend queries of this parser's session."""
         with self._made:
             if self._workload is None:
-                spark = SparkSession(self._context, self._session)
+                spark = SparkSession(self._context, self.session)
                 register_function(spark, self.rows, self.view_rows)
                 self._workload = Workload(spark, lambda run: plan_text(report_of_run(run)))
             return self._workload

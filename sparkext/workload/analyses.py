@@ -36,8 +36,9 @@ from sparkext.jvm.frames import another, columns_of, frame_of_statement, with_me
 from sparkext.jvm.own_confs import confs_of_the_user, own_confs
 from sparkext.jvm.permanent_views import frame_within
 from sparkext.jvm.plans import has_filter
-from sparkext.jvm.relation_files import Listing, listings, reads_one_relation
+from sparkext.jvm.relation_files import Listing, SourceVersion, listings, reads_one_relation
 from sparkext.jvm.relation_filter import FilteredRelation, filtered
+from sparkext.jvm.storage import KeptPlans
 from sparkext.jvm.temp_views import StoredView, frame_of_view, temporary_view
 from sparkext.planner.errors import PlanningError
 from sparkext.workload.trend_query import Served, TrendQuery
@@ -115,10 +116,12 @@ class Looks:
     Attributes:
         relations: By whether a permanent view reads them and their text.
         files: Theirs, likewise.
+        kept: What they read of what users have asked Spark to keep, likewise.
     """
 
     relations: dict[tuple[bool, str], SeenRelation] = field(default_factory=dict)
     files: dict[tuple[bool, str], tuple[Listing, ...]] = field(default_factory=dict)
+    kept: dict[tuple[bool, str], tuple[int, ...]] = field(default_factory=dict)
 
 
 class AnalysedRelations:
@@ -150,7 +153,7 @@ class AnalysedRelations:
         self.is_by_itself = context.is_outermost
         self.problem: PlanningError | None = None
         self._spark = spark
-        self._relations, self._files = looks.relations, looks.files
+        self._relations, self._files, self._kept = looks.relations, looks.files, looks.kept
         self._same: dict[tuple[int, int], tuple[bool, AnalysedFrame, AnalysedFrame]] = {}
         self._meanings: dict[tuple[int, tuple[str, ...]], tuple[Meaning, AnalysedFrame]] = {}
         self._lasting = lasting
@@ -309,6 +312,22 @@ class AnalysedRelations:
                 del self._relations[key]  # what is known of its size is known no more
             self._lasting.files[key] = files
         return files
+
+    def version(self, use: ClauseUse, keeping: KeptPlans) -> SourceVersion:
+        """What decides the rows of that relation now.
+
+        Args:
+            use: The clause that reads it.
+            keeping: What users have asked Spark to keep.
+
+        Raises:
+            PlanningError: As for `files`.
+        """
+        key = use.view is not None, use.source
+        files = self.files(use)
+        if key not in self._kept:
+            self._kept[key] = keeping.read_by(self.relation(use).source)
+        return SourceVersion(files, self.reading, self._kept[key])
 
     def is_same(self, source: AnalysedFrame, other: AnalysedFrame) -> bool:
         """Whether a relation that has been looked at has the same rows and names as another, files apart."""

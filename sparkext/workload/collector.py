@@ -104,6 +104,8 @@ class Collector:
                 self.collect()
             except (JvmError, OSError) as error:  # Spark has been stopped meanwhile
                 log.debug("nothing is collected: %s", error)
+            except Exception:  # the thread is that of all workloads
+                log.exception("sparkext failed to look for what nothing asks for any more")
             self._took = time.monotonic() - begin
 
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
@@ -58,16 +59,20 @@ class Pool:
         self._shape = _shape(first)
         self._compared: WeakKeyDictionary[AnalysedFrame, bool] = WeakKeyDictionary()
 
-    def takes(self, query: BoundQuery) -> bool:
+    def takes(self, query: BoundQuery, keyed: Callable[[], AnalysedFrame]) -> bool:
         """Whether ``query`` has the source, keys and time of this pool, and what they mean is the same.
 
         Queries of several schemas go together if what they call is the same in all of them. One that is taken belongs
         to the pool from then on.
+
+        Args:
+            query: The query.
+            keyed: Gives its `keyed`.
         """
         own = query.state.environment
         if self._environment != replace(own, namespace=()):
             return False
-        if not self._has_keys_of(query):
+        if not self._has_keys_of(query, keyed):
             return False
         with self._taking:
             namespaces, is_of_schema = self._namespaces | {own.namespace}, self._is_of_schema or query.needs_schema
@@ -90,14 +95,18 @@ class Pool:
             if self.source.follow(frame, version):
                 self.runs.forget_failures()
 
-    def _has_keys_of(self, query: BoundQuery) -> bool:
+    @cached_property
+    def _keyed(self) -> AnalysedFrame:
+        return keyed(self._first)
+
+    def _has_keys_of(self, query: BoundQuery, keyed_query: Callable[[], AnalysedFrame]) -> bool:
         if self._meant is query.meaning.source and self._keys == _key_texts(query):
             return True
         if self._shape != _shape(query) or not names_alike(self.source.frame, query.source):
             return False
         if self._keys == _key_texts(query):
             return self._is_mine(query.source)
-        return bool(_keyed(self._first).sameSemantics(_keyed(query)))
+        return bool(self._keyed.sameSemantics(keyed_query()))
 
     def _is_mine(self, frame: AnalysedFrame) -> bool:
         """Whether a relation, whose columns are called as those of the pool's, has the same rows."""
@@ -113,13 +122,14 @@ def _shape(query: BoundQuery) -> tuple[int, int, int]:
 
 
 def _key_texts(query: BoundQuery) -> tuple[tuple[str, ...], ...]:
-    """Canonical texts of keys and time, in the order of `_keyed`."""
+    """Canonical texts of keys and time, in the order of `keyed`."""
     groups, partitions = query.sorted_groups, query.sorted_partitions
     order = (query.time_canonical, *(canonical for canonical, _ in query.further_order))
     return tuple(key.canonical for key in groups), tuple(key.canonical for key in partitions), order
 
 
-def _keyed(query: BoundQuery) -> AnalysedFrame:
+def keyed(query: BoundQuery) -> AnalysedFrame:
+    """Keys and time of a query, over what it reads."""
     keys = [*query.sorted_groups, *query.sorted_partitions]
     order = (text for _, text in query.further_order)
     return columns_of(query.source, (f"({text}\n)" for text in (*(key.text for key in keys), query.time, *order)))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 
 from pyspark.sql import SparkSession
 
 from sparkext.binding.bound_query import BoundQuery
 from sparkext.workload.collector import Collector
-from sparkext.workload.pool import Pool
+from sparkext.workload.pool import Pool, keyed
 from sparkext.workload.registry import Registry
 from sparkext.workload.releases import Releases
 from sparkext.workload.run import Run
@@ -51,7 +52,8 @@ class Pools:
 
     def of(self, query: BoundQuery) -> Pool:
         """The pool that a query is in from now on; a new one if none takes it."""
-        pool = next((pool for pool in self if pool.takes(query)), None)
+        keyed_once = cache(partial(keyed, query))
+        pool = next((pool for pool in self if pool.takes(query, keyed_once)), None)
         if pool is None:
             pool = Pool(self._spark, query, announce=self._announce, shared=self._shared)
             self.add(pool)

@@ -134,7 +134,7 @@ class Registry:
             self._going_on[weakref.ref(going_on)] = statement
             going_on.statement = statement
             self._add_clauses(statement)
-            while len(self._clauses) > MOST_STATEMENTS:
+            while len(self._clauses) > max(MOST_STATEMENTS, len(statement.written)):
                 self._clauses.popitem(last=False)
 
     def take_over(self, statement: Statement) -> None:

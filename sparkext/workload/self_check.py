@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import DayTimeIntervalType
 
@@ -126,19 +126,24 @@ def _difference(spark: SparkSession, query: CheckedQuery, run: Run) -> _Differen
     demand = Demand(query.bound, [query.bound], confs, name=lambda: name)
     alone = Pool(spark, query.bound, optimizer="none").runs.serving_run(demand)
     pooled_rows, own_rows = _rows(run, query.bound), _rows(alone, query.bound)
-    at_values = len(pooled_rows.columns) - len(query.bound.query.aggregates)
-    keys = pooled_rows.columns[:at_values]
-    values = [(field.name, field.dataType.typeName()) for field in pooled_rows.schema.fields[at_values:]]
+    names = [aggregate_name(at) for at in range(len(query.bound.query.aggregates))]
+    values = [(field.name, field.dataType.typeName()) for field in pooled_rows.schema.fields if field.name in names]
+    others = [name for name in pooled_rows.columns if name not in names]
+    shown = others[len(query.bound.groups) + (2 if query.bound.query.window else 0) :]
 
     def renamed(rows: DataFrame, side: str) -> DataFrame:
-        key_columns = [F.col(identifier(name)).alias(f"{side}_key_{at}") for at, name in enumerate(keys)]
+        # What rows of completions show may be of types that Spark does not compare, and several rows may show the same.
+        keys = [F.to_json(F.struct(identifier(name))) if name in shown else F.col(identifier(name)) for name in others]
+        if shown:
+            keys.append(F.row_number().over(Window.partitionBy(*keys).orderBy(*(names or keys))))
         return rows.select(
-            *key_columns,
+            *(key.alias(f"{side}_key_{at}") for at, key in enumerate(keys)),
             *(F.col(name).alias(f"{side}{name}") for name, _ in values),
             F.lit(True).alias(f"{side}_is_there"),
         )
 
-    same_key = [F.col(f"pooled_key_{at}").eqNullSafe(F.col(f"alone_key_{at}")) for at in range(len(keys))]
+    number_of_keys = len(others) + (1 if shown else 0)
+    same_key = [F.col(f"pooled_key_{at}").eqNullSafe(F.col(f"alone_key_{at}")) for at in range(number_of_keys)]
     joined = renamed(pooled_rows, "pooled").join(
         renamed(own_rows, "alone"), reduce(Column.__and__, same_key, F.lit(True)), "full_outer"
     )

@@ -25,7 +25,6 @@ from sparkext.jvm.frames import in_one_partition, known_rows, selected, statemen
 from sparkext.jvm.gateway import JavaError
 from sparkext.jvm.permanent_views import without_views
 from sparkext.jvm.plans import Plan, is_of_now, kind_of
-from sparkext.jvm.relation_files import SourceVersion
 from sparkext.jvm.storage import KeptPlans
 from sparkext.planner.amounts import count
 from sparkext.planner.errors import PlanningError
@@ -147,8 +146,14 @@ class Serving:
             pool = self._pools.of(bound)
             with self._registry.changing:
                 query.bound, query.pool, query.shown = bound, pool, None
-        _follow_source(relations, query, query.bound, query.pool)
+        self._follow_source(relations, query, query.bound, query.pool)
         query.is_right = True
+
+    def _follow_source(self, relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool) -> None:
+        """Let a pool have the source of a query as it is in these looks."""
+        version = relations.version(query.use, self._kept_plans)
+        seen = relations.relation(query.use)  # looked at anew if its files have changed
+        pool.follow(seen.source if bound.part is None or seen.part is None else seen.part.whole, version)
 
     # Finding a run.
 
@@ -172,7 +177,7 @@ class Serving:
             bound, pool = query.bound, query.pool  # which another thread may bind anew meanwhile
             bound_as = {other: other.bound for other in others} | {query: bound}
         also = [other for other in together if other.view is None]
-        version = _version(relations, query)
+        version = relations.version(query.use, self._kept_plans)
         sibling = next((other for other in relations.served.values() if other.holds(bound, version)), None)
         if sibling is not None:
             served = relations.served[query] = replace(sibling, bound=bound)
@@ -190,7 +195,7 @@ class Serving:
         runs = {query: pool.runs.computed(bound, relations.confs, version)}
         for other in others:
             its = relations.of(bound_as[other], other.use)
-            its_version = None if its is None else _version(its, other)
+            its_version = None if its is None else its.version(other.use, self._kept_plans)
             runs[other] = other.pool.runs.computed(bound_as[other], relations.confs, its_version)
         before = [relations.served[other] for other in runs if other in relations.served]
         are_computed = is_alone and all(other.may_be_on_driver for other in before)
@@ -238,7 +243,7 @@ class Serving:
             anew: Of all these, those that the run is to compute, also if other runs have computed them.
         """
         with pool.runs.planning:  # what is asked for by then is planned together
-            _follow_source(relations, query, bound, pool)  # which another thread may have seen otherwise meanwhile
+            self._follow_source(relations, query, bound, pool)  # which another thread may have seen otherwise meanwhile
             if any(other is not query for other in self._live(pool, also)):
                 self._collector.collect()  # a view may be gone without a sign: what nobody reads is not computed
                 also = self._registry.without_gone(also)
@@ -284,7 +289,7 @@ class Serving:
             return self._streamed(relations, query, served, run.operator)
         key = run, relations.state
         # The user may have asked Spark to keep a view, which it knows by its plan: that must not become another.
-        may_be_on_driver = served.is_computed and served.may_be_on_driver and not self._kept_plans.has_others()
+        may_be_on_driver = served.is_computed and served.may_be_on_driver and not self._kept_plans.has_trends()
         results = run.rows(may_be_on_driver)
         on_driver = results is not run.results
         shown_by, shown = query.shown or (None, run.results)
@@ -332,18 +337,6 @@ class _Thread(threading.local):
 
     lent: LentProperties | None = None
     brings_together = False
-
-
-def _follow_source(relations: AnalysedRelations, query: TrendQuery, bound: BoundQuery, pool: Pool) -> None:
-    """Let a pool have the source of a query as it is in these looks."""
-    version = _version(relations, query)
-    seen = relations.relation(query.use)  # looked at anew if its files have changed
-    pool.follow(seen.source if bound.part is None or seen.part is None else seen.part.whole, version)
-
-
-def _version(relations: AnalysedRelations, query: TrendQuery) -> SourceVersion:
-    """That of the source of a query in these looks."""
-    return SourceVersion(relations.files(query.use), relations.reading)
 
 
 def _rows_of(relations: AnalysedRelations, served: Served, results: AnalysedFrame) -> AnalysedFrame:

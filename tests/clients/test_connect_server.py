@@ -128,6 +128,7 @@ print(spark.sql("EXPLAIN SHARING").collect()[0][0].split(chr(10))[2])
 later = spark.table("pairs")
 spark.sql(EVENTS.replace("(4, 'B', 4)", "(4, 'B', 4), (5, 'B', 5)"))
 print(counts(later), counts(spark.sql(trends("A B+"))))
+print(counts(spark.sql(f"BEGIN DECLARE least INT DEFAULT 5; {trends('A B')} WHERE n >= least; END")))
 """)
     assert output == [
         "[3]",
@@ -139,6 +140,7 @@ print(counts(later), counts(spark.sql(trends("A B+"))))
         "['pairs', 'runs']",
         "Pool 1: 2 queries, 1 pass over the source",
         "[5] [10]",
+        "[5]",
     ]
 
 

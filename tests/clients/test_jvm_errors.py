@@ -18,7 +18,7 @@ def test_an_exception_without_a_condition(spark: SparkSession, monkeypatch: pyte
     thrown = gateway.jvm.org.apache.spark.SparkException("this and nothing else")
     assert thrown.getCondition() is None
     [parser] = [
-        candidate for candidate in session.parsers(spark.sparkContext) if candidate.session.equals(spark._jsparkSession)
+        candidate for candidate in session.parsers(spark.sparkContext) if spark._jsparkSession.equals(candidate.session)
     ]
 
     def fail(*_: object) -> object:

@@ -212,3 +212,15 @@ def test_hidden_columns(spark: SparkSession, events: Path) -> None:
         assert position(error)[1] == hidden.index("§") + 1
     source = f"(SELECT *, _metadata.file_size AS size FROM parquet.`{events}`)"
     assert values(spark.sql(trends("A B", more="DEFINE A AS size > 0", source=source))) == [("x", 1)]
+
+
+def test_files_that_the_reader_leaves_out_have_not_changed(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "one.json").write_text('{"k": "x", "t": 1, "ty": "A"}\n{"k": "x", "t": 2, "ty": "B"}\n')
+    (tmp_path / "notes.txt").write_text("nothing to be read")
+    spark.read.option("pathGlobFilter", "*.json").json(str(tmp_path)).createOrReplaceTempView("e")
+    for name, pattern in {"one": "A B", "two": "A+ B"}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern)}")
+    assert values(spark.table("one")) == [("x", 1)]
+    assert "have changed" not in caplog.text

@@ -42,6 +42,32 @@ def test_right_results_pass(spark: SparkSession) -> None:
         assert values(spark.sql(trends("A B NOT C"))) != []
 
 
+def test_rows_of_completions_are_held_against_each_other(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several may show the same, and what they show may be of a type that has no order."""
+    stream(spark, {"x": "a1 b2 b3 a4 b5", "y": "a1 b9"})
+    shown = {
+        "rows": "FIRST(t) AS t, EVENTS(map(ty, t)) AS e, COUNT(*) AS n, AVG(B.v) AS m",
+        "same": "CLASSIFIER() AS c, COUNT(*) AS n",
+    }
+    for name, measures in shown.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends('A B', measures, 'ONE ROW PER COMPLETION')}")
+    spark.sql("CREATE TEMP VIEW counts AS " + trends("A B", "COUNT(DISTINCT LAST(*)) AS c, COUNT(*) AS n"))
+    expected = {name: sorted(map(repr, values(spark.table(name)))) for name in ("rows", "same", "counts")}
+
+    def faulty(spark: SparkSession, queries: list[object], *rest: object) -> DataFrame:
+        results = run_pool(spark, queries, *rest)  # type: ignore[arg-type]
+        return results.where(F.col("group_0") != "x") if len(queries) > 1 else results
+
+    with settings(spark, spark_sparkext_debug="true"):
+        spark.sql("REFRESH SHARING")
+        assert {name: sorted(map(repr, values(spark.table(name)))) for name in expected} == expected
+        monkeypatch.setattr(making, "run_pool", faulty)
+        for name in expected:
+            spark.sql("REFRESH SHARING")
+            error = fails(spark, f"SELECT * FROM {name}", "TREND_RESULTS_DIFFER")
+            assert "for k = x, the pool has no row, the query by itself has " in str(error)
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("views")
 def test_a_fault_is_shown_with_a_small_script(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,8 @@ from sparkext.execution import sample
 from sparkext.execution.stream_pass import with_event_time
 from sparkext.jvm import storage, temp_views
 from sparkext.jvm.analysed_frame import AnalysedFrame
-from sparkext.session import parsers_of
+from sparkext.jvm.gateway import java_class
+from sparkext.session import parsers, parsers_of
 from sparkext.workload import collector, making, releases
 from sparkext.workload import workload as workload_module
 from sparkext.workload.collector import Collector
@@ -51,6 +52,22 @@ def workload(spark: SparkSession) -> Workload:
 def kept(spark: SparkSession) -> int:
     """How many results Spark keeps."""
     return int(spark.sparkContext._jsc.sc().getPersistentRDDs().size())
+
+
+def test_sessions_that_spark_makes_for_what_it_keeps_are_collected(views: SparkSession) -> None:
+    """One for each pass; none is held by the parser that it has."""
+
+    def sessions() -> int:
+        gc.collect()
+        java_class("java.lang.System").gc()
+        java_class("java.lang.System").runFinalization()
+        return len(parsers(views.sparkContext))
+
+    before = sessions()
+    for number in range(8):
+        stream(views, {"x": f"a1 b{number + 2}"})
+        assert values(views.table("one")) == [("x", 1)]
+    eventually(lambda: sessions() < before + 5)
 
 
 @pytest.mark.long

@@ -67,9 +67,9 @@ def rows_read(spark: SparkSession) -> int:
     return sum(stage.inputRecords() for stage in read if stage.shuffleWriteRecords())
 
 
-def cached_sets(spark: SparkSession) -> int:
-    """How many results Spark keeps in its cache."""
-    return int(spark.sparkContext._jsc.sc().getPersistentRDDs().size())
+def stored_sets(spark: SparkSession) -> int:
+    """How many sets of rows Spark stores."""
+    return int(spark.sparkContext._jsc.getPersistentRDDs().size())
 
 
 def create(spark: SparkSession, names: list[str] | None = None) -> None:
@@ -279,14 +279,14 @@ def test_a_view_costs_as_much_as_the_first(spark: SparkSession) -> None:
 
 def test_nothing_is_kept_for_views_that_are_gone(spark: SparkSession) -> None:
     spark.sql("SHOW TREND QUERIES")
-    before = cached_sets(spark)
+    before = stored_sets(spark)
     create(spark)
     values(spark.table("q0"))
-    assert cached_sets(spark) == before + 1
+    assert stored_sets(spark) == before + 1
     for name in POOL:
         spark.sql(f"DROP VIEW {name}")
     assert column(spark, "name") == []
-    assert cached_sets(spark) == before
+    assert stored_sets(spark) == before
 
 
 STATEMENTS_THAT_DROP: dict[str, Callable[[SparkSession, str], object]] = {
@@ -311,11 +311,6 @@ def test_memory_is_released_by_itself(spark: SparkSession, how: str) -> None:
     eventually(lambda: stored_sets(spark) == stored, 20)
     assert spark.catalog.isCached("made")
     spark.sql("UNCACHE TABLE made")
-
-
-def stored_sets(spark: SparkSession) -> int:
-    """How many sets of rows Spark stores."""
-    return int(spark.sparkContext._jsc.getPersistentRDDs().size())
 
 
 def test_results_follow_a_replaced_view(spark: SparkSession) -> None:
@@ -414,7 +409,7 @@ def test_refresh_sharing(spark: SparkSession) -> None:
 def test_cache_off(spark: SparkSession) -> None:
     """Every read computes its query, and nothing is kept."""
     spark.sql("SHOW TREND QUERIES")
-    cached = cached_sets(spark)
+    cached = stored_sets(spark)
     spark.sql("SET spark.sparkext.cache=off")
     create(spark, ["q0", "q1"])
     before = rows_read(spark)
@@ -422,7 +417,7 @@ def test_cache_off(spark: SparkSession) -> None:
     assert values(spark.table("q0")) == [("x", 3), ("y", 1)]
     assert values(spark.table("q1")) == [("x", 4, 90.0), ("y", 1, 10.0)]
     assert rows_read(spark) - before == 3 * ROWS
-    assert cached_sets(spark) == cached
+    assert stored_sets(spark) == cached
     assert set(column(spark, "state")) == {"planned"}
     spark.sql("SET spark.sparkext.cache=AUTO")
     values(spark.table("q0"))
@@ -433,11 +428,11 @@ def test_cache_off(spark: SparkSession) -> None:
 
 def test_a_query_alone_is_not_kept(spark: SparkSession) -> None:
     spark.sql("SHOW TREND QUERIES")
-    cached = cached_sets(spark)
+    cached = stored_sets(spark)
     values(spark.sql(POOL["q0"]))
     create(spark, ["q1"])
     values(spark.table("q1"))
-    assert cached_sets(spark) == cached
+    assert stored_sets(spark) == cached
 
 
 @pytest.mark.long
@@ -482,6 +477,21 @@ def test_a_query_is_served_as_it_was_bound(spark: SparkSession, monkeypatch: pyt
     assert bound_anew
     for which, name in enumerate(("q0", "q1")):
         assert sorted(row.n for row in rows if row.which == which) == wanted[name]
+
+
+def test_results_follow_what_spark_keeps_of_the_source(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows that are kept are those of before files came from elsewhere, until they are kept no more."""
+    where = str(tmp_path / "pooled")
+    spark.sql(f"CREATE OR REPLACE TEMP VIEW e AS SELECT * FROM parquet.`{where}`")
+    for name, pattern in {"one": "A", "two": "A+"}.items():
+        spark.sql(f"CREATE TEMP VIEW {name} AS {trends(pattern, keys='ORDER BY t TYPE BY ty')}")
+    spark.sql("CACHE TABLE e")
+    [file] = Path(where).glob("*.parquet")
+    assert values(spark.table("one")) == [(3,)]
+    shutil.copy(file, file.with_name("more.parquet"))
+    assert values(spark.table("one")) == [(3,)] == values(spark.sql("SELECT count(*) FROM e WHERE ty = 'A'"))
+    spark.sql("UNCACHE TABLE e")
+    assert values(spark.sql("SELECT count(*) FROM e WHERE ty = 'A'")) == values(spark.table("one")) == [(6,)]
 
 
 def test_a_statement_is_served_from_the_state_that_it_has_seen(spark: SparkSession) -> None:
