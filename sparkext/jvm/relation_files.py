@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,8 +27,8 @@ _OTHER = "LogicalRelation of "
 _FILE_INDEX = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
 _NOWHERE = "org.apache.spark.sql.execution.datasources.NoopCache"
 _BETWEEN = "\0"
-_FILTERS = ("pathGlobFilter", "modifiedBefore", "modifiedAfter")
-"""Options of readers that leave files out."""
+_FILTERS = ("pathglobfilter", "modifiedbefore", "modifiedafter")
+"""Options of readers that leave files out, which Spark reads in any case."""
 _READ = re.compile(r" access_time=\d+;")
 """What changes in the status of a file when somebody reads it."""
 _LOCATION = re.compile(r"^\s*Location: (.*)$", re.MULTILINE)
@@ -91,17 +91,24 @@ class _FileIndex:
         kind: Its class.
         roots: Directories and files that it is made of, a ``Seq`` of Scala's.
         paths: As text.
-        filters: Options of the reader that leave files out.
     """
 
-    def __init__(self, index: Any, options: Any = None) -> None:
-        """The index of a relation of files, with options of its reader, from objects of the JVM."""
+    def __init__(self, index: Any, relation: Any = None) -> None:
+        """The index of a relation of files, from objects of the JVM; the relation is left out if it has no options."""
         self.index = index
-        given = {} if options is None else {name: options.get(name) for name in _FILTERS}
-        self.filters = {name: str(value.get()) for name, value in given.items() if value.isDefined()}
+        self._relation = relation
         self.kind = kind_of(self.index)
         self.roots = self.index.rootPaths()
         self.paths = tuple(str(self.roots.mkString(_BETWEEN)).split(_BETWEEN))
+
+    @cached_property
+    def filters(self) -> dict[str, str]:
+        """Options of the reader that leave files out."""
+        if self._relation is None:
+            return {}
+        pairs = str(self._relation.options().mkString(_BETWEEN)).split(_BETWEEN)
+        given = dict(pair.partition(" -> ")[::2] for pair in pairs)
+        return {name: value for name, value in given.items() if name.lower() in _FILTERS}
 
 
 def _of_index(spark: SparkSession, files: _FileIndex) -> Listing:
@@ -131,7 +138,7 @@ def _of_hive(spark: SparkSession, table: Any) -> Listing:
 
 def reads_one_relation(frame: AnalysedFrame) -> bool:
     """Whether there is one relation, and no more, that ``frame`` reads."""
-    return len(_leaves(frame)) == 1
+    return sum(int(plan.collectLeaves().size()) for plan in with_subqueries(frame.analysed_plan)) == 1
 
 
 def is_read_when_planned(frame: AnalysedFrame) -> bool:
@@ -180,7 +187,7 @@ def _leaf(plan: Plan) -> tuple[str, Any]:
     relation = plan.relation()
     inner = kind_of(relation)
     if inner == _OF_FILES:
-        return inner, _FileIndex(relation.location(), relation.options())
+        return inner, _FileIndex(relation.location(), relation)
     return f"{_OTHER}{inner}", relation
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,6 +11,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from sparkext.jvm.analysed_frame import AnalysedFrame
+from sparkext.jvm.frames import frame_of_plan
 from sparkext.jvm.gateway import JvmError, items, java_class, option
 from sparkext.jvm.plans import kind_of
 
@@ -43,16 +45,19 @@ class KeptPlans:
         return self._have_trends
 
     def read_by(self, frame: AnalysedFrame) -> tuple[int, ...]:
-        """What a frame reads of that, told apart by what Spark knows it by; nothing where Spark does not tell."""
-        try:
+        """What a frame would read of that if it were read now, told apart by what Spark keeps it in."""
+        with suppress(JvmError):  # where Spark does not tell
             self._look()
-            if not self._found:
-                return ()
-            leaves = items(self._manager.useCachedData(frame.analysed_plan).collectLeaves())
-            kept = [leaf.cacheBuilder() for leaf in leaves if kind_of(leaf) == "InMemoryRelation"]
-            return tuple(int(self._identity(builder)) for builder in kept if not self._is_ours(builder))
-        except JvmError:
+        if not self._found:
             return ()
+        leaves = items(
+            frame_of_plan(frame.sparkSession, frame.analysed_plan)
+            ._jdf.queryExecution()
+            .withCachedData()
+            .collectLeaves()
+        )
+        kept = [leaf.cacheBuilder() for leaf in leaves if kind_of(leaf) == "InMemoryRelation"]
+        return tuple(int(self._identity(builder)) for builder in kept if not self._is_ours(builder))
 
     def _look(self) -> None:
         if self._field is None:

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from sparkext.execution.source_pass import run_pool
+from sparkext.jvm.analysed_frame import AnalysedFrame
 from sparkext.workload import making
 from sparkext.workload.self_check import Reproduction
 from tests.support.shrinking import smallest
@@ -52,15 +53,19 @@ def test_rows_of_completions_are_held_against_each_other(spark: SparkSession, mo
     for name, measures in shown.items():
         spark.sql(f"CREATE TEMP VIEW {name} AS {trends('A B', measures, 'ONE ROW PER COMPLETION')}")
     spark.sql("CREATE TEMP VIEW counts AS " + trends("A B", "COUNT(DISTINCT LAST(*)) AS c, COUNT(*) AS n"))
-    expected = {name: sorted(map(repr, values(spark.table(name)))) for name in ("rows", "same", "counts")}
+
+    def read() -> dict[str, list[str]]:
+        return {name: sorted(map(repr, spark.table(name).collect())) for name in ("rows", "same", "counts")}
+
+    expected = read()
 
     def faulty(spark: SparkSession, queries: list[object], *rest: object) -> DataFrame:
         results = run_pool(spark, queries, *rest)  # type: ignore[arg-type]
-        return results.where(F.col("group_0") != "x") if len(queries) > 1 else results
+        return AnalysedFrame.of(results.where(F.col("group_0") != "x")) if len(queries) > 1 else results
 
     with settings(spark, spark_sparkext_debug="true"):
         spark.sql("REFRESH SHARING")
-        assert {name: sorted(map(repr, values(spark.table(name)))) for name in expected} == expected
+        assert read() == expected
         monkeypatch.setattr(making, "run_pool", faulty)
         for name in expected:
             spark.sql("REFRESH SHARING")
@@ -75,7 +80,7 @@ def test_a_fault_is_shown_with_a_small_script(spark: SparkSession, monkeypatch: 
 
     def faulty(spark: SparkSession, queries: list[object], *rest: object) -> DataFrame:
         results = run_pool(spark, queries, *rest)  # type: ignore[arg-type]
-        return results.where(F.col("group_0") != "x") if len(queries) > 1 else results
+        return AnalysedFrame.of(results.where(F.col("group_0") != "x")) if len(queries) > 1 else results
 
     seen: list[tuple[Reproduction, list[str]]] = []
 
