@@ -92,6 +92,7 @@ def match_trend(
     Raises:
         ParseException: As from the clause in SQL; positions are those in the statement that the arguments make.
         PySparkTypeError: An argument is of a type that it cannot have, or a Column that SQL cannot say.
+        PySparkNotImplementedError: ``df`` is of a Spark Connect session.
         PySparkValueError: ``df`` is of a session without sparkext, or a text is empty or none of those it can be.
     """
     if not isinstance(df, DataFrame):

@@ -59,8 +59,7 @@ def enable(spark: SparkSession) -> SparkSession:
         PySparkNotImplementedError: ``spark`` is a Spark Connect session, which has no JVM to extend, or the
             environment has ``PYSPARK_PIN_THREAD=false``, so that the JVM is answered by other threads than it asks.
     """
-    if not isinstance(spark, SparkSession):
-        raise _not_implemented("sparkext with Spark Connect")
+    _check_has_jvm(spark)
     if not has_pinned_threads():
         raise _not_implemented("sparkext with PYSPARK_PIN_THREAD=false in the environment")
     if spark in _enabled:
@@ -125,6 +124,11 @@ def explain_sharing(spark: SparkSession, only: str | None = None, compare: bool 
     return explain(spark if is_enabled(spark) else enable(spark), only, compare)
 
 
+def _check_has_jvm(spark: SparkSession) -> None:
+    if not isinstance(spark, SparkSession):
+        raise _not_implemented("sparkext with Spark Connect")
+
+
 def _not_implemented(feature: str) -> PySparkNotImplementedError:
     return PySparkNotImplementedError(errorClass="NOT_IMPLEMENTED", messageParameters={"feature": feature})
 
@@ -142,7 +146,12 @@ def parsers(context: SparkContext) -> list[TrendParser]:
 
 
 def is_enabled(spark: SparkSession) -> bool:
-    """Whether statements of a session may have the clause, also if it was made from an enabled one."""
+    """Whether statements of a session may have the clause, also if it was made from an enabled one.
+
+    Raises:
+        PySparkNotImplementedError: ``spark`` is a Spark Connect session.
+    """
+    _check_has_jvm(spark)
     return any(parser.is_on for parser in parsers_of(spark))
 
 

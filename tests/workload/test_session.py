@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkNotImplementedError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
+from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 import sparkext
 from sparkext.session import parsers_of
@@ -21,6 +23,19 @@ ROOT = Path(__file__).parents[2]
 
 def test_enable_is_idempotent(spark: SparkSession) -> None:
     assert sparkext.enable(spark) is spark
+
+
+def test_sessions_of_spark_connect_are_refused() -> None:
+    """By each function that takes one: they have no JVM to extend."""
+    session = ConnectSession.__new__(ConnectSession)
+    frame = ConnectFrame.__new__(ConnectFrame)
+    frame._session = session
+    with pytest.raises(PySparkNotImplementedError, match="sparkext with Spark Connect"):
+        sparkext.enable(session)  # type: ignore[arg-type]
+    with pytest.raises(PySparkNotImplementedError, match="sparkext with Spark Connect"):
+        sparkext.explain_sharing(session)  # type: ignore[arg-type]
+    with pytest.raises(PySparkNotImplementedError, match="sparkext with Spark Connect"):
+        sparkext.match_trend(frame, pattern="A", order_by="t", type_by="ty", measures={"n": "COUNT(*)"})
 
 
 def test_switching_off_and_on_again(spark: SparkSession) -> None:
