@@ -20,18 +20,19 @@ class ParserInterface:
         implements = ("org.apache.spark.sql.catalyst.parser.ParserInterface",)
 
 
-class SessionReference:
-    """A session of the JVM, as its own parser knows it.
+class Reference:
+    """A session of the JVM, or a part of it, as its own parser knows it.
 
     The session has the parser, which is of this process: were it held here, neither side could ever collect it. Spark
     makes a session for each plan that it keeps, besides those of users.
     """
 
-    def __init__(self, session: Any) -> None:
-        self._reference = java_class("java.lang.ref.WeakReference")(session)
+    def __init__(self, of: Any) -> None:
+        """To an object of the JVM."""
+        self._reference = java_class("java.lang.ref.WeakReference")(of)
 
-    def get(self) -> Any | None:
-        """The session; None if it is gone."""
+    def get(self) -> Any:
+        """The object; None if it is gone."""
         return self._reference.get()
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from pyspark.errors.exceptions.captured import CapturedException
 
 from sparkext.jvm.gateway import class_object, items
 from sparkext.jvm.plans import Plan, kind_of
-from sparkext.jvm.sessions import SessionReference
+from sparkext.jvm.sessions import Reference
 from sparkext.jvm.versions import is_without_values
 
 _COMMANDS = (
@@ -24,7 +25,7 @@ class StatementAnalyzer:
     Spark puts the plan of a statement into an error of its analysis. That of a view with trends is the plan of a pass.
     """
 
-    def __init__(self, session: SessionReference) -> None:
+    def __init__(self, session: Reference) -> None:
         """An analyzer of the statements of a session."""
         self._session = session
         self._known: dict[str, bool] = {}
@@ -38,9 +39,7 @@ class StatementAnalyzer:
         kind = kind_of(plan)
         if is_script(plan) or kind == "ExplainCommand":
             return plan
-        session = self._session.get()
-        assert session is not None
-        analyzer = session.sessionState().analyzer()
+        analyzer = self._analyzer.get()
         is_command = self._is_command(kind, plan)
         try:
             # Analysis leaves marks in a plan. Spark is to do with a command what it always does.
@@ -51,6 +50,13 @@ class StatementAnalyzer:
                 return plan
             raise
         return plan if is_command else analysed
+
+    @cached_property
+    def _analyzer(self) -> Reference:
+        """Spark's analyzer of the session, the same for the session's whole life, by which it is not held."""
+        session = self._session.get()
+        assert session is not None
+        return Reference(session.sessionState().analyzer())
 
     def _is_command(self, kind: str, plan: Plan) -> bool:
         """Whether a plan, of the class ``kind``, is of a statement that does something beside returning rows."""

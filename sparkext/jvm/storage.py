@@ -35,11 +35,13 @@ class KeptPlans:
         self._seen = 0
         self._found = False
         self._have_trends = False
+        self._read_by: WeakKeyDictionary[AnalysedFrame, tuple[int, tuple[int, ...]]] = WeakKeyDictionary()
 
     def has_trends(self) -> bool:
-        """Whether users keep rows of trends. Where Spark does not tell, they may."""
+        """Whether users keep rows of trends, as of the last look; they may, where Spark does not tell."""
         try:
-            self._look()
+            if self._field is None:
+                self._look()
         except JvmError:
             return True
         return self._have_trends
@@ -50,14 +52,14 @@ class KeptPlans:
             self._look()
         if not self._found:
             return ()
-        leaves = items(
-            frame_of_plan(frame.sparkSession, frame.analysed_plan)
-            ._jdf.queryExecution()
-            .withCachedData()
-            .collectLeaves()
-        )
-        kept = [leaf.cacheBuilder() for leaf in leaves if kind_of(leaf) == "InMemoryRelation"]
-        return tuple(int(self._identity(builder)) for builder in kept if not self._is_ours(builder))
+        known = self._read_by.get(frame)
+        if known is None or known[0] != self._seen:
+            seen, plan = self._seen, frame_of_plan(frame.sparkSession, frame.analysed_plan)._jdf.queryExecution()
+            leaves = items(plan.withCachedData().collectLeaves())
+            kept = [leaf.cacheBuilder() for leaf in leaves if kind_of(leaf) == "InMemoryRelation"]
+            builders = tuple(int(self._identity(builder)) for builder in kept if not self._is_ours(builder))
+            known = self._read_by[frame] = seen, builders
+        return known[1]
 
     def _look(self) -> None:
         if self._field is None:

@@ -19,7 +19,7 @@ from sparkext.jvm.failing_plan import failing_plan
 from sparkext.jvm.frames import local_rows, local_rows_like
 from sparkext.jvm.gateway import JavaError, send_at_once
 from sparkext.jvm.permanent_views import view_being_parsed, with_view_text
-from sparkext.jvm.sessions import ParserInterface, SessionReference
+from sparkext.jvm.sessions import ParserInterface, Reference
 from sparkext.jvm.spark_errors import is_on_its_way, own_error, spark_error, statement_error
 from sparkext.jvm.statement_analyzer import StatementAnalyzer, is_script
 from sparkext.jvm.table_function import call_for_view, calls_in, find_typed, has_only_a_call, register_function
@@ -46,7 +46,7 @@ class TrendParser(ParserInterface):
 
     def __init__(self, spark_context: Any, session: Any, delegate: Any) -> None:
         self._context = spark_context
-        self._session = SessionReference(session)
+        self._session = Reference(session)
         self._delegate = delegate
         self._analyzer = StatementAnalyzer(self._session)
         self._made = threading.Lock()
